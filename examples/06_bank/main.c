@@ -206,7 +206,7 @@ int main(int argc, char **argv)
             return usage(stderr, 2);
     }
 
-    /* Blocked here, and fetched where there is time for them. */
+    /* Signals are blocked here; sigtimedwait fetches them. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);

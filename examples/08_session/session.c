@@ -49,7 +49,7 @@ static void write_out(tr_self *self, struct session *session)
     session->flushes++;
 }
 
-/* The message of a timer is no reason to stay: only what others send puts the timeout off. */
+/* The message of a timer is no reason to stay: only messages of other actors reset the timeout. */
 static tr_next on_flush(tr_self *self, struct session *session)
 {
     write_out(self, session);

@@ -3,8 +3,8 @@
  * An ask inside an ask: a bank asks two accounts on behalf of a teller who asked it.
  *
  * on_quick_transfer has no error handling and is right: when alice is short the teller gets that answer,
- * with the text of her account, and the bank continues. on_transfer looks after the one case that needs
- * thought: the money has left alice, and bob did not take it. It is a barrier, so no other transfer
+ * with the text of her account, and the bank continues. on_transfer handles the one case that
+ * needs thought: the money has left alice, and bob did not take it. It is a barrier, so no other transfer
  * begins meanwhile.
  */
 #include <inttypes.h>

@@ -15,7 +15,7 @@ TR_ACTOR(pair);
 TR_ACTOR(line);
 TR_ACTOR(top);
 
-/* ---- One who fails now and then. ---- */
+/* ---- A worker that fails now and then. ---- */
 
 struct worker {
     const char *name;
@@ -73,7 +73,7 @@ TR_BEHAVIOR(pair, void, TR_SUPERVISE(TR_ALL_FOR_ONE),
             TR_CHILD(worker, "left", .setup = TR_WITH(label, .text = "left")),
             TR_CHILD(worker, "right", .setup = TR_WITH(label, .text = "right")));
 
-/* ---- Rest for one: a stage takes along those behind it. ---- */
+/* ---- Rest for one: a stage restarts together with the later ones. ---- */
 
 TR_BEHAVIOR(line, void, TR_SUPERVISE(TR_REST_FOR_ONE),
             TR_CHILD(worker, "read", .setup = TR_WITH(label, .text = "read")),
@@ -91,7 +91,7 @@ static void work(tr_self *self, const char *path, uint32_t number)
     if (status == TR_OK)
         return;
     printf("  %s: %s\n", path, tr_status_text(status));
-    tr_sleep(self, 20 * TR_MILLISECOND); /* others are taken down and come up meanwhile */
+    tr_sleep(self, 20 * TR_MILLISECOND); /* others are stopped and restarted meanwhile */
 }
 
 static tr_next on_start(tr_self *self)

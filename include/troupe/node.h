@@ -27,7 +27,7 @@ typedef struct tr_node_error {
     tr_status status;
     size_t offset;    /* of the first character that cannot be */
     const char *part; /* in which it is: "cluster", "datacenter", "application" or "node" */
-    char text[120];   /* why, in words: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
+    char text[120];   /* why, in words: "datacenter, at 5: invalid character ' '; ..." */
 } tr_node_error;
 
 TR_BEGIN_C

@@ -93,13 +93,18 @@ static tr_status unexpected(const struct input *in, const char *expected)
 {
     char c = peek(in);
     if (in->at == in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
+        return wrong(in, TR_BAD_DATA, in->at, "unexpected end; expected %s", expected);
     if (c == '?' || c == 'L' || c == 'W' || c == '#')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
+        return wrong(
+            in, TR_BAD_DATA, in->at, "'%c' is not supported: it belongs to Quartz, not to cron", c);
     if (c >= ' ' && c <= '~')
-        return wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
-    return wrong(
-        in, TR_BAD_DATA, in->at, "\\x%02x, where %s is expected", (unsigned char)c, expected);
+        return wrong(in, TR_BAD_DATA, in->at, "unexpected '%c'; expected %s", c, expected);
+    return wrong(in,
+                 TR_BAD_DATA,
+                 in->at,
+                 "unexpected byte \\x%02x; expected %s",
+                 (unsigned char)c,
+                 expected);
 }
 
 static tr_status read_number(struct input *in, int *number)
@@ -140,7 +145,7 @@ static tr_status read_name(struct input *in, const struct field *field, int *num
     return wrong(in,
                  TR_BAD_DATA,
                  begin,
-                 "'%.*s' is no %s",
+                 "'%.*s' is not a %s",
                  length < 20 ? (int)length : 20,
                  name,
                  field->name);
@@ -155,9 +160,10 @@ static tr_status read_value(struct input *in, const struct field *field, int *nu
         return unexpected(in, field->names ? "a number or a name" : "a number");
     tr_status status = read_number(in, number);
     if (status == TR_OK && *number < field->least)
-        return wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
+        return wrong(
+            in, TR_BAD_DATA, begin, "%d is below the minimum of %d", *number, field->least);
     if (status == TR_OK && *number > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
+        return wrong(in, TR_BAD_DATA, begin, "%d is above the maximum of %d", *number, field->most);
     return status;
 }
 
@@ -169,7 +175,8 @@ static tr_status read_step(struct input *in, const struct field *field, int *ste
     if (status == TR_OK && *step == 0)
         return wrong(in, TR_BAD_DATA, begin, "a step of 0");
     if (status == TR_OK && *step > field->most)
-        return wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
+        return wrong(
+            in, TR_BAD_DATA, begin, "a step of %d is larger than the range of the field", *step);
     return status;
 }
 
@@ -197,7 +204,8 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
                 last = 7; /* FRI-SUN */
         }
         if (status == TR_OK && last < first)
-            return wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
+            return wrong(
+                in, TR_BAD_DATA, begin, "a range must ascend: %d is above %d", first, last);
     }
     if (status == TR_OK && peek(in) == '/') {
         if (!is_range)
@@ -221,10 +229,10 @@ static tr_status read_field(struct input *in, const struct field *field, uint64_
         if (status != TR_OK || peek(in) != ',')
             break;
         if (*is_star)
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return wrong(in, TR_BAD_DATA, in->at, "'*' must not be part of a list");
         in->at++;
         if (peek(in) == '*')
-            return wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return wrong(in, TR_BAD_DATA, in->at, "'*' must not be part of a list");
     }
     if (status != TR_OK)
         return status;
@@ -275,7 +283,10 @@ static tr_status read_shorthand(struct input *in, struct cron *cron)
         return TR_OK;
     }
     return wrong(
-        in, TR_BAD_DATA, 0, "none of @hourly @daily @midnight @weekly @monthly @yearly @annually");
+        in,
+        TR_BAD_DATA,
+        0,
+        "unknown macro; use one of @hourly @daily @midnight @weekly @monthly @yearly @annually");
 }
 
 static tr_status read_zone(struct input *in, struct cron *cron)
@@ -288,13 +299,17 @@ static tr_status read_zone(struct input *in, struct cron *cron)
     if (begin == in->length)
         return wrong(in, TR_BAD_DATA, begin, "a blank at the end");
     if (is_digit(peek(in)) || peek(in) == '*')
-        return wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
+        return wrong(
+            in, TR_BAD_DATA, begin, "unexpected sixth field: there is no field for seconds");
     while (in->at < in->length && !is_blank(peek(in)))
         in->at++;
     if (!tr__zone_name_is_valid(in->text + begin, in->at - begin))
-        return wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
+        return wrong(in,
+                     TR_BAD_DATA,
+                     begin,
+                     "not the name of a time zone; expected a form such as Europe/Berlin");
     if (in->at < in->length)
-        return wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
+        return wrong(in, TR_BAD_DATA, in->at, "unexpected text after the time zone");
     cron->zone_at = (uint8_t)begin;
     return TR_OK;
 }

@@ -81,7 +81,7 @@ static tr_status migrate(tr_self *self, const struct durable_actor *actor, const
         if (status != TR_OK) {
             snprintf(text,
                      EVENT_TEXT_SIZE,
-                     "%s: its migration from version %u failed: %s",
+                     "%s: the migration from version %u failed: %s",
                      row->type->name,
                      from,
                      tr_status_text(status));
@@ -106,7 +106,9 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
         status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
     /* It stays as it is on disk, so that fields which are not known to the code are not lost by that. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
-        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
+        snprintf(error.text,
+                 sizeof error.text,
+                 "the stored data has fields that its migration does not have");
         tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
         status = TR_WRONG_SHAPE;
     }
@@ -123,7 +125,7 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
     const unsigned char *front = bytes.data;
     size_t name_size = strnlen(name, bytes.size) + 1;
     if (name_size + 4 > bytes.size) {
-        snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
+        snprintf(text, EVENT_TEXT_SIZE, "not an event");
         return TR_BAD_DATA;
     }
     front += name_size;
@@ -137,7 +139,7 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
     if (version > version_of(found)) {
         snprintf(text,
                  EVENT_TEXT_SIZE,
-                 "%.128s: it has version %u, which is newer than that of the code, %u",
+                 "%.128s: version %u is newer than version %u of the code",
                  name,
                  version,
                  version_of(found));
@@ -229,7 +231,7 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
     tr_wire_error error = {.status = TR_OK};
     tr_status status = TR_BAD_DATA;
     if (loading->is_damaged)
-        snprintf(error.text, sizeof error.text, "it does not fit its checksum");
+        snprintf(error.text, sizeof error.text, "the checksum does not match");
     else if (loading->version > kind->version)
         status = TR_STALE;
     else
@@ -247,7 +249,7 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
         else
             snprintf(loading->text,
                      sizeof loading->text,
-                     "it has version %u, and that of the code is %u",
+                     "version %u is stored, the code has version %u",
                      loading->version,
                      kind->version);
     }
@@ -258,7 +260,8 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
     tr__log(self->worker->system,
             TR_LEVEL_WARN,
             tr_path(self),
-            "its snapshot after event %" PRIu64 " is of no use: %s %s; it starts without",
+            "the snapshot after event %" PRIu64
+            " cannot be used: %s %s; the actor starts from its events",
             sequence,
             error.path,
             error.text);
@@ -354,7 +357,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     if (!actor->events)
         actor->events = log_new(self->worker, actor->kind);
     if (!actor->events)
-        return tr_fail(self, TR_NO_MEMORY, "no memory for its events");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the events");
     if (!stored)
         return TR_SAME;
     uint64_t highest = stored->sequence;
@@ -367,7 +370,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         status = load_base(&loading, stored);
     if (status != TR_OK)
         return tr_fail(
-            self, status, "the state before its first event cannot be read: %s", loading.text);
+            self, status, "the state before the first event cannot be read: %s", loading.text);
     if (!highest)
         return TR_SAME;
     status = recover(&loading, &result);
@@ -376,14 +379,14 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     if (loading.is_newer || !result.sequence)
         return tr_fail(self,
                        status,
-                       "its snapshot cannot be read: %s",
+                       "the snapshot cannot be read: %s",
                        loading.text[0] ? loading.text : tr_status_text(status));
     return tr_fail(self,
                    status,
-                   "its event %" PRIu64 " of %" PRIu64 " cannot be applied: %s",
+                   "event %" PRIu64 " of %" PRIu64 " cannot be applied: %s",
                    result.sequence,
                    highest,
                    loading.text[0]         ? loading.text
-                   : status == TR_BAD_DATA ? "it is missing"
+                   : status == TR_BAD_DATA ? "the event is missing"
                                            : tr_status_text(status));
 }

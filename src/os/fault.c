@@ -158,13 +158,13 @@ enum verdict {
 
 static const char *const verdict_texts[] = {
     [VERDICT_OURS] = "",
-    [VERDICT_FOREIGN] = "on a thread that runs no actors",
-    [VERDICT_OUTSIDE] = "while no handler of an actor ran",
+    [VERDICT_FOREIGN] = "on a thread that is no worker",
+    [VERDICT_OUTSIDE] = "outside of handlers",
     [VERDICT_RUNTIME] = "inside the runtime",
     [VERDICT_SYSTEM] = "inside the C library, which may hold a lock",
-    [VERDICT_UNKNOWN] = "in code whose stack could not be followed",
+    [VERDICT_UNKNOWN] = "in code whose stack cannot be walked",
     [VERDICT_BEYOND] = "below the guard of the stack, where other stacks may be damaged",
-    [VERDICT_NESTED] = "and the stack is damaged",
+    [VERDICT_NESTED] = "on a damaged stack",
 };
 
 struct walk {
@@ -307,9 +307,9 @@ static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
     print(" in ");
     print(text);
     if (is_full) {
-        print(": its stack has ");
+        print(": the stack has ");
         print_number(stack.size);
-        print(" bytes; stack_bytes of the system's options sets more");
+        print(" bytes; set a larger stack_bytes in the system's options");
     }
     print("\n");
 }
@@ -325,7 +325,7 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     print_hex((uintptr_t)info->si_addr);
     print(", ");
     print(verdict_texts[verdict]);
-    print(": the process cannot go on\n");
+    print(": cannot recover, the process ends\n");
     print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
         struct walk walk = {.pc = registers_pc(context), .fault = &fault};

@@ -358,7 +358,7 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
     if (!has_program(from) || !has_program(into))
         return refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     if (!driver->salvage)
-        return refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
+        return refuse(error, TR_NOT_SUPPORTED, "no store: this Troupe was built without SQLite");
     return driver->salvage(from, into, report, on_lost, context, error);
 }
 
@@ -391,7 +391,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     if (!made->is_threadless) {
         status = start_threads(made);
         if (status) {
-            (void)refuse(error, status, "the threads of the store could not be started");
+            (void)refuse(error, status, "the threads of the store did not start");
             goto close_session;
         }
     }

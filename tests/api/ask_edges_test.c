@@ -170,7 +170,7 @@ TEST(a_reply_of_another_type_fails_who_replied, "A-05")
         world_begin(workers, seed);
         ck_assert_int_eq(outcome_of(ASK(0, ask_the_wrong, 0).any, NULL), TR_OK);
         ck_assert_int_eq(world.status, TR_FAILED);
-        ck_assert_str_eq(world.log, "TR_WRONG_TYPE: other_value is no reply to play");
+        ck_assert_str_eq(world.log, "TR_WRONG_TYPE: other_value is not a reply to play");
         ck_assert_int_eq(outcome_of(ASK(1, echo, 0).any, NULL), TR_STOPPED);
         ck_assert_int_eq(outcome_of(ASK(0, echo, 0).any, NULL), TR_OK);
         world_end();

@@ -72,7 +72,7 @@ TEST(a_ring_is_told_with_its_path, "A-03", "SG-12", "AK-09")
                 snprintf(name, sizeof name, "/user/p%d: ", i);
                 ck_assert_msg(strstr(path, name) != NULL, "%s is not in: %s", name, path);
             }
-            ck_assert_msg(strstr(path, "in a ring") != NULL || size == 1, "%s", path);
+            ck_assert_msg(strstr(path, "a cycle") != NULL || size == 1, "%s", path);
             if (size > 1)
                 ck_assert_msg(strstr(path, "waits 0 ms for play_alone") != NULL, "%s", path);
             expect_all_well(now_ns);

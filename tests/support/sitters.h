@@ -233,9 +233,9 @@ static void on_log(void *context, tr_level level, const char *path, const char *
     (void)context;
     (void)level;
     (void)path;
-    if (strstr(text, "no relief for worker"))
+    if (strstr(text, "no handoff for worker"))
         atomic_fetch_add(&heard.limits, 1);
-    if (strstr(text, "relief: worker 0 goes on without on_sit"))
+    if (strstr(text, "handoff: another thread now runs worker 0; on_sit has handled"))
         atomic_fetch_add(&heard.handoffs, 1);
 }
 

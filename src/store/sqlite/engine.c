@@ -27,14 +27,14 @@ static tr_status refuse_by(struct sql_engine *engine, struct store_sql_call *cal
 {
     tr_status status = tr__engine_status(engine, result);
     if (status == TR_NOT_SUPPORTED && engine->refused)
-        return refuse(call, status, "%s is not for the tables of an actor", engine->refused);
+        return refuse(call, status, "not allowed in the tables of an actor: %s", engine->refused);
     if (status == TR_OVER_BUDGET)
         return refuse(call,
                       status,
-                      "the statement takes more than %llu steps",
+                      "the statement exceeds its limit of %llu steps",
                       (unsigned long long)engine->sql->options.steps_max);
     if (status == TR_LIMIT)
-        return refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
+        return refuse(call, status, "the tables exceed the limit of %u bytes", TR_SQL_BYTES_MAX);
     return refuse(call, status, "%s", sqlite3_errmsg(engine->database));
 }
 
@@ -123,7 +123,7 @@ static tr_status begin(struct sql_engine *engine, struct store_sql_call *call)
     tr_status status =
         tr__view_last_page(engine->view, (tr_bytes){sql->name, sql->name_size}, &last);
     if (status != TR_OK)
-        return refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
+        return refuse(call, status, "the tables cannot be read: %s", tr_status_text(status));
     tr__pages_begin(&sql->pages, last);
     sql->is_begun = true;
     return TR_OK;
@@ -180,11 +180,12 @@ static tr_status migrate(struct sql_engine *engine, struct store_sql_call *call)
     if (status != TR_OK || seen == count)
         return status;
     if (seen > count)
-        return refuse(call,
-                      TR_STALE,
-                      "its tables have seen %zu steps of a schema, the code has %zu",
-                      seen,
-                      count);
+        return refuse(
+            call,
+            TR_STALE,
+            "the tables are newer than the code: they have %zu schema steps, the code has %zu",
+            seen,
+            count);
     status = do_steps(engine, call, seen, count);
     if (status == TR_OK)
         tr__pages_keep(&engine->sql->pages);
@@ -252,10 +253,10 @@ static tr_status prepare(struct sql_engine *engine, struct store_sql_call *call,
     if (result != SQLITE_OK)
         return refuse_by(engine, call, result);
     if (!*statement)
-        return refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
+        return refuse(call, TR_INVALID_ARGUMENT, "the statement is missing");
     if (!is_blank(tail)) {
         (void)sqlite3_finalize(*statement);
-        return refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
+        return refuse(call, TR_INVALID_ARGUMENT, "more than one statement; execute one at a time");
     }
     (void)sqlite3_finalize(engine->prepared[last]);
     put_first(engine, last, *statement);
@@ -293,7 +294,7 @@ static tr_status bind(struct sql_engine *engine, struct store_sql_call *call,
     if ((size_t)places != call->count)
         return refuse(call,
                       TR_INVALID_ARGUMENT,
-                      "%zu values for a statement with %d places",
+                      "%zu values for a statement with %d parameters",
                       call->count,
                       places);
     for (int i = 0; i < places; i++) {
@@ -358,7 +359,7 @@ static tr_status step(struct sql_engine *engine, struct store_sql_call *call,
         }
         tr_status status = call->visit(call->context, values, (size_t)columns);
         if (status != TR_OK)
-            return refuse(call, status, "its result: %s", tr_status_text(status));
+            return refuse(call, status, "result: %s", tr_status_text(status));
     }
 }
 

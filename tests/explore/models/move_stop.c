@@ -3,11 +3,11 @@
  * An actor moves between two workers while it is killed and written to (move_stop), and a parent moves
  * while its child ends (move_child).
  *
- * The kill sets a bit and nudges. Who has given the actor away does not look at the bits again; who
+ * The kill sets a bit and nudges. A worker that has given the actor away does not look at the bits again; who
  * takes it looks at them after it has made the door idle. A post reaches the owner, also at a closed
  * door, and until it has the slot is nobody's.
  *
- * A child that has ended is posted to the worker of its parent, as far as can be seen. Whoever finds
+ * A child that has ended is posted to the worker of its parent, as far as can be seen. A worker that finds
  * it there looks again, since the parent may have moved, and passes it on; of a parent that is
  * nobody's at the moment he tries again.
  */
@@ -31,7 +31,7 @@ static struct letter letter;
 static atom32 control;
 static int posts;
 static int moves_left;
-static int executing; /* the worker that has the actor in hand, or NONE */
+static int executing; /* the worker that runs the actor, or NONE */
 static bool has_stopped;
 static bool is_ready;
 static bool is_free;
@@ -125,7 +125,7 @@ static void stop(void)
 
 static void hold(int self)
 {
-    EXPLORE_CHECK(executing == NONE, "two workers have one actor in hand");
+    EXPLORE_CHECK(executing == NONE, "two workers run one actor");
     executing = self;
     explore_plain_write(&actor);
 }

@@ -288,7 +288,7 @@ static void check(void)
     EXPLORE_CHECK(!waiting, "a signal waits, and the worker sleeps");
     EXPLORE_CHECK(heard[0] <= 1 && heard[1] <= 1, "a watch has two signals");
     EXPLORE_CHECK(!open || !has_stopped, "a watch has no signal");
-    EXPLORE_CHECK(!has_stopped || !kept, "a watch is kept for ever");
+    EXPLORE_CHECK(!has_stopped || !kept, "a watch is kept forever");
     EXPLORE_CHECK(has_word == has_stopped, "the last word is lost");
 }
 
