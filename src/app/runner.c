@@ -116,13 +116,13 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
      * Unless its options say otherwise, a root that fails ends the program: the arguments with which
      * it failed would be the same again, and whoever started the program can start it again.
      */
-    tr_child_spec *spec = &runner->system->root.spec;
+    tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = runner->behavior, .name = runner->app.name};
     if (!runner->behavior->options.restart)
         spec->restart = TR_TEMPORARY;
     runner->args = (struct tr_args){.argv = {argv, argc}};
     if (wants_args(runner->behavior))
-        runner->system->root.args = &runner->args;
+        runner->system->user.root.args = &runner->args;
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = runner->behavior,
                                 .name = runner->app.name,
@@ -157,7 +157,7 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     }
     if (ended == TR_SHUTDOWN_INCOMPLETE)
         return EXIT_INCOMPLETE;
-    if (runner->system->durable && runner->system->durable_has_failed(runner->system))
+    if (runner->system->durable.host && runner->system->durable.has_failed(runner->system))
         return EXIT_STORE; /* the log says why */
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
         tr__console_complain("%s: a failure was escalated to the root: %s%s%s: %s\n",

@@ -378,7 +378,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
      * None fires in a grace: the clock hears of them when the actor has gone. Nor while the system stops, also of actors
      * that wake meanwhile: it is for the next start.
      */
-    bool is_stopping = atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
+    bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);

@@ -420,7 +420,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 static tr_next on_stop(tr_self *self, struct clock_state *clock)
 {
     tr__hints_deinit(&clock->hints, self->worker);
-    if (clock->host && atom32_load(&self->worker->system->is_stopping, ATOM_RELAXED))
+    if (clock->host && atom32_load(&self->worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__backoffs_close(self->worker, clock->host);
     return TR_SAME;
 }
@@ -479,7 +479,7 @@ tr_status tr__clock_start(struct durable_host *host)
     const struct tr_clock_set set = {.host = (uint64_t)(uintptr_t)host};
     const struct pooled_spawner nobody = {0};
     const struct pooled_place place = {
-        .parent = system->guardian, .path = "/system/durable", .bits = CELL_POOLED};
+        .parent = system->user.guardian, .path = "/system/durable", .bits = CELL_POOLED};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &tr_behavior_tr_durable_clock,
                                 .worker = 0,

@@ -34,9 +34,9 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     /* One that is armed too early looks when it fires, and is armed anew. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
-    tr__wheel_cancel(&worker->wake_timers, wake_timer);
+    tr__wheel_cancel(&worker->timers.wake_timers, wake_timer);
     if (due_ns < TR_NEVER)
-        tr__wheel_arm(&worker->wake_timers, wake_timer, due_ns);
+        tr__wheel_arm(&worker->timers.wake_timers, wake_timer, due_ns);
 }
 
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
@@ -44,7 +44,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
     /* Its thread was replaced: a handler changes the state right now, and its commit is not over. */
-    if (cell->extra->stuck && actor->save_ns <= now_ns)
+    if (cell->extra->waits.stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
     if (actor->save_ns <= now_ns) {
         actor->save_ns = TR_NEVER;
@@ -275,7 +275,7 @@ static void perform_late(struct worker *worker, struct durable_actor *actor,
         (void)tr__unstash(cell, SIZE_MAX); /* for the next generation */
         break;
     case STEP_CANCEL_TURNS:
-        if (cell->extra->parked_count)
+        if (cell->extra->parked.count)
             tr__turns_cancel(worker, cell);
         break;
     case STEP_ERASE:
@@ -379,8 +379,8 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
     struct authority_answer answer = {0};
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
         return; /* on its way */
-    if (atom32_load(&system->is_stopping, ATOM_RELAXED)) {
-        tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    if (atom32_load(&system->ending.is_stopping, ATOM_RELAXED)) {
+        tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
         tr__sleep_shut_down(
             &actor->machine, deadline_ns > now_ns ? deadline_ns - now_ns : 0, now_ns);
     }
@@ -398,7 +398,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
         erase(worker, actor);
     (void)!tr__sleep_crash(&actor->machine, TR_STOPPED);
     /* Before its name is out: who makes the next one is to find it. */
-    if (has_failed && !atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+    if (has_failed && !atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__backoff_begin(worker, actor);
     tr__host_leave(actor->kind->host, actor, false);
 }
@@ -409,7 +409,7 @@ void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *d
     struct durable_host *host = actor->kind->host;
     enum run_wanted wanted = tr__run_wanted(actor);
     TR_ASSERT(list_is_empty(&actor->commits));
-    if (actor->has_dirt && atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+    if (actor->has_dirt && atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_unstored(worker, cell);
     list_remove(&actor->awake);
     host_context(host, worker)->awake_count--;

@@ -135,7 +135,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
                       const tr_durable_kind *declared, tr_bytes key, uint64_t *ref_bits)
 {
     char path[TR_PATH_MAX + 1];
-    struct durable_host *host = system->durable;
+    struct durable_host *host = system->durable.host;
     struct durable_kind *kind = kind_of(host, declared);
     if (!kind)
         return TR_NOT_FOUND;
@@ -148,7 +148,7 @@ static tr_status wake(struct tr_system *system, const struct pooled_spawner *spa
         return TR_OK;
     }
     /* While the actors of the program stop, what they do may need durable actors that sleep. */
-    if (!spawner->worker && atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    if (!spawner->worker && atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     if (tr__store_status(host->store) != TR_OK)
         return TR_STORE_FAILED;
@@ -263,35 +263,35 @@ static void on_work(void *context)
 
 static bool has_work(struct tr_system *system)
 {
-    return atom32_load(&system->durable->has_work, ATOM_RELAXED);
+    return atom32_load(&system->durable.host->has_work, ATOM_RELAXED);
 }
 
 static bool work(struct tr_system *system)
 {
-    atom32_store(&system->durable->has_work, 0, ATOM_RELAXED);
-    return tr__store_work(system->durable->store);
+    atom32_store(&system->durable.host->has_work, 0, ATOM_RELAXED);
+    return tr__store_work(system->durable.host->store);
 }
 
 static tr_time writing_since(const struct tr_system *system)
 {
-    const struct store *store = system->durable->store;
+    const struct store *store = system->durable.host->store;
     return store ? tr__store_writing_since(store) : 0;
 }
 
 static void stop(struct worker *worker)
 {
-    tr__backoffs_stop(worker, worker->system->durable);
+    tr__backoffs_stop(worker, worker->system->durable.host);
 }
 
 static bool has_failed(struct tr_system *system)
 {
-    const struct store *store = system->durable->store;
+    const struct store *store = system->durable.host->store;
     return store && tr__store_status(store) != TR_OK;
 }
 
 static void host_free(struct tr_system *system)
 {
-    struct durable_host *host = system->durable;
+    struct durable_host *host = system->durable.host;
     const struct memory_source *source = &system->source;
     for (uint32_t i = 0; host->contexts && i < system->worker_count; i++) {
         tr__store_reader_free(host->contexts[i].reader);
@@ -309,7 +309,7 @@ static void host_free(struct tr_system *system)
     source_resize(source, host->contexts, 0);
     source_resize(source, host->kinds, 0);
     source_resize(source, host, 0);
-    system->durable = NULL;
+    system->durable.host = NULL;
 }
 
 static tr_status store_open(struct durable_host *host, const char *path)
@@ -348,7 +348,7 @@ static tr_status keeper_make(struct durable_kind *kind)
     snprintf(path, sizeof path, "/system/durable/%s", kind->declared->name);
     const struct pooled_spawner nobody = {0};
     const struct pooled_place place = {
-        .parent = system->guardian, .path = path, .bits = CELL_POOLED | CELL_KEEPER};
+        .parent = system->user.guardian, .path = path, .bits = CELL_POOLED | CELL_KEEPER};
     const tr_spawn_args args = {
         .size = sizeof args, .behavior = &tr_behavior_tr_keeper, .worker = 0};
     tr_status status = tr__pooled_spawn_at(system, &nobody, &place, &args, &bits);
@@ -416,30 +416,30 @@ static tr_status fill(struct durable_host *host, const tr_durables *durables, co
 
 tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const char *store)
 {
-    if (durables->size != sizeof *durables || !durables->kinds || system->durable)
+    if (durables->size != sizeof *durables || !durables->kinds || system->durable.host)
         return TR_INVALID_ARGUMENT;
     struct durable_host *host = source_resize(&system->source, NULL, sizeof *host);
     if (!host)
         return TR_NO_MEMORY;
     const tr_platform *platform = system->platform;
-    *host = (struct durable_host){.system = system,
-                                  .has_limits = system->awake_max || system->awake_bytes_max,
-                                  .offset_first_ns =
-                                      platform->wall_now(platform) - platform->mono_now(platform)};
+    *host = (struct durable_host){
+        .system = system,
+        .has_limits = system->durable.awake_max || system->durable.awake_bytes_max,
+        .offset_first_ns = platform->wall_now(platform) - platform->mono_now(platform)};
     lock_init(&host->lock);
     tr__zones_init(&host->zones, system->platform, NULL);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         list_init(&host->leaving[i]);
         list_init(&host->backoffs[i]);
     }
-    system->durable = host;
-    system->durable_free = host_free;
-    system->durable_writing_since = writing_since;
-    system->durable_stop = stop;
+    system->durable.host = host;
+    system->durable.free = host_free;
+    system->durable.writing_since = writing_since;
+    system->durable.stop = stop;
     if (host->has_limits)
-        system->durable_admits = tr__pressure_admit;
-    system->durable_work = work;
-    system->durable_has_work = has_work;
-    system->durable_has_failed = has_failed;
+        system->durable.admits = tr__pressure_admit;
+    system->durable.work = work;
+    system->durable.has_work = has_work;
+    system->durable.has_failed = has_failed;
     return fill(host, durables, store);
 }

@@ -50,7 +50,7 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
 void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
 {
     const struct memory_source *source = &worker->source;
-    tr__wheel_cancel(&worker->wake_timers, &actor->durable.wake_timer);
+    tr__wheel_cancel(&worker->timers.wake_timers, &actor->durable.wake_timer);
     tr__durable_unweigh(worker, actor);
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;

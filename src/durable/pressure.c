@@ -40,22 +40,24 @@ static bool is_crowded(const struct worker *worker, const struct worker_context 
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
     uint32_t count = context->awake_count + context->granted_count - context->asked_count + more;
-    if (system->awake_max && count > share(system->awake_max, workers))
+    if (system->durable.awake_max && count > share(system->durable.awake_max, workers))
         return true;
     /* One that is too large by itself would fall asleep after each of its turns. */
-    return system->awake_bytes_max && count > 1 &&
-           context->awake_bytes - context->asked_bytes > share(system->awake_bytes_max, workers);
+    return system->durable.awake_bytes_max && count > 1 &&
+           context->awake_bytes - context->asked_bytes >
+               share(system->durable.awake_bytes_max, workers);
 }
 
 static bool may_ask(const struct worker *worker, const struct worker_context *context)
 {
     const struct tr_system *system = worker->system;
     uint32_t workers = system_open_workers(system);
-    if (system->awake_max && context->asked_count >= share(system->awake_max, workers) &&
+    if (system->durable.awake_max &&
+        context->asked_count >= share(system->durable.awake_max, workers) &&
         context->asked_count >= LEAVING_MIN)
         return false;
-    return !system->awake_bytes_max ||
-           context->asked_bytes <= share(system->awake_bytes_max, workers);
+    return !system->durable.awake_bytes_max ||
+           context->asked_bytes <= share(system->durable.awake_bytes_max, workers);
 }
 
 /* Whether the caller that woke it is probably about to send to it: it has had no turn yet, and is young. */
@@ -105,7 +107,7 @@ static bool may_begin(struct worker *worker, struct worker_context *context)
 
 static bool is_stopping(const struct worker *worker)
 {
-    return atom32_load(&worker->system->is_stopping, ATOM_RELAXED);
+    return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
 }
 
 static void line_wait(struct worker *worker, struct worker_context *context, struct cell *cell)
@@ -117,9 +119,9 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
     else
         context->line_first = node;
     context->line_last = node;
-    atom32_fetch_add(&worker->system->durable->line_count, 1, ATOM_RELAXED);
+    atom32_fetch_add(&worker->system->durable.host->line_count, 1, ATOM_RELAXED);
     if (!timer_is_armed(&context->line.wake_timer))
-        tr__wheel_arm(&worker->wake_timers,
+        tr__wheel_arm(&worker->timers.wake_timers,
                       &context->line.wake_timer,
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -133,7 +135,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
         context->line_last = NULL;
     context->has_moved = true;
     context->granted_count++;
-    atom32_fetch_sub(&worker->system->durable->line_count, 1, ATOM_RELAXED);
+    atom32_fetch_sub(&worker->system->durable.host->line_count, 1, ATOM_RELAXED);
     cell->origin->has_place = true;
     tr__spawn_post(worker->system, &worker->counters, cell, worker->index);
 }
@@ -141,7 +143,7 @@ static void line_grant(struct worker *worker, struct worker_context *context)
 /* The timer of the line: if none has begun since it was armed, the first one begins beyond the limit. */
 static void on_line(struct worker *worker, struct cell *none)
 {
-    struct durable_host *host = worker->system->durable;
+    struct durable_host *host = worker->system->durable.host;
     struct worker_context *context = host_context(host, worker);
     (void)none;
     tr__pressure_serve(worker, host);
@@ -149,7 +151,7 @@ static void on_line(struct worker *worker, struct cell *none)
         line_grant(worker, context);
     context->has_moved = false;
     if (context->line_first)
-        tr__wheel_arm(&worker->wake_timers,
+        tr__wheel_arm(&worker->timers.wake_timers,
                       &context->line.wake_timer,
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
@@ -162,7 +164,7 @@ void tr__pressure_init(struct worker_context *context)
 
 bool tr__pressure_admit(struct worker *worker, struct cell *cell)
 {
-    struct durable_host *host = worker->system->durable;
+    struct durable_host *host = worker->system->durable.host;
     struct worker_context *context = host_context(host, worker);
     struct cell_origin *origin = cell->origin;
     if (origin->behavior->setup.call != tr__durable_setup)
@@ -231,7 +233,7 @@ static size_t weight_of(const struct durable_actor *actor)
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)
 {
     struct worker_context *context = host_context(actor->kind->host, worker);
-    if (!worker->system->awake_bytes_max)
+    if (!worker->system->durable.awake_bytes_max)
         return;
     size_t weight = weight_of(actor);
     if (actor->is_asked)

@@ -190,7 +190,7 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
     struct worker_context *context = host_context(actor->kind->host, worker);
     status = open_sql(actor);
     if (status == TR_OK)
-        status = tr__aside_init(&context->aside, &worker->fibers);
+        status = tr__aside_init(&context->aside, &worker->stacks.pool);
     if (status != TR_OK)
         return tell(self, error, status, "");
     struct rows rows = {.self = self};
@@ -201,7 +201,7 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
                                      .count = count - 1,
                                      .visit = on_row,
                                      .context = &rows}};
-    tr__aside_call(&context->aside, &worker->host, run_errand, &errand);
+    tr__aside_call(&context->aside, &worker->stacks.host, run_errand, &errand);
     if (errand.status != TR_OK)
         return tell(self, error, errand.status, errand.call.error);
     if (result)

@@ -174,7 +174,7 @@ tr_status tr__waker_start(struct durable_host *host)
     const struct tr_waker_set set = {.host = (uint64_t)(uintptr_t)host};
     const struct pooled_spawner nobody = {0};
     const struct pooled_place place = {
-        .parent = system->guardian, .path = "/system/durable-queues", .bits = CELL_POOLED};
+        .parent = system->user.guardian, .path = "/system/durable-queues", .bits = CELL_POOLED};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = &tr_behavior_tr_durable_waker,
                                 .worker = 0,

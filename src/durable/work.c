@@ -23,9 +23,9 @@ static const char *waiting_mail(const struct cell *cell)
     const struct cell_extra *extra = cell->extra;
     const struct envelope *const rings[] = {cell->replies,
                                             cell->exceptions,
-                                            extra->held,
+                                            extra->mail.held,
                                             cell->cycle,
-                                            extra->requests,
+                                            extra->mail.requests,
                                             cell->notices,
                                             cell->events};
     for (size_t i = 0; i < sizeof rings / sizeof rings[0]; i++) {
@@ -55,7 +55,7 @@ static const char *owed_reply(const struct worker *worker, const struct cell *ce
                               tr_time *left_ns)
 {
     const char *name = NULL;
-    const struct list *laters = &cell->extra->laters;
+    const struct list *laters = &cell->extra->asks.laters;
     for (const struct list *link = laters->next; link != laters; link = link->next) {
         const struct later *later = LIST_OWNER(link, const struct later, link);
         tr_time left = time_left(worker, later);
@@ -100,7 +100,7 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     const char *owed = owed_reply(worker, cell, &left_ns);
     /* Of one that is sealed nothing can unstash it any more: no message gets in. */
     bool is_sealed = cell->flags & CELL_SEALED;
-    const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash);
+    const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash.ring);
     tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
     tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
     tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);

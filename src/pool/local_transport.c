@@ -20,10 +20,10 @@ static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
         .to = to.bits,
         .reason = TR_MAILBOX_FULL,
     };
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, 1);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, 1);
+    atom64_count(&system->foreign.counters.dead, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(system, NULL, &letter);
     tr_parcel_free(system, parcel);
 }
@@ -65,16 +65,16 @@ tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type, con
     const char *why;
     if (!system || !message || !parcel || !type || !tr__type_is_valid(type, &why))
         return TR_INVALID_ARGUMENT;
-    struct envelope_pool *pool = &system->foreign_pool;
+    struct envelope_pool *pool = &system->foreign.pool;
     tr_status status = TR_NO_MEMORY;
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope) {
         status = envelope_fill(pool, envelope, type, message, ENVELOPE_INLINE);
         if (status != TR_OK)
             envelope_give_empty(pool, envelope);
     }
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
     envelope->kind = ENVELOPE_NOTICE;
@@ -90,9 +90,9 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
     if (!parcel)
         return;
     TR_ASSERT(system); /* whose memory it is */
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope_of(parcel));
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    envelope_give(&system->foreign.pool, envelope_of(parcel));
+    lock_give(&system->foreign.lock);
 }
 
 const tr_type *tr_parcel_type(const tr_parcel *parcel)

@@ -9,7 +9,7 @@
 
 static void pool_free(struct tr_system *system)
 {
-    struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE);
+    struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE);
     tr__place_ring_deinit(&pool->ring);
     source_resize(&system->source, pool, 0);
 }
@@ -30,7 +30,8 @@ static uint64_t name_hash(const struct tr_system *system, const char *name)
 /* A table is a page of a program, so its lines are looked through. */
 static bool pool_holds(struct tr_system *system, const char *name)
 {
-    const struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    const struct pool *pool =
+        atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
     if (!pool->count)
         return false;
     uint64_t hash = name_hash(system, name);
@@ -44,7 +45,7 @@ static bool pool_holds(struct tr_system *system, const char *name)
 
 static struct pool *pool_make(struct tr_system *system, const tr_child_spec *table)
 {
-    const tr_supervision *how = system->has_pool_supervision ? &system->pool_supervision : NULL;
+    const tr_supervision *how = system->pool.has_supervision ? &system->pool.supervision : NULL;
     size_t count = table_count(table);
     struct pool *pool =
         source_resize(&system->source, NULL, sizeof *pool + count * sizeof pool->table[0]);
@@ -73,16 +74,16 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
  */
 static tr_status follow(struct tr_system *system, struct pool *pool)
 {
-    lock_take(&system->pool_lock);
+    lock_take(&system->pool.lock);
     tr_status status = tr__place_ring_resize(&pool->ring, system_open_workers(system));
-    lock_give(&system->pool_lock);
+    lock_give(&system->pool.lock);
     return status;
 }
 
 /* Another number of workers is open. Without memory whoever places the next one tries again. */
 static void pool_follow(struct tr_system *system)
 {
-    struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: tr__pool_of */
+    struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
     if (pool)
         (void)!follow(system, pool);
 }
@@ -96,19 +97,19 @@ int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name
 
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 {
-    struct pool *pool = atomptr_load(&system->pool, ATOM_ACQUIRE); /* partner: below */
+    struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: below */
     if (pool)
         return pool;
-    lock_take(&system->pool_lock);
-    pool = atomptr_load(&system->pool, ATOM_RELAXED);
+    lock_take(&system->pool.lock);
+    pool = atomptr_load(&system->pool.state, ATOM_RELAXED);
     struct pool *made = pool ? NULL : pool_make(system, table);
     if (made) {
-        system->pool_free = pool_free;
-        system->pool_follow = pool_follow;
-        system->pool_holds = pool_holds;
-        atomptr_store(&system->pool, made, ATOM_RELEASE); /* partner: above */
+        system->pool.free = pool_free;
+        system->pool.follow = pool_follow;
+        system->pool.holds = pool_holds;
+        atomptr_store(&system->pool.state, made, ATOM_RELEASE); /* partner: above */
     }
-    lock_give(&system->pool_lock);
+    lock_give(&system->pool.lock);
     return pool ? pool : made;
 }
 

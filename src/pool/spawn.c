@@ -37,7 +37,7 @@ static tr_status spawn(struct tr_system *system, const struct pooled_spawner *sp
         tr__error_set(args->error, TR_NO_MEMORY, 0, "no memory for the hash ring");
         return TR_NO_MEMORY;
     }
-    placed.spec = system->has_pool_supervision ? &pool->any.spec : NULL;
+    placed.spec = system->pool.has_supervision ? &pool->any.spec : NULL;
     return tr__pooled_spawn(system, spawner, &placed, ref_bits);
 }
 

@@ -68,7 +68,7 @@ static tr_next on_answer_all(tr_self *self, struct oracle *oracle)
 
 static tr_next on_are_you_there(tr_self *self)
 {
-    atom64_store(&stacks, self->worker->fibers.stacks_count, ATOM_RELAXED);
+    atom64_store(&stacks, self->worker->stacks.pool.stacks_count, ATOM_RELAXED);
     return tr_reply(self, tr_done);
 }
 
@@ -114,7 +114,7 @@ static tr_next on_inquire(tr_self *self, const struct inquire *message)
 /* Uses more stack than there is, as far as the canary shows, and waits. */
 static tr_next on_wallow(tr_self *self)
 {
-    memset((void *)(uintptr_t)self->worker->host.current->side.low, 1, 64);
+    memset((void *)(uintptr_t)self->worker->stacks.host.current->side.low, 1, 64);
     (void)tr_sleep(self, TR_HOUR);
     return TR_SAME;
 }

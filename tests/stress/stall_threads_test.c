@@ -269,7 +269,8 @@ TEST(looking_at_workers_that_run_is_no_race, "O-05")
             seen++;
             bool is_miller =
                 view.behavior == &tr_behavior_miller || view.behavior == &tr_behavior_other_miller;
-            ck_assert_msg(is_miller || view.ref == system->guardian->identity, "%s", view.path);
+            ck_assert_msg(
+                is_miller || view.ref == system->user.guardian->identity, "%s", view.path);
             ck_assert_msg(strncmp(view.path, "/user", 5) == 0, "%s", view.path);
         }
         tr_system_counters(system, &counters);

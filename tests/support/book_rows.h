@@ -14,7 +14,7 @@
 
 static inline struct store *store_of_kit(void)
 {
-    return tr_kit_system(kit)->durable->store;
+    return tr_kit_system(kit)->durable.host->store;
 }
 
 static const tr_bytes key_a = {"a", 1};

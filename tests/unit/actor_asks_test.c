@@ -54,7 +54,7 @@ static tr_next on_ask_around(tr_self *self, struct counter *counter,
     get_number_ask last = {{0}};
     for (uint64_t i = 0; i < message->count; i++)
         last = tr_ask(self, counter->other, get_number, .n = i);
-    table = &self->cell->extra->asks;
+    table = &self->cell->extra->asks.table;
     ck_assert_uint_eq(table->count + (table->newest != NULL), message->count);
     measure();
     if (message->waits)
@@ -123,13 +123,13 @@ TEST(a_turn_that_does_not_wait_has_no_stack_of_its_own, "D-05")
     begin(1);
     const struct worker *worker = tr_kit_system(kit)->workers[0];
     ask_around(1, true);
-    const struct fiber *fiber = worker->fiber;
+    const struct fiber *fiber = worker->stacks.fiber;
     for (int i = 0; i < 100; i++)
         ask_around(3, false);
-    ck_assert_ptr_eq(worker->fiber, fiber);
+    ck_assert_ptr_eq(worker->stacks.fiber, fiber);
     /* One that does wait keeps the stack that it was called on, and the loop goes on with another. */
     ask_around(1, true);
-    ck_assert_ptr_ne(worker->fiber, fiber);
+    ck_assert_ptr_ne(worker->stacks.fiber, fiber);
     tr_kit_free(kit);
 }
 

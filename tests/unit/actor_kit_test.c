@@ -39,14 +39,14 @@ TEST(a_kit_in_use_is_sound, "M-04")
 TEST_ABORTS(a_message_that_was_lost_is_found, "M-04")
 {
     tr_kit *kit = kit_in_use();
-    atom64_fetch_add(&tr_kit_system(kit)->foreign_counters.accepted, 1, ATOM_RELAXED);
+    atom64_fetch_add(&tr_kit_system(kit)->foreign.counters.accepted, 1, ATOM_RELAXED);
     tr_kit_check(kit);
 }
 
 TEST_ABORTS(an_actor_that_was_lost_is_found, "M-04")
 {
     tr_kit *kit = kit_in_use();
-    atom64_fetch_add(&tr_kit_system(kit)->foreign_counters.spawned, 1, ATOM_RELAXED);
+    atom64_fetch_add(&tr_kit_system(kit)->foreign.counters.spawned, 1, ATOM_RELAXED);
     tr_kit_check(kit);
 }
 

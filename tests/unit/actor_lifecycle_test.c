@@ -111,7 +111,7 @@ TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", 
             struct cell before;
             memset(&cell, 0, sizeof cell);
             cell.identity = 42;
-            cell.door.tenant = slots_number(&world.system->slots, world.system->guardian);
+            cell.door.tenant = slots_number(&world.system->slots, world.system->user.guardian);
             cell.life = (uint8_t)from;
             before = cell;
             uint64_t lines = world.virtual->lines_count;

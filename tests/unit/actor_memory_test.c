@@ -410,7 +410,7 @@ TR_ACTOR(fragile, act);
 
 static size_t stacks(void)
 {
-    return tr_kit_system(kit)->workers[0]->fibers.stacks_count;
+    return tr_kit_system(kit)->workers[0]->stacks.pool.stacks_count;
 }
 
 TEST(ten_thousand_crashes_use_constant_stacks_and_memory, "B-05", "S-10", "U-02")

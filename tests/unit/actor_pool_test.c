@@ -88,7 +88,7 @@ static void serve(ball_player_ref from, ball_player_ref to, uint64_t left)
         } message = {.largest = {.left = left}};
         if (types[i] == &tr_type_text)
             message.text.text = "a text that makes the message a block of its own, of 64 or more";
-        struct envelope_pool *pool = &system_->foreign_pool;
+        struct envelope_pool *pool = &system_->foreign.pool;
         struct envelope *envelope = envelope_take(pool);
         ck_assert_int_eq(envelope_fill(pool, envelope, types[i], &message, ENVELOPE_INLINE), TR_OK);
         envelope->kind = ENVELOPE_NOTICE;

@@ -47,9 +47,9 @@ static void *resize(void *context, void *memory, size_t size)
         envelope->generation = cell_generation(cell) - 1; /* to who lived there before */
         /* It had room, and found the door of its receiver, before that one ended. */
         ck_assert_int_eq(door_push(&cell->door, &envelope->mail), DOOR_TAKEN);
-        lock_take(&system_->foreign_lock);
-        atom64_count(&system_->foreign_counters.accepted, 1);
-        lock_give(&system_->foreign_lock);
+        lock_take(&system_->foreign.lock);
+        atom64_count(&system_->foreign.counters.accepted, 1);
+        lock_give(&system_->foreign.lock);
     }
     if (size > 0)
         return realloc(memory, size);

@@ -168,7 +168,7 @@ static uint32_t watched_count(void)
     tr_system *system = tr_kit_system(kit);
     uint32_t count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++)
-        count += system->workers[i]->watched.count;
+        count += system->workers[i]->life.watched.count;
     return count;
 }
 

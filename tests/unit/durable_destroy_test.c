@@ -81,7 +81,7 @@ static void begin_on(struct store_disk *with)
     ck_assert_ptr_nonnull(kit);
     test = tr_kit_client(kit);
     tr_system *system = tr_kit_system(kit);
-    struct durable_host *host = system->durable;
+    struct durable_host *host = system->durable.host;
     tr_kit_settle(kit);
     struct store_options options = {.source = system->source,
                                     .program = system->name,
@@ -314,7 +314,7 @@ static bool count_due(void *context, const struct store_due *due)
 static bool is_stored(const char *name)
 {
     struct store_state state;
-    struct durable_host *host = tr_kit_system(kit)->durable;
+    struct durable_host *host = tr_kit_system(kit)->durable.host;
     tr_bytes bytes = {name, strlen(name)};
     tr_status status = tr__store_read_state(host->contexts[0].reader, "cart", bytes, &state);
     ck_assert(status == TR_OK || status == TR_NOT_FOUND);
@@ -333,7 +333,7 @@ TEST(a_kill_in_the_grace_of_a_destroy_leaves_nothing, "Z-15", "Z-02")
     ck_assert_int_eq(tr_kill(test, ref), TR_OK);
     tr_kit_settle(kit);
     int alarms = 0;
-    struct durable_host *host = tr_kit_system(kit)->durable;
+    struct durable_host *host = tr_kit_system(kit)->durable.host;
     ck_assert_int_eq(
         tr__store_list_due(host->contexts[0].reader, NULL, TR_NEVER, 0, count_due, &alarms), TR_OK);
     ck_assert(!is_stored("a"));

@@ -34,7 +34,7 @@ static tr_status stage_begin(struct stage *stage, struct store_disk *disk)
     ck_assert_ptr_nonnull(stage->kit);
     stage->test = tr_kit_client(stage->kit);
     tr_system *system = tr_kit_system(stage->kit);
-    struct durable_host *host = system->durable;
+    struct durable_host *host = system->durable.host;
     tr_kit_settle(stage->kit);
     struct store_options options = {.source = system->source,
                                     .program = system->name,
@@ -297,7 +297,7 @@ TEST(a_commit_that_fails_leaves_no_event_and_no_hook, "K-08", "PE-03", "PE-14")
         books_hooks = 0;
         books_events.snapshots.every = 3;
         ck_assert_int_eq(stage_begin(&stage, disk), TR_OK);
-        struct store *store = tr_kit_system(stage.kit)->durable->store;
+        struct store *store = tr_kit_system(stage.kit)->durable.host->store;
         real_driver = store->driver;
         driver = *real_driver;
         driver.commit = commit;

@@ -40,7 +40,7 @@ static tr_status commit(struct store_session *session, struct store_batch *first
 
 static struct store *store_of_kit(void)
 {
-    return tr_kit_system(kit)->durable->store;
+    return tr_kit_system(kit)->durable.host->store;
 }
 
 static struct store_driver driver;

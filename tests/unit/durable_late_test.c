@@ -87,7 +87,7 @@ static void begin(const char *store, uint32_t worker_version)
         &(tr_kit_options){.size = sizeof(tr_kit_options), .store = store, .durable = &durables});
     ck_assert_ptr_nonnull(kit);
     test = tr_kit_client(kit);
-    tr_kit_system(kit)->on_log = on_log;
+    tr_kit_system(kit)->log.write = on_log;
     warnings = 0;
 }
 
@@ -207,7 +207,7 @@ TEST(a_place_is_free_again_when_its_actor_is_gone_or_slow, "K-04", "AL-13")
     bool is_late;
     begin(NULL, 2);
     struct worker *worker = tr_kit_system(kit)->workers[0];
-    uint64_t alive = tr_kit_system(kit)->durable->clock;
+    uint64_t alive = tr_kit_system(kit)->durable.host->clock;
     ck_assert_int_eq(tr__hints_init(&hints, worker, 1), TR_OK);
     for (uint64_t i = 1; i <= HINTS_WAKING; i++)
         ck_assert_int_eq(tr__hints_add(&hints, worker, i, 0, i % 2 ? alive : 0, false, 0, &is_late),

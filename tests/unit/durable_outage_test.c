@@ -66,7 +66,7 @@ enum outage { NO_ROOM, NO_LIST, NO_STATE, OUTAGES };
 
 static void outage_begin(enum outage outage)
 {
-    struct store *store = tr_kit_system(kit)->durable->store;
+    struct store *store = tr_kit_system(kit)->durable.host->store;
     real = store->driver;
     driver = *real;
     if (outage == NO_ROOM)
@@ -80,7 +80,7 @@ static void outage_begin(enum outage outage)
 
 static void outage_end(void)
 {
-    tr_kit_system(kit)->durable->store->driver = real;
+    tr_kit_system(kit)->durable.host->store->driver = real;
 }
 
 static tr_next set_alarm(tr_self *self, struct thing_state *state, int64_t n)
@@ -205,11 +205,11 @@ TEST(a_store_that_takes_long_to_write_does_not_keep_a_timer_busy, "Z-09")
     tr_kit_settle(kit);
     ck_assert_int_eq(things_do("a", thing_go_to_sleep, 0), TR_OK);
     tr_system *system_ = tr_kit_system(kit);
-    bool (*has_work)(tr_system *) = system_->durable_has_work;
-    system_->durable_has_work = never;
+    bool (*has_work)(tr_system *) = system_->durable.has_work;
+    system_->durable.has_work = never;
     tr_kit_advance(kit, TR_MINUTE); /* it has begun to write at the deadline of its grace */
     ck_assert(things_is_awake(ref));
-    system_->durable_has_work = has_work;
+    system_->durable.has_work = has_work;
     tr_kit_settle(kit);
     ck_assert(!things_is_awake(ref));
     ck_assert_int_eq(tr_try_await(test, ask, &acted), TR_STOPPED);

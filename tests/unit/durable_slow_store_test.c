@@ -50,7 +50,7 @@ TEST(a_report_names_a_store_that_does_not_come_back, "X-04")
     const tr_system_options options = {
         .size = sizeof options, .workers = 2, .durable = TR_DURABLES(thing), .store = directory};
     ck_assert_int_eq(tr_system_new(&options, &system_), TR_OK);
-    struct store *store = system_->durable->store;
+    struct store *store = system_->durable.host->store;
     real = store->driver;
     driver = *real;
     driver.commit = commit_slowly;

@@ -17,10 +17,10 @@ enum { SEEDS = TEST_SEEDS(10) };
 static bool step_without_storing(void)
 {
     tr_system *system = tr_kit_system(kit);
-    bool (*has_work)(tr_system *) = system->durable_has_work;
-    system->durable_has_work = NULL;
+    bool (*has_work)(tr_system *) = system->durable.has_work;
+    system->durable.has_work = NULL;
     bool is_done = tr_kit_step(kit);
-    system->durable_has_work = has_work;
+    system->durable.has_work = has_work;
     return is_done;
 }
 

@@ -63,7 +63,7 @@ TEST(one_warning_names_all_who_held_it_up, "Z-08", "SL-05")
 {
     const struct acted *acted;
     things_begin(1);
-    tr_kit_system(kit)->on_log = on_log;
+    tr_kit_system(kit)->log.write = on_log;
     thing_ref ref = things_of("a");
     act_aside_ask ask = things_ask_aside(ref, hold, TR_HOUR);
     things_do("a", thing_go_to_sleep, 0);
@@ -169,7 +169,7 @@ TR_ACTOR(root);
 static tr_next on_args(tr_self *self)
 {
     static struct store_driver driver;
-    struct store *store = self->worker->system->durable->store;
+    struct store *store = self->worker->system->durable.host->store;
     driver = *store->driver;
     driver.commit = commit_fails;
     store->driver = &driver;

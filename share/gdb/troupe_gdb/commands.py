@@ -160,10 +160,10 @@ rest is counters since the start, as tr_system_counters has them."""
     @staticmethod
     def now(system, worker, loop):
         try:
-            address = worker.number("running")
+            address = worker.inner("view").number("cell")
             if not address:
                 return "asleep" if loop.inner("ready").number("sleep") else "-"
-            kind = worker.number("running_type")
+            kind = worker.inner("view").number("type")
             text = Descriptor.at(kind).name if kind else Workers.signal(worker)
             return system.path(Record(system.cell_layout, address)) + ": " + text
         except Problem as problem:
@@ -172,8 +172,8 @@ rest is counters since the start, as tr_system_counters has them."""
     @staticmethod
     def signal(worker):
         """What it runs that is no message."""
-        turns = list(worker.items("turns")) if "turns" in worker and "depth" in worker else []
-        depth = worker.number("depth", 0)
+        turns = list(worker.inner("turns").items("calls"))
+        depth = worker.inner("turns").number("depth", 0)
         if depth >= len(turns):
             return "(no message)"
         return "(%s)" % enum_name("turn_kind", turns[depth].number("kind", 0)).lower()
@@ -276,7 +276,7 @@ is, the message as tr_type_print writes it, and who sent it."""
     @staticmethod
     def places(system, cell):
         for worker in system.workers:
-            if worker.number("running", 0) == cell.address:
+            if worker.inner("view").number("cell", 0) == cell.address:
                 yield "now", Mail.handled(worker)
         for name in ("cycle",) + BOXES:
             yield name, ring(box_of(cell, name))
@@ -290,7 +290,7 @@ is, the message as tr_type_print writes it, and who sent it."""
     @staticmethod
     def handled(worker):
         """The envelope of the message that a worker handles."""
-        turn = worker.follow("message") if "message" in worker else next(worker.items("turns"))
+        turn = worker.inner("turns").follow("message")
         if turn and turn.number("envelope", 0):
             yield turn.number("envelope")
 

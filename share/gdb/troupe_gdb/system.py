@@ -40,11 +40,11 @@ class System:
 
     @property
     def cell_layout(self):
-        return self.record.target("guardian")
+        return self.record.inner("user").target("guardian")
 
     def title(self):
         return 'system "%s" at 0x%x: %s, %d worker%s' % (
-            self.name, self.address, enum_name("system_phase", self.record.number("phase")).lower(),
+            self.name, self.address, enum_name("system_phase", self.record.inner("run").number("phase")).lower(),
             len(self.workers), "" if len(self.workers) == 1 else "s")
 
     def cell(self, slot):
@@ -143,19 +143,19 @@ def behavior_of(cell):
         return "?"
 
 
-def in_extra(cell, name):
+def in_extra(cell, part, name):
     """A ring that only some actors have: NULL where there is none."""
     extra = cell.follow("extra") if "extra" in cell else None
-    return extra.number(name, 0) if extra else 0
+    return extra.inner(part).number(name, 0) if extra else 0
 
 
 def stash_of(cell):
-    return in_extra(cell, "stash")
+    return in_extra(cell, "stash", "ring")
 
 
 def box_of(cell, name):
     """A mailbox, or the cycle. Asks have one of their own only where they go first."""
-    return in_extra(cell, "requests") if name == "asks" else cell.number(name, 0)
+    return in_extra(cell, "mail", "requests") if name == "asks" else cell.number(name, 0)
 
 
 def queued_of(cell):

@@ -143,7 +143,7 @@ static inline bool reply_fast(struct worker *worker, struct cell *cell, struct e
     if (worker->outbox || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
         cell->life == LIFE_NEW || !cell->extra)
         return false;
-    struct ask *ask = cell->extra->asks.newest;
+    struct ask *ask = cell->extra->asks.table.newest;
     if (!ask || ask->id != envelope->payload.ask.id || !ask_is_plain(ask))
         return false;
     atom64_count(&worker->counters.accepted, 1);
@@ -312,8 +312,9 @@ tr_later tr_reply_later(tr_self *self)
         self->needs_slow_end = true;
         return none;
     }
-    *later = (struct later){.number = ++worker->wait_last, .type = request->type, .answer = answer};
-    list_push_last(&extra->laters, &later->link);
+    *later = (struct later){
+        .number = ++worker->turns.wait_last, .type = request->type, .answer = answer};
+    list_push_last(&extra->asks.laters, &later->link);
     request->kind = ENVELOPE_ANSWERED;
     return (tr_later){later->number};
 }
@@ -333,7 +334,8 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
         return TR_CANCELLED;
     struct cell_extra *extra = self->cell->extra;
     struct later *later = NULL;
-    for (struct list *link = extra ? extra->laters.next : NULL; link && link != &extra->laters;
+    for (struct list *link = extra ? extra->asks.laters.next : NULL;
+         link && link != &extra->asks.laters;
          link = link->next) {
         later = LIST_OWNER(link, struct later, link);
         if (later->number == handle.number)
@@ -366,7 +368,7 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell)
 {
     tr_status status = cell->life == LIFE_STARTING ? TR_RESTARTED : TR_STOPPED;
     struct list *link;
-    while ((link = list_first(&cell->extra->laters))) {
+    while ((link = list_first(&cell->extra->asks.laters))) {
         struct later *later = LIST_OWNER(link, struct later, link);
         tr__ask_refuse(worker, later->answer, cell->identity, status, 0, NULL);
         later_free(worker, later);
@@ -399,7 +401,7 @@ void tr__asks_refuse_queued(struct worker *worker, struct cell *cell)
     refuse_asks_of(worker, cell, &cell->notices, true);
     if (!cell->extra)
         return;
-    refuse_asks_of(worker, cell, &cell->extra->requests, true);
-    refuse_asks_of(worker, cell, &cell->extra->held, true);
-    refuse_asks_of(worker, cell, &cell->extra->stash, false);
+    refuse_asks_of(worker, cell, &cell->extra->mail.requests, true);
+    refuse_asks_of(worker, cell, &cell->extra->mail.held, true);
+    refuse_asks_of(worker, cell, &cell->extra->stash.ring, false);
 }

@@ -32,10 +32,10 @@ enum { TICKS_SPARE = 3 };
 
 static inline struct ask *ask_take(struct worker *worker)
 {
-    struct ask *ask = worker->ask_spare;
+    struct ask *ask = worker->asks.spare;
     if (__builtin_expect(ask != NULL, 1)) {
-        worker->ask_spare = ask->next;
-        worker->ask_spare_count--;
+        worker->asks.spare = ask->next;
+        worker->asks.spare_count--;
         return ask;
     }
     ask = source_resize(&worker->source, NULL, sizeof *ask);
@@ -46,12 +46,12 @@ static inline struct ask *ask_take(struct worker *worker)
 
 void tr__asks_free(struct worker *worker)
 {
-    while (worker->ask_spare) {
-        struct ask *ask = worker->ask_spare;
-        worker->ask_spare = ask->next;
+    while (worker->asks.spare) {
+        struct ask *ask = worker->asks.spare;
+        worker->asks.spare = ask->next;
         source_resize(&worker->source, ask, 0);
     }
-    worker->ask_spare_count = 0;
+    worker->asks.spare_count = 0;
     tr__ask_table_free_spare(worker);
 }
 
@@ -98,15 +98,15 @@ static tr_time young_deadline(const struct worker *worker, const struct ask *ask
 void tr__asks_settle(struct worker *worker)
 {
     tr_time now_ns = 0;
-    struct ask *ask = worker->ask_young;
-    worker->ask_young = NULL;
-    worker->ask_young_end = &worker->ask_young;
+    struct ask *ask = worker->asks.young;
+    worker->asks.young = NULL;
+    worker->asks.young_end = &worker->asks.young;
     for (; ask; ask = ask->young_next) {
         ask->is_chained = false;
         if (!ask->is_young)
             continue; /* it was answered */
         ask->is_young = false;
-        tr__wheel_arm(&worker->ask_timeouts, &ask->timeout, young_deadline(worker, ask, &now_ns));
+        tr__wheel_arm(&worker->asks.timeouts, &ask->timeout, young_deadline(worker, ask, &now_ns));
     }
 }
 
@@ -114,7 +114,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
     tr__asks_settle(worker);
-    while ((node = tr__wheel_expire(&worker->ask_timeouts, now_ns))) {
+    while ((node = tr__wheel_expire(&worker->asks.timeouts, now_ns))) {
         struct ask *ask = LIST_OWNER(node, struct ask, timeout);
         if (ask->is_fixed) {
             tr__ask_trace_give_up(worker, ask);
@@ -122,7 +122,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
             ask->is_fixed = true;
             ask->status = TR_TIMEOUT;
             if (!tr__ask_trace_begin(worker, ask)) {
-                tr__wheel_arm(&worker->ask_timeouts, node, timer_deadline(now_ns, STORY_NS));
+                tr__wheel_arm(&worker->asks.timeouts, node, timer_deadline(now_ns, STORY_NS));
                 continue;
             }
         }
@@ -140,7 +140,7 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
         tr__ask_done(worker, ask, TR_ASK_CYCLE);
     else
         tr__wheel_arm(
-            &worker->ask_timeouts, &ask->timeout, timer_deadline(worker->loop.now_ns, STORY_NS));
+            &worker->asks.timeouts, &ask->timeout, timer_deadline(worker->loop.now_ns, STORY_NS));
 }
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -148,7 +148,7 @@ void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *env
     const struct tr_ask_trace *trace = envelope_data(envelope);
     struct ask *ask = NULL;
     if (envelope->generation == cell_generation(cell) && cell->life != LIFE_NEW && cell->extra)
-        ask = ask_table_find(&cell->extra->asks, trace->origin_id);
+        ask = ask_table_find(&cell->extra->asks.table, trace->origin_id);
     if (ask && ask->is_fixed && !ask->is_done) {
         tr__ask_trace_arrived(worker, ask, trace);
         tr__ask_done(worker, ask, ask->status);
@@ -172,14 +172,14 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 {
     tr__ask_free(worker, cell, ask);
-    tr__ask_table_shrink(worker, &cell->extra->asks);
+    tr__ask_table_shrink(worker, &cell->extra->asks.table);
 }
 
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct ask *ask = NULL;
     if (cell->life != LIFE_NEW && cell->extra)
-        ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
+        ask = ask_table_find(&cell->extra->asks.table, envelope->payload.ask.id);
     if (!ask || ask->is_fixed) {
         if (envelope->kind == ENVELOPE_REPLY && !tr__why_is_told(envelope)) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
@@ -225,7 +225,7 @@ bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelop
     const struct cell *cell = slots_find(worker->slots, envelope->sender);
     if (!cell || cell_owner(cell) != worker->index || cell->life == LIFE_NEW || !cell->extra)
         return true;
-    const struct ask *ask = ask_table_find(&cell->extra->asks, envelope->payload.ask.id);
+    const struct ask *ask = ask_table_find(&cell->extra->asks.table, envelope->payload.ask.id);
     return !ask || ask->is_fixed;
 }
 
@@ -306,7 +306,7 @@ ASK_INLINE struct ask *ask_new(struct tr_self *self, uint64_t to, const tr_type 
     struct ask *ask = extra ? ask_take(worker) : NULL;
     if (__builtin_expect(!ask, 0))
         return NULL;
-    if (__builtin_expect(!ask_table_add(worker, &extra->asks, ask), 0)) {
+    if (__builtin_expect(!ask_table_add(worker, &extra->asks.table, ask), 0)) {
         ask_give(worker, ask);
         return NULL;
     }
@@ -328,7 +328,7 @@ ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *mess
 {
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, ask->to);
-    bool is_near = is_turn && worker->is_ticked && cell && cell_owner(cell) == worker->index &&
+    bool is_near = is_turn && worker->asks.is_ticked && cell && cell_owner(cell) == worker->index &&
                    !loop_is_time_up(&worker->loop);
     tr_time now_ns =
         __builtin_expect(is_near, 1) ? worker->loop.now_ns : clock_bound_roughly(&worker->clock);
@@ -397,10 +397,10 @@ ASK_INLINE bool is_near(const struct worker *worker, const struct cell *cell)
 ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
                                const struct cell_extra *extra)
 {
-    return !self->is_unusual && self->kind == TURN_MESSAGE && !worker->depth &&
-           self->state == TURN_RUNS && !self->batch && extra && !extra->asks.newest &&
-           !extra->asks.count && extra->asks.last != UINT32_MAX &&
-           self->asks.count != self->asks.capacity && worker->ask_spare && worker->pool.free;
+    return !self->is_unusual && self->kind == TURN_MESSAGE && !worker->turns.depth &&
+           self->state == TURN_RUNS && !self->batch && extra && !extra->asks.table.newest &&
+           !extra->asks.table.count && extra->asks.table.last != UINT32_MAX &&
+           self->asks.count != self->asks.capacity && worker->asks.spare && worker->pool.free;
 }
 
 /*
@@ -430,12 +430,12 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     if (__builtin_expect(deadline_ns <= now_ns, 0))
         return ask_slowly(self, to, type, message, timeout_ns);
     struct envelope *envelope = envelope_take_free(&worker->pool);
-    struct ask *ask = worker->ask_spare;
-    worker->ask_spare = ask->next;
-    worker->ask_spare_count--;
-    uint32_t id = ++extra->asks.last;
+    struct ask *ask = worker->asks.spare;
+    worker->asks.spare = ask->next;
+    worker->asks.spare_count--;
+    uint32_t id = ++extra->asks.table.last;
     uint32_t place = self->asks.count++;
-    extra->asks.newest = ask;
+    extra->asks.table.newest = ask;
     self->asks.places[place] = (uintptr_t)ask;
     self->needs_slow_end = true;
     /* As one word: who reads it so would wait until two of them are in the cache. */
@@ -480,7 +480,7 @@ tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void
     if (__builtin_expect(!self || !type || !message || self->claim, 0))
         return ask_slowly(self, to.bits, type, message, timeout_ns);
     struct worker *worker = self->worker;
-    if (__builtin_expect(!worker->is_ticked || loop_is_time_up(&worker->loop), 0))
+    if (__builtin_expect(!worker->asks.is_ticked || loop_is_time_up(&worker->loop), 0))
         return ask_by_clock(self, to.bits, type, message, timeout_ns);
     return ask_quickly(self, to.bits, type, message, timeout_ns, worker->loop.now_ns, true);
 }

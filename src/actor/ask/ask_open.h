@@ -32,15 +32,15 @@ enum { ASK_SPARE_MAX = 1024 };
 
 static inline void ask_give(struct worker *worker, struct ask *ask)
 {
-    if (__builtin_expect(worker->ask_spare_count >= ASK_SPARE_MAX, 0)) {
+    if (__builtin_expect(worker->asks.spare_count >= ASK_SPARE_MAX, 0)) {
         if (ask->is_chained)
             tr__asks_settle(worker); /* which leaves the chain empty */
         source_resize(&worker->source, ask, 0);
         return;
     }
-    ask->next = worker->ask_spare;
-    worker->ask_spare = ask;
-    worker->ask_spare_count++;
+    ask->next = worker->asks.spare;
+    worker->asks.spare = ask;
+    worker->asks.spare_count++;
 }
 
 /** An ask that is young by its flags: sees to it that the next round finds it. */
@@ -50,8 +50,8 @@ static inline void ask_chain(struct worker *worker, struct ask *ask)
         return;
     ask->is_chained = true;
     ask->young_next = NULL;
-    *worker->ask_young_end = ask;
-    worker->ask_young_end = &ask->young_next;
+    *worker->asks.young_end = ask;
+    worker->asks.young_end = &ask->young_next;
 }
 
 /** Arms the timer of an ask that has none. */
@@ -66,20 +66,20 @@ static inline void ask_arm(struct worker *worker, struct ask *ask, tr_time deadl
 static inline void ask_disarm(struct worker *worker, struct ask *ask)
 {
     if (__builtin_expect(!ask->is_young, 0))
-        (void)tr__wheel_cancel(&worker->ask_timeouts, &ask->timeout);
+        (void)tr__wheel_cancel(&worker->asks.timeouts, &ask->timeout);
     ask->is_young = false;
 }
 
 static inline void ask_unlist(struct cell *cell, struct ask *ask)
 {
     ask->is_listed = false;
-    ask_table_remove(&cell->extra->asks, ask);
+    ask_table_remove(&cell->extra->asks.table, ask);
 }
 
 /** An ask of a turn is done: lets that go on if it waited for no other. */
 static inline void ask_wake(struct tr_self *turn, bool is_wanted)
 {
-    if (is_wanted && turn->wanted && !--turn->wanted)
+    if (is_wanted && turn->wait.wanted && !--turn->wait.wanted)
         turn_wake(turn, TR_OK);
 }
 
@@ -110,15 +110,15 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
                                       struct envelope *reply)
 {
     struct tr_self *turn = ask->turn;
-    TR_ASSERT_SLOW(!ask->carrier && !ask->is_fixed && !timer_is_armed(&turn->deadline));
+    TR_ASSERT_SLOW(!ask->carrier && !ask->is_fixed && !timer_is_armed(&turn->waits.deadline));
     turn_ask_answer(ask, turn, reply);
-    extra->asks.newest = NULL;
+    extra->asks.table.newest = NULL;
     ask->flags = 0;
-    ask->next = worker->ask_spare;
-    worker->ask_spare = ask;
-    worker->ask_spare_count++;
-    turn->wanted = 0;
-    turn->outcome = TR_OK;
+    ask->next = worker->asks.spare;
+    worker->asks.spare = ask;
+    worker->asks.spare_count++;
+    turn->wait.wanted = 0;
+    turn->wait.outcome = TR_OK;
     woken_push(cell, extra, turn);
     if (cell->sched_state == SCHED_WAITING) {
         cell->sched_state = SCHED_READY;
@@ -129,7 +129,7 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
 /** Whether a turn waits for one ask and for nothing else: who wants one has no deadline of its own. */
 static inline bool turn_awaits_one(const struct tr_self *turn)
 {
-    return turn->wanted == 1 && turn->state == TURN_PARKED;
+    return turn->wait.wanted == 1 && turn->state == TURN_PARKED;
 }
 
 /**
@@ -156,12 +156,12 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
                          0))
         return false;
     struct cell_extra *extra = cell->extra;
-    struct ask *ask = extra->asks.newest;
+    struct ask *ask = extra->asks.table.newest;
     /* One that is young is not fixed, and one that a turn waits for has no carrier: it is plain. */
     const uint32_t plain = ASK_STANDING(ASK_LISTED | ASK_YOUNG | ASK_WANTED);
     if (__builtin_expect(!ask || ask->id != request->payload.ask.id || ask->standing != plain ||
                              !turn_awaits_one(ask->turn) || !worker->pool.free ||
-                             worker->ask_spare_count >= ASK_SPARE_MAX,
+                             worker->asks.spare_count >= ASK_SPARE_MAX,
                          0))
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);

@@ -60,7 +60,7 @@ const tr_handler *tr__then_begin(struct tr_self *self)
     struct ask *ask = ask_of_carrier(self->envelope);
     TR_ASSERT(ask->carrier == self->envelope);
     ask->carrier = NULL;
-    cell->extra->then_count--;
+    cell->extra->asks.then_count--;
     if (!is_state_of(then, cell->dispatch->behavior)) {
         tr__ask_end(self->worker, cell, ask);
         return NULL;
@@ -75,10 +75,10 @@ const tr_handler *tr__then_begin(struct tr_self *self)
 void tr__thens_drop(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    struct ask_table *table = &extra->asks;
+    struct ask_table *table = &extra->asks.table;
     uint32_t mask = table->mask;
     uint32_t place = 0;
-    while (extra->then_count) {
+    while (extra->asks.then_count) {
         struct ask *ask = table->newest ? table->newest : table->slots[place];
         if (!ask) {
             place++;
@@ -91,7 +91,7 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
         } else {
             envelope_give(&worker->pool, ask->carrier);
         }
-        extra->then_count--;
+        extra->asks.then_count--;
         tr__ask_end(worker, cell, ask);
         /* Others may have moved to this place, or to wherever a smaller table has them. */
         if (table->mask != mask)
@@ -130,7 +130,7 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
     carrier->generation = cell_generation(self->cell);
     ask->carrier = carrier;
     ask->turn = NULL;
-    self->cell->extra->then_count++;
+    self->cell->extra->asks.then_count++;
     tr__ask_send(self, ask, message, timeout_ns);
     return TR_OK;
 }

@@ -98,7 +98,7 @@ static const struct tr_self *turn_of(const struct cell *cell, const struct quest
 
 static bool is_put_off(const struct cell *cell, const struct question *question)
 {
-    const struct list *laters = cell->extra ? &cell->extra->laters : NULL;
+    const struct list *laters = cell->extra ? &cell->extra->asks.laters : NULL;
     for (struct list *link = laters ? laters->next : NULL; link && link != laters;
          link = link->next) {
         const struct envelope *answer = LIST_OWNER(link, struct later, link)->answer;
@@ -145,16 +145,17 @@ bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint6
                      uint32_t id)
 {
     const struct question question = {cell->identity, asker, id};
-    const struct tr_self *turn = worker->message;
+    const struct tr_self *turn = worker->turns.message;
     const struct cell_extra *extra = cell->extra;
     uint32_t left = IS_HERE_MAX;
     if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
         handles(turn, &question))
         return true;
-    if (extra && extra->stuck && handles(extra->stuck, &question))
+    if (extra && extra->waits.stuck && handles(extra->waits.stuck, &question))
         return true;
-    if (extra && (has(extra->held, &question, &left) || has(extra->requests, &question, &left) ||
-                  has(extra->stash, &question, &left)))
+    if (extra &&
+        (has(extra->mail.held, &question, &left) || has(extra->mail.requests, &question, &left) ||
+         has(extra->stash.ring, &question, &left)))
         return true;
     return has(cell->cycle, &question, &left) || has(cell->notices, &question, &left) ||
            is_behind_the_door(cell, &question);
@@ -191,16 +192,16 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     } else {
         say(text, "waits");
     }
-    const char *file = turn->where ? strrchr(turn->where, '/') : NULL;
-    if (turn->where)
-        say(text, " at %s", file ? file + 1 : turn->where);
+    const char *file = turn->wait.where ? strrchr(turn->wait.where, '/') : NULL;
+    if (turn->wait.where)
+        say(text, " at %s", file ? file + 1 : turn->wait.where);
     return open;
 }
 
 /* Of a turn whose thread was replaced. */
 static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
 {
-    tr_time age_ns = worker->loop.now_ns - turn->parked_ns;
+    tr_time age_ns = worker->loop.now_ns - turn->wait.since_ns;
     say(text,
         "%s has not returned; another thread has run its worker for %lld ms",
         turn->handler->name ? turn->handler->name : "its handler",
@@ -224,7 +225,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     const struct tr_self *turn = turn_of(cell, question);
     if (turn)
         return tell_turn(worker, turn, text, question);
-    const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
+    const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
     if (stuck && handles(stuck, question)) {
         tell_stuck(worker, stuck, text);
         return false;
@@ -235,17 +236,17 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
         return false; /* it does not wait yet */
     }
     if (cell->extra) {
-        look_through(cell->extra->stash, question, &count, &place);
+        look_through(cell->extra->stash.ring, question, &count, &place);
         if (place) {
             say(text, "stashed, %u of %u", place, count);
             return false;
         }
         count = 0;
-        look_through(cell->extra->held, question, &count, &place);
+        look_through(cell->extra->mail.held, question, &count, &place);
     }
     look_through(cell->cycle, question, &count, &place);
     if (cell->extra)
-        look_through(cell->extra->requests, question, &count, &place);
+        look_through(cell->extra->mail.requests, question, &count, &place);
     look_through(cell->notices, question, &count, &place);
     if (!place) {
         say(text,
@@ -359,11 +360,11 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
     text.words[0] = '\0';
     if (ask->is_look)
         return true;
-    if (worker->loop.now_ns - worker->traces_ns >= STORY_NS) {
-        worker->traces_ns = worker->loop.now_ns;
-        worker->traces = 0;
+    if (worker->loop.now_ns - worker->asks.traces_ns >= STORY_NS) {
+        worker->asks.traces_ns = worker->loop.now_ns;
+        worker->asks.traces = 0;
     }
-    if (++worker->traces > ASK_TRACES_MAX)
+    if (++worker->asks.traces > ASK_TRACES_MAX)
         return true; /* a crowd whose time is up at once: some of them tell for all */
     struct origin origin = {question.asker, ask->id, ask->turn};
     enum telling telling = tell(worker, &text, &question, &origin);

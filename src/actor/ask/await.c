@@ -62,7 +62,7 @@ void tr_self_at(tr_self *self, const char *where)
 {
     TURN_VERB(self);
     if (self)
-        self->where = where;
+        self->wait.where = where;
 }
 
 void tr_client_at(tr_client *client, const char *where)
@@ -83,10 +83,10 @@ __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
 
 RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
-    self->wanted = wanted;
+    self->wait.wanted = wanted;
     tr_status status =
         __builtin_expect(park_is_plain(self), 1) ? park_plainly(self) : park_slowly(self);
-    self->wanted = 0;
+    self->wait.wanted = 0;
     return status;
 }
 

@@ -6,17 +6,17 @@
 
 static struct tr_self *turn_of(const struct list *link)
 {
-    return LIST_OWNER((uintptr_t)link, struct tr_self, line);
+    return LIST_OWNER((uintptr_t)link, struct tr_self, sender.line);
 }
 
 bool tr__line_has(const struct cell *cell, uint64_t to)
 {
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
-    const struct list *line = &cell->extra->line;
+    const struct list *line = &cell->extra->waits.line;
     /* The last ones came last, and so did what they send to. */
     for (const struct list *link = line->previous; link != line; link = link->previous) {
-        if (turn_of(link)->wants == to)
+        if (turn_of(link)->sender.wants == to)
             return true;
     }
     return false;
@@ -25,15 +25,16 @@ bool tr__line_has(const struct cell *cell, uint64_t to)
 bool tr__turn_is_behind(struct tr_self *self, uint64_t to)
 {
     const struct cell *cell = self->cell;
-    self->is_behind = cell->extra && !list_is_empty(&cell->extra->line);
+    self->is_behind = cell->extra && !list_is_empty(&cell->extra->waits.line);
     return self->is_behind && tr__line_has(cell, to);
 }
 
 static struct tr_self *before(const struct tr_self *self)
 {
-    const struct list *line = &self->cell->extra->line;
-    for (const struct list *link = self->line.previous; link != line; link = link->previous) {
-        if (turn_of(link)->wants == self->wants)
+    const struct list *line = &self->cell->extra->waits.line;
+    for (const struct list *link = self->sender.line.previous; link != line;
+         link = link->previous) {
+        if (turn_of(link)->sender.wants == self->sender.wants)
             return turn_of(link);
     }
     return NULL;
@@ -41,9 +42,9 @@ static struct tr_self *before(const struct tr_self *self)
 
 static struct tr_self *behind(const struct tr_self *self)
 {
-    const struct list *line = &self->cell->extra->line;
-    for (const struct list *link = self->line.next; link != line; link = link->next) {
-        if (turn_of(link)->wants == self->wants)
+    const struct list *line = &self->cell->extra->waits.line;
+    for (const struct list *link = self->sender.line.next; link != line; link = link->next) {
+        if (turn_of(link)->sender.wants == self->sender.wants)
             return turn_of(link);
     }
     return NULL;
@@ -74,17 +75,17 @@ tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns)
 {
     tr_status status = TR_OK;
     bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
-    self->number = ++self->worker->wait_last;
-    enum ring ring = tr__ring_look(self, self->wants);
+    self->waits.number = ++self->worker->turns.wait_last;
+    enum ring ring = tr__ring_look(self, self->sender.wants);
     if (ring == RING_IS_CLOSED)
         status = TR_MAILBOX_FULL;
     else if (!self->is_barrier)
         tr__barrier_begin(self);
     if (ring == RING_LEAVES)
-        tr__ring_announce(self, self->wants);
+        tr__ring_announce(self, self->sender.wants);
     while (status == TR_OK && before(self))
         status = turn_park_at(self, deadline_ns, NULL);
-    self->number = 0;
+    self->waits.number = 0;
     if (self->is_barrier && !stays_barrier)
         tr__barrier_end(self);
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;

@@ -39,26 +39,26 @@ void tr__line_call_next(const struct tr_self *self);
 /** Enters the line. The actor's extra is there. */
 static inline void line_enter(struct tr_self *self, uint64_t to)
 {
-    TR_ASSERT(!self->wants);
-    self->wants = to;
-    list_push_last(&self->cell->extra->line, &self->line);
+    TR_ASSERT(!self->sender.wants);
+    self->sender.wants = to;
+    list_push_last(&self->cell->extra->waits.line, &self->sender.line);
 }
 
 /** Whether this turn, which is in the line, is the last of it. */
 static inline bool line_is_last(const struct tr_self *self)
 {
-    return self->line.next == &self->cell->extra->line;
+    return self->sender.line.next == &self->cell->extra->waits.line;
 }
 
 /** Leaves it, and lets the next one try. */
 static inline void line_leave(struct tr_self *self)
 {
-    TR_ASSERT(self->wants);
+    TR_ASSERT(self->sender.wants);
     if (!line_is_last(self))
         tr__line_call_next(self);
-    list_remove(&self->line);
-    self->wants = 0;
-    self->is_behind = !list_is_empty(&self->cell->extra->line);
+    list_remove(&self->sender.line);
+    self->sender.wants = 0;
+    self->is_behind = !list_is_empty(&self->cell->extra->waits.line);
     self->needs_slow_end = true; /* the end of the turn takes that back */
 }
 
@@ -71,7 +71,7 @@ bool tr__line_is_followed(const struct tr_self *self);
 /** As tr__line_is_followed, for a turn that need not be in the line. */
 static inline bool line_is_followed(const struct tr_self *self)
 {
-    return self->wants && !line_is_last(self) && tr__line_is_followed(self);
+    return self->sender.wants && !line_is_last(self) && tr__line_is_followed(self);
 }
 
 /** Of a turn in the line: the first one of those that want capacity in the same mailbox. */

@@ -80,7 +80,7 @@ static bool waits_for_any(const struct tr_self *turn)
     const struct ask *ask;
     TURN_EACH_ASK (ask, at, turn)
         open += ask_is_open(ask);
-    return open > turn->wanted;
+    return open > turn->wait.wanted;
 }
 
 /* A turn that waits for any is stuck only if all lead back; what is elsewhere may not. */
@@ -128,21 +128,21 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
 {
     if (turn->state != TURN_PARKED)
         return false; /* it was woken, and so it will end, or wait anew */
-    if (turn->wanted && waits_for_any(turn))
+    if (turn->wait.wanted && waits_for_any(turn))
         return all_lead_back(search, turn, depth);
     uint32_t at = turn->asks.count;
-    const struct ask *ask = turn->wanted ? turn_ask_before(turn, &at) : NULL;
+    const struct ask *ask = turn->wait.wanted ? turn_ask_before(turn, &at) : NULL;
     /* One that is behind another turn of its actor waits for whom that one waits for. */
-    const struct tr_self *first = turn->wants ? tr__line_first(turn) : turn;
+    const struct tr_self *first = turn->sender.wants ? tr__line_first(turn) : turn;
     if (first->state != TURN_PARKED)
         return false;
-    struct edge edge = {turn->wanted ? 0 : first->waits_for, 0, 0};
+    struct edge edge = {turn->wait.wanted ? 0 : first->waits.on, 0, 0};
     for (;;) {
         while (ask && (!ask_is_open(ask) || ask->is_fixed))
             ask = turn_ask_before(turn, &at);
         if (ask)
             edge = edge_of(ask);
-        else if (turn->wanted)
+        else if (turn->wait.wanted)
             return false;
         bool is_new = edge.to != next->to || edge.id != next->id || edge.asker != next->asker;
         if (edge.to && next->to && is_new && depth < BRANCHES_MAX &&
@@ -163,7 +163,7 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
     PARKED_EACH (turn, cell->extra) {
-        if (turn->waits_for && follow_turn(search, turn, next, depth))
+        if (turn->waits.on && follow_turn(search, turn, next, depth))
             return true;
     }
     return false;
@@ -210,7 +210,7 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (edge.id && !turn && !is_first &&
             !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
             return false; /* it was passed on, or is answered */
-        bool is_its_own = turn && search->number && turn->number == search->number;
+        bool is_its_own = turn && search->number && turn->waits.number == search->number;
         if (is_origin && (!turn || is_its_own) && !search->loose) {
             search->has_met = true;
             return true;
@@ -236,7 +236,7 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
         tr__waiters_serve(self->worker, self->cell);
     struct search search = {.worker = self->worker,
                             .origin = self->cell->identity,
-                            .number = self->number,
+                            .number = self->waits.number,
                             .left = CHAIN_MAX};
     if (leads_back(&search, (struct edge){to, 0, 0}, 0))
         return RING_IS_CLOSED;
@@ -247,7 +247,7 @@ void tr__ring_announce(struct tr_self *self, uint64_t to)
 {
     struct search search = {.worker = self->worker,
                             .origin = self->cell->identity,
-                            .number = self->number,
+                            .number = self->waits.number,
                             .left = CHAIN_MAX,
                             .is_silent = true,
                             .is_far = true};
@@ -282,19 +282,19 @@ bool tr__ring_look_for_replies(struct tr_self *self)
     TURN_EACH_ASK (ask, at, self)
         ask->is_ringed = false;
     TURN_EACH_ASK (ask, at, self) {
-        if (!self->wanted)
+        if (!self->wait.wanted)
             break;
         if (!ask_is_open(ask) || ask->is_fixed)
             continue;
         struct search search = {.worker = self->worker,
                                 .origin = self->cell->identity,
-                                .number = self->number,
+                                .number = self->waits.number,
                                 .loose = is_barrier ? NULL : self,
                                 .left = CHAIN_MAX};
         bool is_ring = leads_back(&search, edge_of(ask), 0);
         /* What was found behind doors may have ended it. */
         ask = turn_ask_at(self, at);
-        if (is_ring && self->wanted && ask && ask_is_open(ask) && !ask->is_fixed)
+        if (is_ring && self->wait.wanted && ask && ask_is_open(ask) && !ask->is_fixed)
             ask_in_ring(self, ask);
         has_left |= search.has_left;
     }
@@ -309,7 +309,7 @@ void tr__ring_announce_for_replies(struct tr_self *self)
             continue;
         struct search search = {.worker = self->worker,
                                 .origin = self->cell->identity,
-                                .number = self->number,
+                                .number = self->waits.number,
                                 .ask = ask->id,
                                 .left = CHAIN_MAX,
                                 .is_silent = true,
@@ -326,7 +326,7 @@ static void close_ring(struct cell *first, const struct tr_capacity *capacity)
     struct tr_self *self = tr__waiter_find(first, capacity->number);
     if (!self)
         return;
-    if (!self->wanted) {
+    if (!self->wait.wanted) {
         tr__turn_wake(self, TR_MAILBOX_FULL);
         return;
     }

@@ -47,5 +47,5 @@ void tr__asks_drop(struct tr_self *self)
     asks->count = 0;
     if (asks->capacity > PLACES_KEPT)
         tr__turn_asks_free(self);
-    tr__ask_table_shrink(worker, &self->cell->extra->asks);
+    tr__ask_table_shrink(worker, &self->cell->extra->asks.table);
 }

@@ -21,10 +21,10 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
     /* Who waits for capacity is a barrier, and so mostly among the last ones. */
-    struct list *parked = &cell->extra->parked;
+    struct list *parked = &cell->extra->parked.turns;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
-        if (self->number == number)
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
+        if (self->waits.number == number)
             return self->state == TURN_PARKED ? self : NULL;
     }
     return NULL;
@@ -78,9 +78,9 @@ static void put_by_end(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     cell->flags &= (uint16_t)~CELL_HAS_WAITING_SENDERS;
-    capacity_give(&cell->door.capacity, extra->put_by, extra->put_by_lines);
-    extra->put_by = 0;
-    extra->put_by_lines = 0;
+    capacity_give(&cell->door.capacity, extra->senders.reserved, extra->senders.reserved_lines);
+    extra->senders.reserved = 0;
+    extra->senders.reserved_lines = 0;
 }
 
 static struct tr_client *client_of(const struct envelope *wanted)
@@ -105,7 +105,7 @@ static bool answer(struct worker *worker, struct cell *cell, struct envelope *wa
 
 static struct envelope *first_of(const struct cell_extra *extra)
 {
-    return (struct envelope *)(void *)extra->waiters->mail.next;
+    return (struct envelope *)(void *)extra->senders.ring->mail.next;
 }
 
 /* True when the first of those who wait got what it wants. */
@@ -115,21 +115,23 @@ static bool grant_first(struct worker *worker, struct cell *cell)
     struct envelope *first = first_of(extra);
     struct tr_capacity *capacity = capacity_of(first);
     bool is_gone = capacity->is_client && !client_waits(client_of(first), capacity->number);
-    if (!is_gone && (extra->put_by < 1 || extra->put_by_lines < capacity->lines))
+    if (!is_gone &&
+        (extra->senders.reserved < 1 || extra->senders.reserved_lines < capacity->lines))
         return false;
-    int32_t messages = capacity->messages < extra->put_by ? capacity->messages : extra->put_by;
+    int32_t messages =
+        capacity->messages < extra->senders.reserved ? capacity->messages : extra->senders.reserved;
     int32_t lines = messages * capacity->lines;
-    lines = lines < extra->put_by_lines ? lines : extra->put_by_lines;
-    (void)ring_pop(&extra->waiters);
+    lines = lines < extra->senders.reserved_lines ? lines : extra->senders.reserved_lines;
+    (void)ring_pop(&extra->senders.ring);
     if (is_gone) {
         envelope_give(&worker->pool, first);
         return true;
     }
-    extra->put_by -= messages;
-    extra->put_by_lines -= lines;
+    extra->senders.reserved -= messages;
+    extra->senders.reserved_lines -= lines;
     if (!answer(worker, cell, first, messages, lines, TR_OK)) {
-        extra->put_by += messages;
-        extra->put_by_lines += lines;
+        extra->senders.reserved += messages;
+        extra->senders.reserved_lines += lines;
     }
     return true;
 }
@@ -137,7 +139,7 @@ static bool grant_first(struct worker *worker, struct cell *cell)
 void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    if (extra->is_serving) /* capacity came back at once: it is seen below */
+    if (extra->senders.is_serving) /* capacity came back at once: it is seen below */
         return;
     if (cell->flags & CELL_SEALED) {
         tr__waiters_refuse(worker, cell, TR_STOPPED);
@@ -145,18 +147,18 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
     }
     tr__capacity_put_by(
         cell, 0, 0); /* what is below zero is made up for before anybody is let in */
-    extra->is_serving = true;
-    while (extra->waiters && grant_first(worker, cell))
+    extra->senders.is_serving = true;
+    while (extra->senders.ring && grant_first(worker, cell))
         ;
-    extra->is_serving = false;
-    if (!extra->waiters)
+    extra->senders.is_serving = false;
+    if (!extra->senders.ring)
         put_by_end(cell);
 }
 
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status)
 {
-    while (cell->extra->waiters)
-        (void)answer(worker, cell, ring_pop(&cell->extra->waiters), 0, 0, status);
+    while (cell->extra->senders.ring)
+        (void)answer(worker, cell, ring_pop(&cell->extra->senders.ring), 0, 0, status);
     put_by_end(cell);
 }
 
@@ -164,14 +166,14 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
 {
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
-    while (extra->waiters) {
-        struct envelope *wanted = ring_pop(&extra->waiters);
+    while (extra->senders.ring) {
+        struct envelope *wanted = ring_pop(&extra->senders.ring);
         if (bound.overflow == TR_PARK && capacity_of(wanted)->lines <= bound.lines)
             ring_push(&others, wanted);
         else
             (void)answer(worker, cell, wanted, 0, 0, TR_MAILBOX_FULL);
     }
-    extra->waiters = others;
+    extra->senders.ring = others;
     if (!others)
         put_by_end(cell);
 }
@@ -187,7 +189,7 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    ring_push(&extra->waiters, wanted);
+    ring_push(&extra->senders.ring, wanted);
     cell->flags |= CELL_HAS_WAITING_SENDERS;
     put_by_all(cell);
     return TR_OK;
@@ -231,17 +233,17 @@ static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender
     struct cell_extra *extra = cell->extra;
     struct envelope *others = NULL;
     struct envelope *found = NULL;
-    if (!extra || !extra->waiters)
+    if (!extra || !extra->senders.ring)
         return;
-    while (extra->waiters && !found) {
-        struct envelope *wanted = ring_pop(&extra->waiters);
+    while (extra->senders.ring && !found) {
+        struct envelope *wanted = ring_pop(&extra->senders.ring);
         if (wanted->sender == sender && capacity_of(wanted)->number == number)
             found = wanted;
         else
             ring_push(&others, wanted);
     }
-    ring_join(&others, &extra->waiters);
-    extra->waiters = others;
+    ring_join(&others, &extra->senders.ring);
+    extra->senders.ring = others;
     if (!found)
         return;
     envelope_give(&worker->pool, found);
@@ -275,8 +277,8 @@ static void give_back(struct worker *worker, struct envelope *grant)
 
 void tr__grant_return(struct tr_self *self)
 {
-    struct envelope *grant = self->grant;
-    self->grant = NULL;
+    struct envelope *grant = self->capacity.grant;
+    self->capacity.grant = NULL;
     give_back(self->worker, grant);
 }
 
@@ -284,8 +286,9 @@ void tr__grants_return(struct cell *cell)
 {
     if (!(cell->flags & CELL_WOKEN))
         return;
-    for (struct tr_self *self = cell->extra->woken_first; self; self = self->woken_next) {
-        if (self->grant)
+    for (struct tr_self *self = cell->extra->parked.woken_first; self;
+         self = self->wait.woken_next) {
+        if (self->capacity.grant)
             tr__grant_return(self);
     }
 }
@@ -300,20 +303,20 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
         return;
     }
     tr_status status = (tr_status)capacity->status;
-    self->number = 0; /* it was answered */
+    self->waits.number = 0; /* it was answered */
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     else if (cell->flags & CELL_SUSPENDED)
         give_back(worker, envelope); /* others can use it now; this one asks again when it may */
     else
-        self->grant = envelope;
+        self->capacity.grant = envelope;
     tr__turn_wake(self, status);
 }
 
 /* Not one that is being restarted. */
 static bool is_first_start(const struct cell *cell)
 {
-    return cell->life == LIFE_STARTING && !(cell->extra && cell->extra->failure);
+    return cell->life == LIFE_STARTING && !(cell->extra && cell->extra->supervision.failure);
 }
 
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -381,7 +384,7 @@ static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t t
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);
-    else if (mail_is_idle(cell) && cell->extra->put_by > 0)
+    else if (mail_is_idle(cell) && cell->extra->senders.reserved > 0)
         mail_make_ready(worker, cell); /* nothing but this makes it run, and let somebody in */
     return status;
 }
@@ -391,32 +394,32 @@ static void give_up(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     uint64_t from = self->cell->identity;
-    struct cell *cell = slots_find(worker->slots, self->waits_for);
+    struct cell *cell = slots_find(worker->slots, self->waits.on);
     if (!cell)
         return;
     if (cell_owner(cell) == worker->index) {
-        strike_out(worker, cell, from, self->number);
+        strike_out(worker, cell, from, self->waits.number);
         return;
     }
     /* Without it the capacity comes, and goes back. */
-    struct envelope *envelope = tr__letter_new(worker, self->number, 0, 0);
+    struct envelope *envelope = tr__letter_new(worker, self->waits.number, 0, 0);
     if (!envelope)
         return;
     capacity_of(envelope)->status = TR_CANCELLED;
-    (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits_for, from);
+    (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits.on, from);
 }
 
 /* Asks for capacity and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
-    self->number = ++worker->wait_last;
+    self->waits.number = ++worker->turns.wait_last;
     enum ring ring = tr__ring_look(self, to);
     if (ring == RING_IS_CLOSED) {
-        self->number = 0;
+        self->waits.number = 0;
         return TR_MAILBOX_FULL;
     }
-    struct envelope *wanted = tr__letter_new(worker, self->number, STOCK_STEP, lines);
+    struct envelope *wanted = tr__letter_new(worker, self->waits.number, STOCK_STEP, lines);
     tr_status status = TR_NO_MEMORY;
     if (wanted)
         status = want(worker, wanted, to, self->cell->identity);
@@ -424,48 +427,49 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
         bool stays_barrier = self->is_barrier || turn_wants_barrier(self);
         if (!self->is_barrier)
             tr__barrier_begin(self);
-        self->waits_for = to;
+        self->waits.on = to;
         if (ring == RING_LEAVES)
             tr__ring_announce(self, to);
         status = turn_park_at(self, deadline_ns, NULL);
-        if (self->number)
+        if (self->waits.number)
             give_up(self);
-        self->waits_for = 0;
+        self->waits.on = 0;
         if (!stays_barrier)
             tr__barrier_end(self);
     }
-    self->number = 0;
+    self->waits.number = 0;
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
 }
 
 tr_status tr__barrier_wait_for_replies(struct tr_self *self)
 {
-    self->number = ++self->worker->wait_last;
+    self->waits.number = ++self->worker->turns.wait_last;
     bool has_left = tr__ring_look_for_replies(self);
-    if (!self->wanted) {
-        self->number = 0;
+    if (!self->wait.wanted) {
+        self->waits.number = 0;
         return TR_OK; /* what was found has ended it */
     }
-    self->waits_for = self->cell->identity; /* whom in particular its asks say */
+    self->waits.on = self->cell->identity; /* whom in particular its asks say */
     if (has_left)
         tr__ring_announce_for_replies(self);
     tr_status status = tr__turn_park(self, TR_NEVER);
-    self->waits_for = 0;
-    self->number = 0;
+    self->waits.on = 0;
+    self->waits.number = 0;
     return status;
 }
 
 tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
 {
     (void)tr__ring_look_for_replies(self);
-    return self->wanted ? tr__turn_park(self, TR_NEVER) : TR_OK; /* what was found has ended it */
+    return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
+                             : TR_OK; /* what was found has ended it */
 }
 
 /* Uses the grant for a message; the rest is for what this stretch sends next. */
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
-    struct tr_capacity *capacity = capacity_of(self->grant);
+    struct tr_capacity *capacity = capacity_of(self->capacity.grant);
     int32_t used = (int32_t)mail_lines(envelope);
     tr_status status = tr__mail_place(worker, cell, envelope);
     bool is_near = cell_owner(cell) == worker->index;
@@ -485,7 +489,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
         cell->stock += ((uint32_t)lines << STOCK_LINES_SHIFT) + (uint32_t)capacity->messages;
         capacity->messages = 0;
         capacity->lines -= lines;
-        self->favoured = cell;
+        self->capacity.favoured = cell;
     }
     tr__grant_return(self);
     return TR_OK;
@@ -493,10 +497,10 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
 
 void tr__favour_end(struct tr_self *self)
 {
-    struct cell *cell = self->favoured;
+    struct cell *cell = self->capacity.favoured;
     int32_t messages = (int32_t)(cell->stock & 0xffff);
     int32_t lines = (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
-    self->favoured = NULL;
+    self->capacity.favoured = NULL;
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
         tr__capacity_put_by(cell, messages, lines);
@@ -514,16 +518,16 @@ static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct 
                                 tr_time deadline_ns)
 {
     tr_status status;
-    if (self->favoured)
+    if (self->capacity.favoured)
         tr__favour_end(self);
-    if (self->grant)
+    if (self->capacity.grant)
         tr__grant_return(self);
     do {
-        status = wait(self, self->wants, (int32_t)mail_lines(envelope), deadline_ns);
-    } while (status == TR_OK && !self->grant);
+        status = wait(self, self->sender.wants, (int32_t)mail_lines(envelope), deadline_ns);
+    } while (status == TR_OK && !self->capacity.grant);
     if (status != TR_OK)
         return status;
-    if (slots_find(self->worker->slots, self->wants) == cell)
+    if (slots_find(self->worker->slots, self->sender.wants) == cell)
         return place(self, cell, envelope);
     tr__grant_return(self);
     return TR_STOPPED;
@@ -536,7 +540,7 @@ static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct env
     tr_status status = tr__line_wait(self, deadline_ns);
     if (status != TR_OK)
         return status;
-    if (slots_find(self->worker->slots, self->wants) != cell)
+    if (slots_find(self->worker->slots, self->sender.wants) != cell)
         return TR_STOPPED;
     status = tr__mail_send(self->worker, cell, envelope);
     if (status == TR_MAILBOX_FULL &&
@@ -555,8 +559,9 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
     /* By rule 4 of actor/ask/line.h nobody is before it. */
-    if (self->grant && self->grant->sender == to && capacity_of(self->grant)->messages &&
-        capacity_of(self->grant)->lines >= (int32_t)mail_lines(envelope))
+    if (self->capacity.grant && self->capacity.grant->sender == to &&
+        capacity_of(self->capacity.grant)->messages &&
+        capacity_of(self->capacity.grant)->lines >= (int32_t)mail_lines(envelope))
         return slots_find(self->worker->slots, to) == cell ? place(self, cell, envelope)
                                                            : TR_STOPPED;
     if (!tr__extra_of(self->worker, self->cell))
@@ -564,12 +569,12 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
     tr_time now_ns = clock_bound_roughly(&self->worker->clock);
     tr_time park_ns = timer_deadline(now_ns, TR_PARK_NS);
     deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
-    bool is_behind = !list_is_empty(&self->cell->extra->line) && tr__line_has(self->cell, to);
+    bool is_behind = !list_is_empty(&self->cell->extra->waits.line) && tr__line_has(self->cell, to);
     line_enter(self, to);
-    self->held = envelope; /* in case that this turn is abandoned */
+    self->sender.held = envelope; /* in case that this turn is abandoned */
     status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
                        : wait_and_place(self, cell, envelope, deadline_ns);
-    self->held = NULL;
+    self->sender.held = NULL;
     line_leave(self);
     return status;
 }

@@ -32,7 +32,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
 /* Of an actor without asks. */
 static bool table_open(struct worker *worker, struct ask_table *table)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     if (spare->slots) {
         table->slots = spare->slots;
         table->mask = spare->mask;
@@ -44,7 +44,7 @@ static bool table_open(struct worker *worker, struct ask_table *table)
 
 static void table_close(struct worker *worker, struct ask_table *table)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     TR_ASSERT(!table->count);
     if (!spare->slots && table->mask < TABLE_SPARE_MAX) {
         spare->slots = table->slots;
@@ -119,7 +119,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)
 {
-    struct ask_table *table = &cell->extra->asks;
+    struct ask_table *table = &cell->extra->asks.table;
     TR_ASSERT(!table->count && !table->newest);
     if (table->slots)
         table_close(worker, table);
@@ -127,7 +127,7 @@ void tr__ask_table_free(struct worker *worker, struct cell *cell)
 
 void tr__ask_table_free_spare(struct worker *worker)
 {
-    struct ask_table *spare = &worker->ask_table_spare;
+    struct ask_table *spare = &worker->asks.table_spare;
     source_resize(&worker->source, spare->slots, 0);
     spare->slots = NULL;
 }

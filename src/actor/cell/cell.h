@@ -140,65 +140,111 @@ struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
 
+/** Turns that were parked. What each wait needs is together, in one cache line or two. */
+struct extra_parked {
+    uint32_t count; /* turns that wait */
+    bool abandons;  /* a fault was trapped: turns that wait are dropped, not resumed */
+    struct list
+        turns; /* of struct tr_self: all that have waited, by their last wait; also one that runs */
+    struct tr_self *woken_first; /* while CELL_WOKEN: the turns that may resume, */
+    struct tr_self *woken_last;  /* in the order of waking */
+};
+
+/** Requests that the actor has sent, and replies that it owes. */
+struct extra_asks {
+    struct ask_table table;
+    uint32_t then_count; /* asks for which no turn waits: see actor/ask/ask_then.h */
+    struct list laters;  /* of struct later: requests whose reply was deferred */
+};
+
+/** Mailboxes that few actors have. */
+struct extra_mail {
+    struct envelope
+        *requests;         /* a ring: asks, where they have a mailbox of their own: CELL_BY_KIND */
+    struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+};
+
+struct extra_stash {
+    struct envelope *ring;
+    uint32_t count;
+    uint32_t lines; /* their memory, in lines of 64 bytes */
+};
+
+struct extra_timers {
+    struct timer_keys keys;
+    struct loose_list loose;       /* timers without a key */
+    struct timer_parcel *parcel;   /* of an actor that moves */
+    struct timer_aliases *aliases; /* see actor/time/move_timers.c */
+    uint64_t lines; /* memory of timers and of those of their messages that do not wait */
+};
+
+/** The receive timeout. */
+struct extra_idle {
+    struct timer_node node;
+    tr_time after_ns;       /* 0: none */
+    tr_time message_ns;     /* when the last message came */
+    struct envelope *event; /* the signal, while it waits to be handled */
+    bool is_paused;         /* while Suspended or parked: the timeout begins again afterwards */
+};
+
+/** Which actor has suspended this one last, and when: see actor/verbs/why.h. */
+struct extra_suspended {
+    uint64_t by;
+    tr_time since_ns;
+};
+
+/** More of turns that wait. */
+struct extra_waits {
+    struct list born;  /* turns that have waited and not ended, oldest first */
+    struct list line;  /* turns that want capacity, by arrival: actor/ask/line.h */
+    uint32_t barriers; /* turns that let no ask or notice begin */
+    uint32_t blocked;  /* turns whose function is queued or runs: actor/turn/blocking.h */
+    struct tr_self
+        *stuck; /* the turn whose thread was replaced: actor/system/thread_handoff.h; or NULL */
+};
+
+struct extra_watches {
+    struct watch_table table; /* the actors that this one watches; see actor/life/watchers.h */
+    struct envelope *packed;  /* of an actor that moves: its watchers */
+};
+
+/** Senders that wait for capacity in the mailbox of this actor. */
+struct extra_senders {
+    struct envelope *ring;
+    int32_t reserved;       /* capacity that is reserved for them: messages, */
+    int32_t reserved_lines; /* and lines */
+    bool is_serving;        /* capacity is being granted */
+};
+
+/** Supervision; see actor/life/supervise.h. */
+struct extra_supervision {
+    struct failure *failure; /* its own, past or present; NULL also while its parent has it */
+    struct envelope *failed; /* a ring: children that have failed, for which it is to decide */
+    struct list returns;     /* of struct failure: children that are to come back as new actors */
+    struct list pasts; /* of struct failure: children that end before they receive a decision */
+    struct restart_group *group; /* children that are being restarted together */
+    tr_time failed_ns;           /* when it failed last */
+    uint32_t significant;        /* children that are significant, and live */
+    bool is_away;                /* its parent has its failure */
+    bool keeps_places;           /* of `returns`: see actor/life/place.c */
+};
+
 /** What few actors need. */
 struct cell_extra {
     struct cell *cell;
-    /* Turns that wait. What each wait needs is together, in one cache line or two. */
-    uint32_t parked_count;
-    bool abandons; /* a fault was trapped: those that wait are dropped, not resumed */
-    /* Of struct tr_self: all that have waited, by their last wait; also the one that goes on now. */
-    struct list parked;
-    struct tr_self *woken_first; /* while CELL_WOKEN: those that may go on, */
-    struct tr_self *woken_last;  /* in the order of waking */
-    struct ask_table asks;
-    struct envelope *requests; /* the mailbox of asks, of one that has them apart: CELL_BY_KIND */
-    struct envelope *stash;    /* a ring */
-    uint32_t stash_count;
-    uint32_t stash_lines; /* their memory, in lines of 64 bytes */
-    struct timer_keys timers;
-    struct loose_list loose_timers;      /* those without a key */
-    struct timer_parcel *timer_parcel;   /* of one that moves */
-    struct timer_aliases *timer_aliases; /* of one that has: see actor/time/move_timers.c */
-    uint64_t timer_lines;  /* memory of timers and of those of their messages that do not wait */
+    struct extra_parked parked;
+    struct extra_asks asks;
+    struct extra_mail mail;
+    struct extra_stash stash;
+    struct extra_timers timers;
     struct budget *budget; /* NULL: none applies */
-    /* The receive timeout. */
-    struct timer_node idle;
-    tr_time idle_ns;             /* 0: none */
-    tr_time message_ns;          /* when the last message came */
-    struct envelope *idle_event; /* the signal, while it waits to be handled */
-    bool idle_is_paused;         /* while Suspended or parked: it is to begin anew */
-    /* Who has suspended it last, and when: see actor/verbs/why.h. */
-    uint64_t suspended_by;
-    tr_time suspended_ns;
-    /* More of turns that wait. */
-    struct list born;      /* those that have waited and not ended, oldest first */
-    struct list line;      /* of those that wait, those that want capacity, by arrival */
-    uint32_t barriers;     /* of those that wait, those that let no ask or notice begin */
-    uint32_t blocked;      /* and whose function is queued or runs: actor/turn/blocking.h */
-    struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
-    struct tr_self *
-        stuck; /* the turn whose thread was replaced, see actor/system/thread_handoff.h; NULL for none */
-    uint32_t then_count; /* of these, those for which no turn waits: see actor/ask/ask_then.h */
-    struct list laters;  /* of struct later: requests whose reply was put off */
-    struct watch_table watches;      /* whom it watches; see actor/life/watchers.h */
-    struct envelope *packed_watches; /* of one that moves: who watches it */
-    /* Senders that wait for capacity here. */
-    struct envelope *waiters; /* a ring */
-    int32_t put_by;           /* capacity that is kept for them: messages, */
-    int32_t put_by_lines;     /* and lines */
-    bool is_serving;          /* capacity is being granted */
-    /* Supervision; see actor/life/supervise.h. */
-    struct failure *failure; /* its own, past or present; NULL also while its parent has it */
-    bool is_away;            /* its parent has it */
-    struct envelope *failed; /* a ring: children that have failed, of which it is to decide */
-    struct list returns;     /* of struct failure: children that are to come back as new actors */
-    bool keeps_places;       /* of those: see actor/life/place.c */
-    struct list pasts;       /* the same of children that end before they have heard a decision */
-    tr_time failed_ns;       /* when it failed last */
-    struct restart_group *group; /* children that are being restarted together */
-    uint32_t significant;        /* children that are, and live */
-    struct durable
-        *durable; /* of one whose state is on disk: see actor/mail/outbox.h; NULL: it is not */
+    struct extra_idle idle;
+    struct extra_suspended suspended;
+    struct extra_waits waits;
+    struct extra_watches watches;
+    struct extra_senders senders;
+    struct extra_supervision supervision;
+    struct durable *durable; /* of an actor whose state is on disk; else NULL */
 };
 
 struct name;

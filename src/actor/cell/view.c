@@ -29,7 +29,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         uint32_t slot = (uint32_t)identity & system->slots.mask;
         if (name_read(system, cell, slot, path))
             break;
-        if (cell == system->guardian) {
+        if (cell == system->user.guardian) {
             strcpy(path, "/user");
             break;
         }
@@ -103,7 +103,7 @@ void tr__view_own(struct worker *worker, const struct cell *cell, struct view *v
 bool tr__view_running(struct worker *worker, struct view *view)
 {
     uint64_t runs = runs_of(worker);
-    const struct cell *cell = atomptr_load(&worker->running, ATOM_ACQUIRE);
+    const struct cell *cell = atomptr_load(&worker->view.cell, ATOM_ACQUIRE);
     if (!cell)
         return false;
     view_fill(worker, cell, view);

@@ -126,7 +126,7 @@ static tr_status children_start(struct worker *worker, struct cell *cell,
         tr__call_hook(worker, cell, TURN_SETUP, start_children, behavior, causal);
     if (!self)
         return no_memory(cell, error, "a stack");
-    bool has_failed = self->next.code == TR_NEXT_FAILED;
+    bool has_failed = self->call.next.code == TR_NEXT_FAILED;
     if (has_failed)
         *error = self->error;
     tr__call_hook_end(self);
@@ -148,7 +148,7 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
         worker, cell, TURN_SETUP, behavior->setup.call, type ? message : &none, causal);
     if (!self)
         return no_memory(cell, error, "a stack");
-    switch (self->next.code) {
+    switch (self->call.next.code) {
     case TR_NEXT_SAME:
     case TR_NEXT_UNHANDLED:
     case TR_NEXT_STASHED:
@@ -160,9 +160,9 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
     case TR_NEXT_BECOME:
         status = adopt(worker,
                        cell,
-                       self->become,
-                       self->become_type,
-                       self->become_message,
+                       self->become.behavior,
+                       self->become.type,
+                       self->become.message,
                        causal,
                        depth + 1,
                        error);

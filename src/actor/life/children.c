@@ -29,8 +29,8 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked++;
     if (cell_is_pooled(child)) {
-        worker->system->pool_linked++;
-        worker->system->keepers_linked += cell_is_keeper(child);
+        worker->system->user.pool_linked++;
+        worker->system->user.keepers_linked += cell_is_keeper(child);
     }
 }
 
@@ -85,8 +85,8 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     if (child->flags & CELL_CALLS)
         worker->system->schedules.linked--;
     if (cell_is_pooled(child)) {
-        worker->system->pool_linked--;
-        worker->system->keepers_linked -= cell_is_keeper(child);
+        worker->system->user.pool_linked--;
+        worker->system->user.keepers_linked -= cell_is_keeper(child);
     }
 }
 
@@ -129,7 +129,7 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
         bool is_later = cell_is_keeper(child);     /* tr__keepers_stop */
         if (!is_later && !is_ordered(child, bits)) /* after a deadline nearly all are */
             tr__child_order(worker, child, bits);
-        atom64_count(&worker->steps, 1);
+        atom64_count(&worker->shutdown.steps, 1);
     }
 }
 
@@ -148,7 +148,7 @@ void tr__keepers_stop(struct worker *worker, struct cell *guardian)
 /* Whether a child is to come back that is not of the pool. */
 static bool has_returns(const struct cell *parent)
 {
-    const struct list *all = parent->extra ? &parent->extra->returns : NULL;
+    const struct list *all = parent->extra ? &parent->extra->supervision.returns : NULL;
     for (const struct list *link = all ? all->next : NULL; link && link != all; link = link->next) {
         if (!LIST_OWNER(link, const struct failure, link)->is_pooled)
             return true;
@@ -159,8 +159,8 @@ static bool has_returns(const struct cell *parent)
 void tr__children_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
-    if (parent == system->guardian && parent->life == LIFE_RUNNING && !has_returns(parent) &&
-        parent->child_count == system->schedules.linked + system->pool_linked)
+    if (parent == system->user.guardian && parent->life == LIFE_RUNNING && !has_returns(parent) &&
+        parent->child_count == system->schedules.linked + system->user.pool_linked)
         tr__shutdown_empty(system);
 }
 
@@ -183,13 +183,13 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (tr__shutdown_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /* Schedules and the pool alone keep no system. But one of the pool ends it only as the last. */
-    if (parent == system->guardian && parent->life == LIFE_RUNNING) {
-        bool is_awaited = parent->extra && list_first(&parent->extra->returns);
-        if (!is_schedule && !(is_pooled && (system->pool_linked || is_awaited)))
+    if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
+        bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);
+        if (!is_schedule && !(is_pooled && (system->user.pool_linked || is_awaited)))
             tr__children_look(worker, parent);
         return;
     }
-    if (parent == system->guardian)
+    if (parent == system->user.guardian)
         tr__shutdown_look(worker, parent);
     if (parent->child_count)
         return;

@@ -82,7 +82,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
 bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
 {
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
-    if (__builtin_expect(bits & CONTROL_BACK, 0) && cell->extra && cell->extra->stuck)
+    if (__builtin_expect(bits & CONTROL_BACK, 0) && cell->extra && cell->extra->waits.stuck)
         return tr__turn_unstick(worker, cell, bits);
     if (cell->life < LIFE_STOPPING)
         return handle_control_alive(worker, cell, bits);

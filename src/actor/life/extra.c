@@ -17,12 +17,12 @@ __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(stru
     if (!extra)
         return NULL;
     *extra = (struct cell_extra){.cell = cell};
-    list_init(&extra->parked);
-    list_init(&extra->born);
-    list_init(&extra->line);
-    list_init(&extra->laters);
-    list_init(&extra->returns);
-    list_init(&extra->pasts);
+    list_init(&extra->parked.turns);
+    list_init(&extra->waits.born);
+    list_init(&extra->waits.line);
+    list_init(&extra->asks.laters);
+    list_init(&extra->supervision.returns);
+    list_init(&extra->supervision.pasts);
     cell->extra = extra;
     return extra;
 }
@@ -38,13 +38,13 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;
-    TR_ASSERT(!extra->stash);
-    TR_ASSERT(!extra->timers.count);
-    TR_ASSERT(!extra->loose_timers.count);
-    TR_ASSERT(!timer_is_armed(&extra->idle));
-    TR_ASSERT(!extra->parked_count);
-    TR_ASSERT(!extra->waiters && !extra->held);
-    TR_ASSERT(!extra->watches.slots);
+    TR_ASSERT(!extra->stash.ring);
+    TR_ASSERT(!extra->timers.keys.count);
+    TR_ASSERT(!extra->timers.loose.count);
+    TR_ASSERT(!timer_is_armed(&extra->idle.node));
+    TR_ASSERT(!extra->parked.count);
+    TR_ASSERT(!extra->senders.ring && !extra->mail.held);
+    TR_ASSERT(!extra->watches.table.slots);
     if (extra->durable) {
         struct durable *durable = extra->durable;
         extra->durable = NULL;
@@ -53,8 +53,8 @@ void tr__extra_free(struct worker *worker, struct cell *cell)
     tr__supervise_end(worker, cell);
     tr__failure_leave(worker, cell);
     tr__ask_table_free(worker, cell);
-    source_resize(&worker->source, extra->timer_aliases, 0);
-    extra->timer_aliases = NULL;
+    source_resize(&worker->source, extra->timers.aliases, 0);
+    extra->timers.aliases = NULL;
     if (extra->budget) /* children need it: tr__cell_leave comes back */
         return;
     source_resize(&worker->source, extra, 0);
@@ -71,23 +71,23 @@ void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *e
 {
     (void)worker;
     struct cell_extra *extra = cell->extra;
-    TR_ASSERT(extra->stash_count < TR_STASH_MAX);
+    TR_ASSERT(extra->stash.count < TR_STASH_MAX);
     mail_count(cell, envelope);
-    ring_push(&extra->stash, envelope);
-    extra->stash_count++;
-    extra->stash_lines += mail_lines(envelope);
+    ring_push(&extra->stash.ring, envelope);
+    extra->stash.count++;
+    extra->stash.lines += mail_lines(envelope);
 }
 
 void tr__stash_empty(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    if (!extra || !extra->stash)
+    if (!extra || !extra->stash.ring)
         return;
-    ring_join(&extra->stash, &cell->cycle);
-    cell->cycle = extra->stash;
-    extra->stash = NULL;
-    extra->stash_count = 0;
-    extra->stash_lines = 0;
+    ring_join(&extra->stash.ring, &cell->cycle);
+    cell->cycle = extra->stash.ring;
+    extra->stash.ring = NULL;
+    extra->stash.count = 0;
+    extra->stash.lines = 0;
 }
 
 tr_next tr_stash(tr_self *self)
@@ -103,10 +103,10 @@ tr_next tr_stash(tr_self *self)
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
         return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");
-    if (extra->stash_count >= TR_STASH_MAX)
+    if (extra->stash.count >= TR_STASH_MAX)
         return tr_fail(
             self, TR_STASH_FULL, "tr_stash: the stash is full with %d messages", TR_STASH_MAX);
-    if (extra->stash_lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
+    if (extra->stash.lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
         return tr_fail(
             self, TR_STASH_FULL, "tr_stash: the messages exceed the memory limit of the stash");
     self->needs_slow_end = true;
@@ -118,19 +118,19 @@ size_t tr__unstash(struct cell *cell, size_t max)
     struct cell_extra *extra = cell->extra;
     struct envelope *first = NULL;
     size_t count = 0;
-    while (extra->stash && count < max) {
-        struct envelope *envelope = ring_pop(&extra->stash);
+    while (extra->stash.ring && count < max) {
+        struct envelope *envelope = ring_pop(&extra->stash.ring);
         if (mail_takes_capacity(envelope))
             tr__capacity_take_back(cell, mail_lines(envelope));
         ring_push(&first, envelope);
-        extra->stash_count--;
-        extra->stash_lines -= mail_lines(envelope);
+        extra->stash.count--;
+        extra->stash.lines -= mail_lines(envelope);
         count++;
     }
     /* Before what this cycle has still to handle, and so before everything newer. */
     struct envelope **rest = &cell->cycle;
     if (cell->flags & CELL_BARRIER)
-        rest = &extra->held; /* none of them may begin now */
+        rest = &extra->mail.held; /* none of them may begin now */
     ring_join(&first, rest);
     *rest = first;
     return count;
@@ -147,5 +147,5 @@ size_t tr_unstash(tr_self *self, size_t max)
 size_t tr_stash_count(const tr_self *self)
 {
     TURN_VERB(self);
-    return self && self->cell->extra ? self->cell->extra->stash_count : 0;
+    return self && self->cell->extra ? self->cell->extra->stash.count : 0;
 }

@@ -44,13 +44,13 @@ struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return NULL;
-    if (!extra->failure && cell->origin) {
-        extra->failure = cell->origin->failure; /* of the actor that was here before */
+    if (!extra->supervision.failure && cell->origin) {
+        extra->supervision.failure = cell->origin->failure; /* of the actor that was here before */
         cell->origin->failure = NULL;
     }
-    if (!extra->failure)
-        extra->failure = failure_new(worker, cell);
-    struct failure *failure = extra->failure;
+    if (!extra->supervision.failure)
+        extra->supervision.failure = failure_new(worker, cell);
+    struct failure *failure = extra->supervision.failure;
     if (!failure)
         return NULL;
     failure->child = cell->identity;
@@ -75,7 +75,7 @@ void tr__failure_free(struct worker *worker, struct failure *failure)
 {
     if (!failure)
         return;
-    tr__wheel_cancel(&worker->delays, &failure->delay);
+    tr__wheel_cancel(&worker->life.delays, &failure->delay);
     if (failure->answer)
         envelope_give(&worker->pool, failure->answer);
     if (failure->origin)
@@ -87,17 +87,17 @@ void tr__failure_free(struct worker *worker, struct failure *failure)
 
 void tr__failure_leave(struct worker *worker, struct cell *cell)
 {
-    struct failure *failure = cell->extra->failure;
+    struct failure *failure = cell->extra->supervision.failure;
     struct cell_origin *origin = cell->origin;
-    cell->extra->failure = NULL;
+    cell->extra->supervision.failure = NULL;
     if (origin)
-        origin->is_away |= cell->extra->is_away;
-    cell->extra->is_away = false;
+        origin->is_away |= cell->extra->supervision.is_away;
+    cell->extra->supervision.is_away = false;
     if (!failure || !origin || origin->failure || tr__restart_of(cell) != TR_PERMANENT) {
         tr__failure_free(worker, failure);
         return;
     }
-    tr__wheel_cancel(&worker->delays, &failure->delay);
+    tr__wheel_cancel(&worker->life.delays, &failure->delay);
     if (failure->answer)
         envelope_give(&worker->pool, failure->answer);
     failure->answer = NULL;
@@ -278,13 +278,13 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life != LIFE_NEW && cell->life < LIFE_STOPPING);
-    if (cell == system->guardian) {
+    if (cell == system->user.guardian) {
         tr__system_escalate(system, error);
         return true;
     }
     if (cell->flags & CELL_FAILED)
         return true; /* it waits for a decision already */
-    bool is_stopping = atom32_load(&system->is_stopping, ATOM_SEQ_CST);
+    bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST);
     struct failure *failure = tr__failure_of(worker, cell);
     note(worker, cell, where, error, failure);
     bool is_last = is_stopping || cell->flags & CELL_SEALED;
@@ -298,14 +298,14 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     if (cell->life != LIFE_SUSPENDED)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
-    cell->extra->failure = NULL; /* until the answer comes */
-    cell->extra->failed_ns = worker->loop.now_ns;
+    cell->extra->supervision.failure = NULL; /* until the answer comes */
+    cell->extra->supervision.failed_ns = worker->loop.now_ns;
     if (!tell_parent(worker, cell, failure)) {
-        cell->extra->failure = failure;
+        cell->extra->supervision.failure = failure;
         stop_failed(worker, cell);
         return false;
     }
-    cell->extra->is_away = true;
+    cell->extra->supervision.is_away = true;
     /* Not before: one that stops must be in no queue, and the answer may be here already. */
     cell->sched_state = SCHED_WAITING;
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
@@ -326,13 +326,13 @@ static void on_decided_late(struct worker *worker, struct cell *cell, struct fai
                             bool is_mine)
 {
     struct cell_extra *extra = cell->extra;
-    bool is_away = cell->origin && (cell->origin->is_away || (extra && extra->is_away));
+    bool is_away = cell->origin && (cell->origin->is_away || (extra && extra->supervision.is_away));
     if (!is_mine || !is_away || failure->restart != TR_PERMANENT) {
         tr__failure_free(worker, failure);
         return;
     }
     if (extra)
-        extra->is_away = false;
+        extra->supervision.is_away = false;
     tr__failure_return(worker, cell, failure, false);
 }
 
@@ -348,8 +348,9 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
         return;
     }
     struct cell_extra *extra = cell->extra;
-    extra->is_away = false;
-    struct failure *waiting = extra->failure; /* what a DOWN has left that came before this */
+    extra->supervision.is_away = false;
+    struct failure *waiting =
+        extra->supervision.failure; /* what a DOWN has left that came before this */
     failure->cell = cell;
     failure->phase = FAILURE_DECIDED;
     if (waiting) {
@@ -365,7 +366,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
             failure->phase = FAILURE_ORDERED;
         failure->is_group = true;
     }
-    extra->failure = failure;
+    extra->supervision.failure = failure;
     call(worker, cell);
 }
 
@@ -400,7 +401,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     if (is_bounced(worker, cell, envelope))
         return;
     /* One that is to stop anyway need not wait for its mail. */
-    bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->failure;
+    bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->supervision.failure;
     struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
     if (!failure) {
         kill_member(worker, cell, envelope);
@@ -424,7 +425,7 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     case FAILURE_DOWN:
         break; /* it is, and says so */
     default:
-        tr__wheel_cancel(&worker->delays, &failure->delay);
+        tr__wheel_cancel(&worker->life.delays, &failure->delay);
         if (!(cell->flags & CELL_FAILED))
             failure->cause = order->cause;
         failure->phase = FAILURE_ORDERED;
@@ -439,16 +440,16 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
     bool is_mine = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     if (is_mine && is_bounced(worker, cell, envelope))
         return;
-    bool is_here = is_mine && cell->life == LIFE_STARTING && extra && extra->failure &&
-                   extra->failure->phase == FAILURE_DOWN;
+    bool is_here = is_mine && cell->life == LIFE_STARTING && extra && extra->supervision.failure &&
+                   extra->supervision.failure->phase == FAILURE_DOWN;
     if (!is_here) {
         envelope_give(&worker->pool, envelope);
         return;
     }
-    if (extra->failure->answer)
-        envelope_give(&worker->pool, extra->failure->answer);
-    extra->failure->answer = envelope;
-    extra->failure->phase = FAILURE_UP;
+    if (extra->supervision.failure->answer)
+        envelope_give(&worker->pool, extra->supervision.failure->answer);
+    extra->supervision.failure->answer = envelope;
+    extra->supervision.failure->phase = FAILURE_UP;
     call(worker, cell);
 }
 
@@ -461,7 +462,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
         (cell->life < LIFE_STOPPING || (cell->life == LIFE_STOPPING && cell->child_count));
     struct cell_extra *extra = is_here ? tr__extra_of(worker, cell) : NULL;
     if (extra) {
-        ring_push(&extra->failed, envelope);
+        ring_push(&extra->supervision.failed, envelope);
         cell_set_control(worker, cell, CONTROL_CHILD);
         return;
     }
@@ -530,7 +531,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
 
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
 {
-    struct failure *failure = cell->extra ? cell->extra->failure : NULL;
+    struct failure *failure = cell->extra ? cell->extra->supervision.failure : NULL;
     if (!failure)
         return true;
     switch (failure->phase) {
@@ -557,7 +558,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
         if (failure->delay_ns <= 0)
             return go(worker, cell, failure);
         failure->phase = FAILURE_DELAYED;
-        tr__wheel_arm(&worker->delays,
+        tr__wheel_arm(&worker->life.delays,
                       &failure->delay,
                       timer_deadline(worker->system->platform->mono_now(worker->system->platform),
                                      failure->delay_ns));
@@ -580,7 +581,7 @@ void tr__failure_overrule(struct cell *cell)
 void tr__delays_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->delays, now_ns))) {
+    while ((node = tr__wheel_expire(&worker->life.delays, now_ns))) {
         struct failure *failure = LIST_OWNER(node, struct failure, delay);
         struct cell *cell = failure->cell;
         failure->phase = FAILURE_DUE;

@@ -43,7 +43,7 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return TR_CANCELLED;
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, ref);
-    if (!cell || cell == worker->system->guardian)
+    if (!cell || cell == worker->system->user.guardian)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
         return order_group(self, ref, kind);

@@ -28,7 +28,7 @@ static uint64_t last_behind(const struct cell *parent, uint64_t before)
     bool has_moved = true;
     while (has_moved) {
         has_moved = false;
-        LIST_EACH (link, &parent->extra->returns) {
+        LIST_EACH (link, &parent->extra->supervision.returns) {
             const struct failure *failure = LIST_OWNER(link, struct failure, link);
             if (!failure->has_place || failure->before != before)
                 continue;
@@ -42,7 +42,7 @@ static uint64_t last_behind(const struct cell *parent, uint64_t before)
 /* The one that is to come back and had this ref; NULL for none. */
 static const struct failure *return_of(const struct cell *parent, uint64_t child)
 {
-    LIST_EACH (link, &parent->extra->returns) {
+    LIST_EACH (link, &parent->extra->supervision.returns) {
         const struct failure *failure = LIST_OWNER(link, struct failure, link);
         if (failure->child == child)
             return failure;
@@ -64,9 +64,9 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
                     struct failure *failure)
 {
     struct cell_extra *extra = parent->extra;
-    extra->keeps_places |= is_ordered(worker, parent, NULL);
-    extra->keeps_places |= is_ordered(worker, parent, child->origin->spec);
-    failure->has_place = extra->keeps_places;
+    extra->supervision.keeps_places |= is_ordered(worker, parent, NULL);
+    extra->supervision.keeps_places |= is_ordered(worker, parent, child->origin->spec);
+    failure->has_place = extra->supervision.keeps_places;
     failure->before = sibling_before(worker, parent, child);
     if (failure->has_place)
         failure->before = last_behind(parent, failure->before);
@@ -97,9 +97,9 @@ uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct
 
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now)
 {
-    if (!parent->extra || !parent->extra->keeps_places)
+    if (!parent->extra || !parent->extra->supervision.keeps_places)
         return;
-    LIST_EACH (link, &parent->extra->returns) {
+    LIST_EACH (link, &parent->extra->supervision.returns) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         if (failure->has_place && failure->before == child)
             failure->before = now;
@@ -108,7 +108,7 @@ void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now)
 
 void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child)
 {
-    if (!parent->extra || !parent->extra->keeps_places)
+    if (!parent->extra || !parent->extra->supervision.keeps_places)
         return;
     uint64_t before = sibling_before(worker, parent, child);
     tr__place_replace(parent, child->identity, last_behind(parent, before));

@@ -75,7 +75,7 @@ void tr__pooled_let_go(const struct cell_origin *origin)
 
 tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent, tr_error *error)
 {
-    if (admission_enter(cell_is_keeper(parent) ? &system->wakes : &system->spawns))
+    if (admission_enter(cell_is_keeper(parent) ? &system->ending.wakes : &system->ending.spawns))
         return TR_OK;
     tr__error_set(error, TR_STOPPING, 0, "the system is stopping");
     return TR_STOPPING;
@@ -84,9 +84,9 @@ tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent, t
 void tr__spawn_leave(struct tr_system *system, const struct cell *parent)
 {
     if (cell_is_keeper(parent)) {
-        if (admission_leave(&system->wakes))
+        if (admission_leave(&system->ending.wakes))
             tr__shutdown_ask(system); /* worker 0 stops the keepers in its next round */
-    } else if (admission_leave(&system->spawns)) {
+    } else if (admission_leave(&system->ending.spawns)) {
         tr__shutdown_tell(system);
     }
 }
@@ -103,9 +103,9 @@ static void count_spawned(struct tr_system *system, struct worker *worker)
         atom64_count(&worker->counters.spawned, 1);
         return;
     }
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.spawned, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.spawned, 1);
+    lock_give(&system->foreign.lock);
 }
 
 /* To its parent's worker first. */
@@ -234,7 +234,7 @@ tr_status tr__pooled_spawn(struct tr_system *system, const struct pooled_spawner
 {
     char path[POOLED_PATH_SIZE];
     const struct pooled_place place = {
-        .parent = system->guardian, .path = path, .bits = CELL_POOLED};
+        .parent = system->user.guardian, .path = path, .bits = CELL_POOLED};
     tr_status status = tr__spawn_check(system, args);
     if (status != TR_OK)
         return status;

@@ -40,13 +40,13 @@ static void rest(struct worker *worker, struct cell *cell)
 static void bury_stash(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    while (extra->stash) {
-        struct envelope *envelope = ring_pop(&extra->stash);
+    while (extra->stash.ring) {
+        struct envelope *envelope = ring_pop(&extra->stash.ring);
         mail_uncount(cell, envelope);
         tr__mail_bury_one(worker, cell, envelope, TR_RESTARTED);
     }
-    extra->stash_count = 0;
-    extra->stash_lines = 0;
+    extra->stash.count = 0;
+    extra->stash.lines = 0;
 }
 
 static void drop_incarnation(struct worker *worker, struct cell *cell)
@@ -85,7 +85,7 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
         tr__cell_fail(worker, cell, "tr_post_restart", &error);
         return false;
     }
-    bool is_running = tr__turn_apply_result(self, self->next);
+    bool is_running = tr__turn_apply_result(self, self->call.next);
     tr__call_hook_end(self);
     return is_running;
 }
@@ -93,7 +93,7 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
 static void come_up(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    struct failure *failure = extra->failure;
+    struct failure *failure = extra->supervision.failure;
     tr_error cause = failure->cause;
     tr_error error = {.status = TR_OK};
     /* The record may go to the parent again before this is over. */
@@ -140,7 +140,7 @@ static void come_up(struct worker *worker, struct cell *cell)
 /* All that was is gone. */
 static void come_down(struct worker *worker, struct cell *cell)
 {
-    struct failure *failure = cell->extra->failure;
+    struct failure *failure = cell->extra->supervision.failure;
     drop_incarnation(worker, cell);
     if (!failure->is_group) {
         come_up(worker, cell);
@@ -163,7 +163,7 @@ static void come_down(struct worker *worker, struct cell *cell)
 void tr__cell_restart(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    struct failure *failure = extra->failure;
+    struct failure *failure = extra->supervision.failure;
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
     /* Nothing of it runs any more, whatever has to be waited for. */
@@ -172,7 +172,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     cell->sched_state = SCHED_MOUNTING;
     tr__failure_pause(worker, cell);
     failure->phase = FAILURE_TURNS;
-    if (extra->blocked && !tr__blocking_withdraw(worker, cell)) {
+    if (extra->waits.blocked && !tr__blocking_withdraw(worker, cell)) {
         rest(worker, cell);
         return;
     }
@@ -201,15 +201,16 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
 void tr__restart_unblocked(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    if (extra->blocked || !extra->failure || extra->failure->phase != FAILURE_TURNS)
+    if (extra->waits.blocked || !extra->supervision.failure ||
+        extra->supervision.failure->phase != FAILURE_TURNS)
         return;
-    extra->failure->phase = FAILURE_ORDERED;
+    extra->supervision.failure->phase = FAILURE_ORDERED;
     cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
-    struct failure *failure = cell->extra->failure;
+    struct failure *failure = cell->extra->supervision.failure;
     cell->sched_state = SCHED_MOUNTING;
     if (bits & CONTROL_CHILD)
         tr__supervise_end(worker, cell);

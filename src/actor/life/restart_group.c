@@ -30,7 +30,7 @@ struct restart_group {
  */
 static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
 {
-    const struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    const struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     for (uint32_t i = 0; group && i < group->count; i++) {
         if (slots_find(worker->slots, group->members[i]))
             return group->members[i];
@@ -40,7 +40,7 @@ static uint64_t first_of_group(const struct worker *worker, const struct cell *p
 
 static bool is_in_group(const struct cell *parent, uint64_t member)
 {
-    const struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    const struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     for (uint32_t i = 0; group && i < group->count; i++) {
         if (group->members[i] == member)
             return true;
@@ -53,7 +53,7 @@ static bool goes_along(const struct worker *worker, const struct cell *parent,
                        const struct cell *cell, uint64_t child)
 {
     const struct cell *first = slots_at(worker->slots, (uint32_t)child);
-    return parent != worker->system->guardian || !first ||
+    return parent != worker->system->user.guardian || !first ||
            cell_is_pooled(cell) == cell_is_pooled(first) || is_in_group(parent, cell->identity);
 }
 
@@ -83,17 +83,17 @@ static uint32_t collect(const struct worker *worker, const struct cell *parent,
 void tr__restart_group_free(struct worker *worker, struct cell *parent)
 {
     struct cell_extra *extra = parent->extra;
-    if (!extra || !extra->group)
+    if (!extra || !extra->supervision.group)
         return;
-    source_resize(&worker->source, extra->group, 0);
-    extra->group = NULL;
+    source_resize(&worker->source, extra->supervision.group, 0);
+    extra->supervision.group = NULL;
 }
 
 /* Tells a member. False when it is gone or about to be. */
 static bool order(struct worker *worker, struct cell *parent, uint64_t member,
                   enum envelope_kind kind)
 {
-    struct restart_group *group = parent->extra->group;
+    struct restart_group *group = parent->extra->supervision.group;
     struct cell *cell = slots_find(worker->slots, member);
     if (!cell)
         return false;
@@ -126,7 +126,7 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
 static void step(struct worker *worker, struct cell *parent)
 {
     for (;;) {
-        struct restart_group *group = parent->extra->group;
+        struct restart_group *group = parent->extra->supervision.group;
         if (!group || group->waits_for || group->paused_for)
             return;
         if (group->at == group->count && group->is_up) {
@@ -159,14 +159,14 @@ bool tr__restart_group_begin(struct worker *worker, struct cell *parent, const t
     *group = (struct restart_group){.cause = *cause, .count = count};
     (void)collect(worker, parent, how, child, group->members);
     tr__restart_group_free(worker, parent);
-    extra->group = group;
+    extra->supervision.group = group;
     step(worker, parent);
     return true;
 }
 
 void tr__restart_group_pause(struct cell *parent, uint64_t child)
 {
-    struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     /* One that was told to go down does so as soon as it hears the decision. */
     if (!group || (!group->is_up && group->waits_for == child))
         return;
@@ -176,7 +176,7 @@ void tr__restart_group_pause(struct cell *parent, uint64_t child)
 void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
                               enum envelope_kind kind)
 {
-    struct restart_group *group = parent->extra ? parent->extra->group : NULL;
+    struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
     if (!group)
         return;
     bool has_ended = kind == ENVELOPE_VOID;

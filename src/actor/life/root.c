@@ -21,8 +21,8 @@ static bool has_args(const struct envelope *last)
 
 bool tr__root_args(struct worker *worker, struct cell *cell)
 {
-    const struct tr_args *args = worker->system->root.args;
-    if (!args || cell->origin->spec != &worker->system->root.spec)
+    const struct tr_args *args = worker->system->user.root.args;
+    if (!args || cell->origin->spec != &worker->system->user.root.spec)
         return true;
     TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn waits: all mail is in the two rings */
     if (has_args(cell->cycle) || has_args(cell->notices))

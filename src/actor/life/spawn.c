@@ -103,7 +103,8 @@ static bool origin_is_needed(const struct cell *cell)
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
-    if (args->worker < -1 || args->worker >= (int)atom32_load(&system->open_most, ATOM_ACQUIRE)) {
+    if (args->worker < -1 ||
+        args->worker >= (int)atom32_load(&system->scale.open_most, ATOM_ACQUIRE)) {
         tr__error_set(
             args->error, TR_INVALID_ARGUMENT, 0, "worker %d does not exist", args->worker);
         return TR_INVALID_ARGUMENT;
@@ -131,7 +132,7 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
             args->error, TR_LIMIT, 0, "%s: the mailbox is too large", args->behavior->name);
         return TR_LIMIT;
     }
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST)) {
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST)) {
         tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
         return TR_STOPPING;
     }
@@ -296,7 +297,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
         tr__cell_stop(worker, cell, false);
         return false;
     }
-    bool is_running = tr__turn_apply_result(self, self->next);
+    bool is_running = tr__turn_apply_result(self, self->call.next);
     tr__call_hook_end(self);
     return is_running;
 }
@@ -457,14 +458,14 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         tr__spawn_post(system, &worker->counters, cell, setup->worker);
         return;
     }
-    if (system->durable_admits && !system->durable_admits(worker, cell))
+    if (system->durable.admits && !system->durable.admits(worker, cell))
         return; /* it comes again */
     /*
      * From now on it has an owner. Until now all mail went through its door, whoever sent it: the
      * cell was its spawner's, then its parent's worker's, and a ref is known long before this.
      */
     atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
-    worker->leave_is_due = true;
+    worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (bits & CONTROL_STOP)
@@ -516,7 +517,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     if (args->spec && args->spec->is_significant && !tr__extra_of(worker, parent))
         return TR_NO_MEMORY;
     uint32_t owner = args->worker < 0 ? worker->index : system_place(worker->system, args->worker);
-    bool is_near = owner == worker->index && worker->depth < TR_SETUPS_NESTED_MAX;
+    bool is_near = owner == worker->index && worker->turns.depth < TR_SETUPS_NESTED_MAX;
     struct cell *cell;
     status = tr__spawn_prepare(
         worker->system, &worker->slot_cache, parent, args, 0, !is_near || past, &cell);
@@ -528,7 +529,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
     if (args->spec && args->spec->is_significant && !past)
-        parent->extra->significant++; /* who comes back has been counted all the time */
+        parent->extra->supervision.significant++; /* who comes back has been counted all the time */
     if (past) {
         if ((*past)->before != TR__PLACE_LAST)
             tr__child_move(worker, parent, cell, (*past)->before);

@@ -78,13 +78,13 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
-    if (cell == system->guardian)
+    if (cell == system->user.guardian)
         tr__shutdown_guardian(worker);
     if (cell->extra)
         tr__supervise_end(worker, cell);
     if (cell->child_count)
         tr__children_stop(worker, cell, by_kill);
-    if (cell == system->guardian)
+    if (cell == system->user.guardian)
         tr__shutdown_look(worker, cell);
     cell->sched_state = SCHED_WAITING;
     if (cell->child_count)
@@ -100,7 +100,7 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
         return;
     struct tr_self *self = tr__call_hook(worker, cell, kind, handler->call, message, 0);
     tr_error error_text = {.status = TR_NO_MEMORY, .text = "out of memory for a stack"};
-    if (self && self->next.code != TR_NEXT_FAILED) {
+    if (self && self->call.next.code != TR_NEXT_FAILED) {
         tr__call_hook_end(self);
         return;
     }
@@ -133,7 +133,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
     /* A function that runs on a helper thread uses the stack of a turn: its end calls this again. */
-    if (cell->extra && cell->extra->blocked && !tr__blocking_withdraw(worker, cell))
+    if (cell->extra && cell->extra->waits.blocked && !tr__blocking_withdraw(worker, cell))
         return;
     if (cell->extra)
         tr__turns_cancel(worker, cell);
@@ -152,7 +152,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     tr__cell_release(worker, cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
     close_door(worker, cell);
-    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+    if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
     if (cell_parent_slot(cell)) /* nobody has spawned /user */
@@ -189,7 +189,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     tr__watches_drop(worker, cell);
     tr__cell_release(worker, cell);
     close_door(worker, cell);
-    if (atom32_load(&worker->system->is_stopping, ATOM_RELAXED))
+    if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
     children_unname(worker, cell);
@@ -220,8 +220,9 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         tr__budget_end(worker, cell);
         tr__extra_free(worker, cell);
     }
-    if (parent == system->guardian && (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
-        atom32_fetch_add(&system->root_failures, 1, ATOM_RELAXED);
+    if (parent == system->user.guardian &&
+        (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
+        atom32_fetch_add(&system->user.failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
         tr__origin_drop(worker, cell);
         if (tr__shutdown_may_reuse(system))

@@ -23,14 +23,14 @@ const tr_supervision *tr__supervision_of(struct tr_system *system, const struct 
 {
     if (spec && spec->supervision)
         return spec->supervision;
-    return parent == system->guardian ? &system->supervision
-                                      : &parent->dispatch->behavior->supervision;
+    return parent == system->user.guardian ? &system->user.supervision
+                                           : &parent->dispatch->behavior->supervision;
 }
 
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause)
 {
-    if (parent == worker->system->guardian)
+    if (parent == worker->system->user.guardian)
         return;
     struct tr_child_failed message = {
         .child = tr_ref_from_bits(child), .directive = directive, .cause = *cause};
@@ -70,7 +70,7 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
     struct question question = {.decide = how->decide, .cause = cause, .answer = TR_ESCALATE};
     struct tr_self *self = tr__call_hook(worker, parent, TURN_DECIDER, ask_decider, &question, 0);
     const char *why = "out of memory for a stack";
-    bool has_failed = !self || self->next.code == TR_NEXT_FAILED;
+    bool has_failed = !self || self->call.next.code == TR_NEXT_FAILED;
     char words[sizeof(tr_error){0}.text];
     if (self && has_failed) {
         snprintf(words, sizeof words, "%s", self->error.text);
@@ -160,7 +160,7 @@ static void answer(struct worker *worker, struct cell *parent, struct envelope *
         return;
     envelope_give_empty(&worker->pool, envelope);
     if (parent && !failure->is_final && failure->restart == TR_PERMANENT)
-        list_push_last(&parent->extra->pasts, &failure->link); /* until it is gone */
+        list_push_last(&parent->extra->supervision.pasts, &failure->link); /* until it is gone */
     else
         tr__failure_free(worker, failure);
 }
@@ -169,7 +169,7 @@ static void answer(struct worker *worker, struct cell *parent, struct envelope *
 static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
                       tr_error_reason reason)
 {
-    bool is_root = parent == worker->system->guardian;
+    bool is_root = parent == worker->system->user.guardian;
     uint64_t known = tr__group_of_child(parent);
     tr_error error = *cause;
     if (error.link_count < TR_ERROR_LINKS_MAX) {
@@ -288,9 +288,9 @@ static void end_for_good(struct worker *worker, struct cell *parent, const tr_ch
 {
     if (!spec || !spec->is_significant || !parent->extra)
         return;
-    if (!parent->extra->significant)
+    if (!parent->extra->supervision.significant)
         return; /* it was spawned from outside */
-    uint32_t left = --parent->extra->significant;
+    uint32_t left = --parent->extra->supervision.significant;
     if (!is_up(parent))
         return;
     tr_significance rule = tr__supervision_of(worker->system, parent, NULL)->significance;
@@ -351,7 +351,7 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
         return false;
     if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
         return false; /* that came too late for it to hear */
-    return is_up(parent) && !atom32_load(&worker->system->is_stopping, ATOM_SEQ_CST);
+    return is_up(parent) && !atom32_load(&worker->system->ending.is_stopping, ATOM_SEQ_CST);
 }
 
 /* Its parent will see to it, between two turns. */
@@ -368,7 +368,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     child->origin = NULL;
     failure->cell = parent;
     failure->phase = FAILURE_DECIDED;
-    list_push_last(&extra->returns, &failure->link);
+    list_push_last(&extra->supervision.returns, &failure->link);
     tr__child_order(worker, parent, CONTROL_CHILD);
     return true;
 }
@@ -381,7 +381,7 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
         const tr_platform *platform = worker->system->platform;
         failure->phase = failure->delay_ns > 0 ? FAILURE_DELAYED : FAILURE_DUE;
         if (failure->delay_ns > 0)
-            tr__wheel_arm(&worker->delays,
+            tr__wheel_arm(&worker->life.delays,
                           &failure->delay,
                           timer_deadline(platform->mono_now(platform), failure->delay_ns));
         return true;
@@ -406,7 +406,8 @@ static void recall(struct worker *worker, struct cell *parent, struct cell *chil
 {
     mail_look(worker, parent); /* it was sent before the child ended */
     struct cell_extra *extra = parent->extra;
-    struct door_mail *first = extra && extra->failed ? &extra->failed->mail : NULL;
+    struct door_mail *first =
+        extra && extra->supervision.failed ? &extra->supervision.failed->mail : NULL;
     struct door_mail *mail = first;
     while (mail) {
         const struct envelope *envelope = (const struct envelope *)(const void *)mail;
@@ -419,7 +420,7 @@ static void recall(struct worker *worker, struct cell *parent, struct cell *chil
         }
         mail = mail->next == first ? NULL : mail->next;
     }
-    struct list *end = extra ? &extra->pasts : NULL;
+    struct list *end = extra ? &extra->supervision.pasts : NULL;
     for (struct list *link = end ? end->next : NULL; link != end; link = link->next) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         if (failure->child == child->identity) {
@@ -435,7 +436,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
     if (child->origin && child->origin->is_away && is_up(parent) &&
         tr__restart_of(child) == TR_PERMANENT)
         recall(worker, parent, child);
-    if (parent->extra && parent->extra->group)
+    if (parent->extra && parent->extra->supervision.group)
         tr__restart_group_answer(worker, parent, child->identity, ENVELOPE_VOID);
     if (comes_back(worker, parent, child)) {
         if (plan_return(worker, parent, child))
@@ -454,7 +455,8 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
 /* One whose time has come; the list may change with each that comes back. */
 static struct list *first_due(const struct cell_extra *extra)
 {
-    for (struct list *link = extra->returns.next; link != &extra->returns; link = link->next) {
+    for (struct list *link = extra->supervision.returns.next; link != &extra->supervision.returns;
+         link = link->next) {
         if (LIST_OWNER(link, struct failure, link)->phase == FAILURE_DUE)
             return link;
     }
@@ -464,8 +466,8 @@ static struct list *first_due(const struct cell_extra *extra)
 bool tr__supervise(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    while (extra->failed && is_up(cell)) {
-        struct envelope *envelope = ring_pop(&extra->failed);
+    while (extra->supervision.failed && is_up(cell)) {
+        struct envelope *envelope = ring_pop(&extra->supervision.failed);
         bool is_here = true;
         if (envelope->kind == ENVELOPE_FAILED) {
             is_here = on_failed(worker, cell, envelope);
@@ -482,8 +484,8 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         if (cell->sched_state == SCHED_WAITING)
             cell->sched_state = SCHED_RUNNING;
     }
-    struct list *link = extra->returns.next;
-    while (link != &extra->returns) {
+    struct list *link = extra->supervision.returns.next;
+    while (link != &extra->supervision.returns) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         link = link->next;
         if (failure->phase == FAILURE_DECIDED && !on_return(worker, cell, failure))
@@ -502,8 +504,8 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
     if (!extra)
         return;
     tr__restart_group_free(worker, cell);
-    while (extra->failed) {
-        struct envelope *envelope = ring_pop(&extra->failed);
+    while (extra->supervision.failed) {
+        struct envelope *envelope = ring_pop(&extra->supervision.failed);
         if (envelope->kind != ENVELOPE_FAILED) {
             envelope_give(&worker->pool, envelope);
             continue;
@@ -514,13 +516,13 @@ void tr__supervise_end(struct worker *worker, struct cell *cell)
         answer(worker, NULL, envelope, failure);
     }
     struct list *link;
-    extra->keeps_places = false;
-    while ((link = list_first(&extra->pasts)))
+    extra->supervision.keeps_places = false;
+    while ((link = list_first(&extra->supervision.pasts)))
         tr__failure_free(worker, LIST_OWNER(link, struct failure, link));
-    while ((link = list_first(&extra->returns))) {
+    while ((link = list_first(&extra->supervision.returns))) {
         struct failure *failure = LIST_OWNER(link, struct failure, link);
         if (failure->spec && failure->spec->is_significant)
-            extra->significant--;
+            extra->supervision.significant--;
         tr__failure_free(worker, failure);
     }
 }

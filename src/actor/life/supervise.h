@@ -119,8 +119,8 @@ void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32
 /** Whether an actor waits for its children in order to be restarted. */
 static inline bool restart_waits(const struct cell *cell)
 {
-    return cell->life == LIFE_STARTING && cell->extra && cell->extra->failure &&
-           cell->extra->failure->phase == FAILURE_CHILDREN;
+    return cell->life == LIFE_STARTING && cell->extra && cell->extra->supervision.failure &&
+           cell->extra->supervision.failure->phase == FAILURE_CHILDREN;
 }
 
 /* ---- The supervisor. Owner only. ---- */

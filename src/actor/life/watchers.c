@@ -97,7 +97,7 @@ static void answer(struct worker *worker, struct envelope *envelope)
 static void on_unwatch(struct worker *worker, struct envelope *envelope)
 {
     struct unwatch_letter *letter = envelope_data(envelope);
-    tr__watched_remove(&worker->watched, &worker->source, letter->watch);
+    tr__watched_remove(&worker->life.watched, &worker->source, letter->watch);
     envelope_give(&worker->pool, letter->watch);
     envelope_give(&worker->pool, envelope);
 }
@@ -108,7 +108,7 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
     bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
     if (envelope->kind == ENVELOPE_WATCH && is_here)
-        tr__watched_add(&worker->watched, &worker->source, envelope);
+        tr__watched_add(&worker->life.watched, &worker->source, envelope);
     else if (envelope->kind == ENVELOPE_WATCH)
         answer(worker, envelope);
     else if (is_here)
@@ -120,7 +120,7 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
 /* Tells all who watch this ref. */
 static void tell(struct worker *worker, uint64_t target)
 {
-    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, target);
+    struct envelope *first = tr__watched_take(&worker->life.watched, &worker->source, target);
     while (first) {
         struct envelope *envelope = first;
         watch_ring_remove(&first, envelope);
@@ -128,7 +128,7 @@ static void tell(struct worker *worker, uint64_t target)
         watch_turn(envelope);
         if (!watcher || tr__mail_send(worker, watcher, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
-        atom64_count(&worker->steps, 1);
+        atom64_count(&worker->shutdown.steps, 1);
     }
 }
 
@@ -167,7 +167,7 @@ static bool watchers_may_part(struct worker *worker, struct cell *cell, struct e
     do {
         struct cell *watcher = slots_find(worker->slots, envelope->sender);
         if (watcher && cell_owner(watcher) == worker->index && watcher->extra &&
-            !watch_may_part(worker, tr__watch_find(&watcher->extra->watches, cell->identity)))
+            !watch_may_part(worker, tr__watch_find(&watcher->extra->watches.table, cell->identity)))
             return false;
         envelope = (struct envelope *)(void *)envelope->mail.next;
     } while (envelope != first);
@@ -179,21 +179,22 @@ static void watched_put_back(struct worker *worker, struct envelope *first)
     while (first) {
         struct envelope *envelope = first;
         watch_ring_remove(&first, envelope);
-        tr__watched_add(&worker->watched, &worker->source, envelope);
+        tr__watched_add(&worker->life.watched, &worker->source, envelope);
     }
 }
 
 bool tr__watches_pack(struct worker *worker, struct cell *cell)
 {
-    if (cell->extra && !watches_may_part(worker, &cell->extra->watches))
+    if (cell->extra && !watches_may_part(worker, &cell->extra->watches.table))
         return false;
-    struct envelope *first = tr__watched_take(&worker->watched, &worker->source, cell->identity);
+    struct envelope *first =
+        tr__watched_take(&worker->life.watched, &worker->source, cell->identity);
     if (!first)
         return true;
     struct cell_extra *extra = tr__extra_of(worker, cell);
     bool may_part = extra && watchers_may_part(worker, cell, first);
     if (may_part) {
-        extra->packed_watches = first;
+        extra->watches.packed = first;
         return true;
     }
     watched_put_back(worker, first);
@@ -204,8 +205,8 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell)
 {
     if (!cell->extra)
         return;
-    watched_put_back(worker, cell->extra->packed_watches);
-    cell->extra->packed_watches = NULL;
+    watched_put_back(worker, cell->extra->watches.packed);
+    cell->extra->watches.packed = NULL;
 }
 
 /* ---- Of one who watches. ---- */
@@ -226,7 +227,7 @@ static void unwatch(struct worker *worker, const struct watch_entry *watch)
         if (!knock(worker->system, &worker->counters, watch->target, envelope))
             envelope_give(&worker->pool, envelope);
     } else if (find_near(worker, watch->target)) {
-        tr__watched_remove(&worker->watched, &worker->source, watch->watch);
+        tr__watched_remove(&worker->life.watched, &worker->source, watch->watch);
         envelope_give(&worker->pool, watch->watch);
     }
     /* Otherwise it stops, or has: its end gives the watch back. */
@@ -248,9 +249,9 @@ tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    if (tr__watch_find(&extra->watches, ref.bits))
+    if (tr__watch_find(&extra->watches.table, ref.bits))
         return TR_OK;
-    if (!tr__watch_reserve(&extra->watches, &worker->source))
+    if (!tr__watch_reserve(&extra->watches.table, &worker->source))
         return TR_NO_MEMORY;
     bool is_near = find_near(worker, ref.bits);
     struct watch_entry watch = {.target = ref.bits, .watch = envelope_take(&worker->pool)};
@@ -261,10 +262,10 @@ tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
             envelope_give_empty(&worker->pool, watch.watch);
         return TR_NO_MEMORY;
     }
-    tr__watch_insert(&extra->watches, &watch);
+    tr__watch_insert(&extra->watches.table, &watch);
     watch_fill(watch.watch, cell->identity, ref.bits);
     if (is_near) {
-        tr__watched_add(&worker->watched, &worker->source, watch.watch);
+        tr__watched_add(&worker->life.watched, &worker->source, watch.watch);
     } else if (!knock(worker->system, &worker->counters, ref.bits, watch.watch)) {
         watch_turn(watch.watch);
         if (tr__mail_send(worker, cell, watch.watch) != TR_OK)
@@ -290,11 +291,11 @@ tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
     if (self->is_cancelled)
         return TR_CANCELLED;
     struct cell_extra *extra = self->cell->extra;
-    struct watch_entry *found = extra ? tr__watch_find(&extra->watches, ref.bits) : NULL;
+    struct watch_entry *found = extra ? tr__watch_find(&extra->watches.table, ref.bits) : NULL;
     if (!found)
         return TR_OK;
     struct watch_entry watch = *found;
-    tr__watch_remove(&extra->watches, &self->worker->source, found);
+    tr__watch_remove(&extra->watches.table, &self->worker->source, found);
     unwatch(self->worker, &watch);
     return TR_OK;
 }
@@ -303,7 +304,7 @@ bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *
 {
     if (envelope->type != &tr__terminated_type)
         return true;
-    struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
+    struct watch_table *watches = cell->extra ? &cell->extra->watches.table : NULL;
     struct watch_entry *watch =
         watches ? tr__watch_find(watches, watch_letter(envelope)->target) : NULL;
     if (!watch || watch->watch != envelope) {
@@ -318,13 +319,13 @@ bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *
 
 void tr__watches_drop(struct worker *worker, struct cell *cell)
 {
-    struct watch_table *watches = cell->extra ? &cell->extra->watches : NULL;
+    struct watch_table *watches = cell->extra ? &cell->extra->watches.table : NULL;
     if (!watches || !watches->slots)
         return;
     for (uint32_t i = 0; i <= watches->mask; i++) {
         if (watches->slots[i].target)
             unwatch(worker, &watches->slots[i]);
-        atom64_count(&worker->steps, 1);
+        atom64_count(&worker->shutdown.steps, 1);
     }
     tr__watch_table_free(watches, &worker->source);
 }
@@ -334,12 +335,12 @@ void tr__watches_drop(struct worker *worker, struct cell *cell)
 /* Two envelopes, or none. */
 static bool take_two(struct tr_system *system, struct watch_entry *watch)
 {
-    lock_take(&system->foreign_lock);
-    watch->watch = envelope_take(&system->foreign_pool);
-    watch->unwatch = watch->watch ? envelope_take(&system->foreign_pool) : NULL;
+    lock_take(&system->foreign.lock);
+    watch->watch = envelope_take(&system->foreign.pool);
+    watch->unwatch = watch->watch ? envelope_take(&system->foreign.pool) : NULL;
     if (watch->watch && !watch->unwatch)
-        envelope_give_empty(&system->foreign_pool, watch->watch);
-    lock_give(&system->foreign_lock);
+        envelope_give_empty(&system->foreign.pool, watch->watch);
+    lock_give(&system->foreign.lock);
     return watch->unwatch;
 }
 
@@ -432,9 +433,9 @@ void tr__client_watch_over(struct tr_client *client, struct envelope *envelope)
     if (envelope->type != &tr__terminated_type)
         return;
     struct watch_entry *watch = client_watch_of(client, envelope);
-    lock_take(&client->system->foreign_lock);
-    envelope_give_empty(&client->system->foreign_pool, watch->unwatch);
-    lock_give(&client->system->foreign_lock);
+    lock_take(&client->system->foreign.lock);
+    envelope_give_empty(&client->system->foreign.pool, watch->unwatch);
+    lock_give(&client->system->foreign.lock);
     tr__watch_remove(&client->watches, &client->system->source, watch);
 }
 

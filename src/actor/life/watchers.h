@@ -36,7 +36,7 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell);
 /** An actor is Stopped, its door closed: those who watch it hear of it. Owner only. */
 static inline void watchers_tell(struct worker *worker, struct cell *cell)
 {
-    if (worker->watched.count)
+    if (worker->life.watched.count)
         tr__watchers_tell(worker, cell);
 }
 

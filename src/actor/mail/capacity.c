@@ -38,14 +38,14 @@ void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines)
     uint64_t word = capacity_load(&cell->door.capacity);
     int32_t owed = capacity_messages(word) < 0 ? -capacity_messages(word) : 0;
     int32_t owed_lines = capacity_lines(word) < 0 ? -capacity_lines(word) : 0;
-    messages += extra->put_by;
-    lines += extra->put_by_lines;
+    messages += extra->senders.reserved;
+    lines += extra->senders.reserved_lines;
     owed = owed < messages ? owed : messages;
     owed_lines = owed_lines < lines ? owed_lines : lines;
     if (owed || owed_lines)
         capacity_give(&cell->door.capacity, owed, owed_lines);
-    extra->put_by = messages - owed;
-    extra->put_by_lines = lines - owed_lines;
+    extra->senders.reserved = messages - owed;
+    extra->senders.reserved_lines = lines - owed_lines;
 }
 
 /*
@@ -133,8 +133,8 @@ int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, 
     int32_t messages = capacity_messages(word) + (int32_t)(cell->stock & 0xffff);
     *lines = bound.lines - capacity_lines(word) - (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
-        messages += cell->extra->put_by;
-        *lines -= cell->extra->put_by_lines;
+        messages += cell->extra->senders.reserved;
+        *lines -= cell->extra->senders.reserved_lines;
     }
     return bound.messages - messages;
 }
@@ -183,11 +183,11 @@ static bool drop_one(struct worker *worker, struct cell *cell)
 {
     struct envelope *oldest = NULL;
     if (cell->flags & CELL_BARRIER)
-        oldest = take_oldest(&cell->extra->held);
+        oldest = take_oldest(&cell->extra->mail.held);
     if (!oldest)
         oldest = take_oldest(&cell->cycle);
     if (!oldest && cell->extra)
-        oldest = take_oldest(&cell->extra->requests);
+        oldest = take_oldest(&cell->extra->mail.requests);
     if (!oldest)
         oldest = take_oldest(&cell->notices);
     if (!oldest)

@@ -76,9 +76,9 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
     struct cell *cell = slots_find(&system->slots, ref);
     if (!cell)
         return;
-    struct envelope_pool *pool = worker ? &worker->pool : &system->foreign_pool;
+    struct envelope_pool *pool = worker ? &worker->pool : &system->foreign.pool;
     if (!worker)
-        lock_take(&system->foreign_lock);
+        lock_take(&system->foreign.lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope &&
         envelope_fill(pool, envelope, &tr_type_tr_dead_letter, message, ENVELOPE_INLINE) != TR_OK) {
@@ -87,7 +87,7 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
         envelope = NULL;
     }
     if (!worker)
-        lock_give(&system->foreign_lock);
+        lock_give(&system->foreign.lock);
     if (!envelope)
         return;
     envelope->kind = ENVELOPE_NOTICE;
@@ -205,7 +205,7 @@ static uint64_t total_of(struct tr_system *system)
 {
     uint64_t total = system->dead_letters.total;
     for (uint32_t i = 0; i < system->worker_count; i++)
-        total += atom64_load(&system->workers[i]->dead_letter_batches.pending, ATOM_RELAXED);
+        total += atom64_load(&system->workers[i]->mail.dead_letters.pending, ATOM_RELAXED);
     return total;
 }
 

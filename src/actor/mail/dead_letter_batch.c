@@ -31,7 +31,7 @@ struct dead_letter_batch {
 static bool is_last(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    struct dead_letter_batches *dead_letter_batches = &worker->mail.dead_letters;
     if (!atom32_load(&system->shutdown.is_forced, ATOM_RELAXED) ||
         ATOM_PEEK(&system->dead_letters.subscriber_count))
         return false;
@@ -54,9 +54,9 @@ static void count_last(struct dead_letter_batch *dead_letter_batch, uint32_t cou
     if (!count)
         return;
     atom64_count(&worker->counters.dead, count);
-    atom64_count(&worker->dead_letter_batches.pending, count);
+    atom64_count(&worker->mail.dead_letters.pending, count);
     tr__shutdown_stats_dead(worker->system, dead_letter_batch->cell->identity, count);
-    if (!worker->dead_letter_batches.is_logged)
+    if (!worker->mail.dead_letters.is_logged)
         tr__dead_letter_batches_end(worker);
 }
 
@@ -65,7 +65,7 @@ static void bury_last(struct dead_letter_batch *dead_letter_batch)
 {
     struct worker *worker = dead_letter_batch->worker;
     struct cell *cell = dead_letter_batch->cell;
-    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    struct dead_letter_batches *dead_letter_batches = &worker->mail.dead_letters;
     struct envelope *last = cell->cycle;
     struct envelope *envelope = (struct envelope *)(void *)last->mail.next;
     uint32_t slot = (uint32_t)cell->identity;
@@ -105,16 +105,16 @@ static void bury_last(struct dead_letter_batch *dead_letter_batch)
 
 void tr__dead_letter_batches_end(struct worker *worker)
 {
-    struct dead_letter_batches *dead_letter_batches = &worker->dead_letter_batches;
+    struct dead_letter_batches *dead_letter_batches = &worker->mail.dead_letters;
     if (atom64_load(&dead_letter_batches->pending, ATOM_RELAXED))
         tr__dead_letters_hand_in(worker->system, dead_letter_batches);
 }
 
 void tr__dead_letter_batches_free(struct worker *worker)
 {
-    TR_ASSERT(!atom64_load(&worker->dead_letter_batches.pending, ATOM_RELAXED));
-    source_resize(&worker->source, worker->dead_letter_batches.notes, 0);
-    worker->dead_letter_batches.notes = NULL;
+    TR_ASSERT(!atom64_load(&worker->mail.dead_letters.pending, ATOM_RELAXED));
+    source_resize(&worker->source, worker->mail.dead_letters.notes, 0);
+    worker->mail.dead_letters.notes = NULL;
 }
 
 /* ---- At any other time. ---- */

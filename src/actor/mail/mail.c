@@ -130,7 +130,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         ring_push(&cell->exceptions, envelope);
         break;
     case ENVELOPE_ASK:
-        ring_push(cell->flags & CELL_BY_KIND ? &cell->extra->requests : &cell->notices, envelope);
+        ring_push(cell->flags & CELL_BY_KIND ? &cell->extra->mail.requests : &cell->notices,
+                  envelope);
         break;
     case ENVELOPE_EVENT:
         ring_push(&cell->events, envelope);
@@ -209,7 +210,7 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
 /* What is taken in may make others look behind the same door: that is newer, and goes behind. */
 static bool is_taking_in(struct worker *worker, const struct cell *cell, struct door_mail *chain)
 {
-    struct mail_taking *taking = worker->taking;
+    struct mail_taking *taking = worker->mail.taking;
     while (taking && taking->cell != cell)
         taking = taking->outer;
     if (!taking)
@@ -227,10 +228,10 @@ static bool is_taking_in(struct worker *worker, const struct cell *cell, struct 
 
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain)
 {
-    if (__builtin_expect(worker->taking != NULL, 0) && is_taking_in(worker, cell, chain))
+    if (__builtin_expect(worker->mail.taking != NULL, 0) && is_taking_in(worker, cell, chain))
         return;
-    struct mail_taking taking = {worker->taking, cell, door_reverse(chain), chain};
-    worker->taking = &taking;
+    struct mail_taking taking = {worker->mail.taking, cell, door_reverse(chain), chain};
+    worker->mail.taking = &taking;
     while (taking.first) {
         struct envelope *envelope = (struct envelope *)(void *)taking.first;
         taking.first = taking.first->next;
@@ -256,7 +257,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
         }
         take_in_message(worker, cell, envelope);
     }
-    worker->taking = taking.outer;
+    worker->mail.taking = taking.outer;
     if (__builtin_expect(cell->flags & CELL_EXACT_BOUND, 0))
         tr__mail_drop_oldest(worker, cell);
 }
@@ -285,7 +286,7 @@ bool tr__mail_join(struct cell *cell)
     ring_join(&cell->cycle, &cell->exceptions);
     if (!(cell->flags & CELL_BARRIER)) {
         if (cell->extra)
-            ring_join(&cell->cycle, &cell->extra->requests);
+            ring_join(&cell->cycle, &cell->extra->mail.requests);
         ring_join(&cell->cycle, &cell->notices);
     }
     if (!mail_holds_events(cell))
@@ -302,7 +303,7 @@ void tr__mail_hold(struct cell *cell)
         struct envelope *envelope = ring_pop(&cell->cycle);
         bool waits = mail_takes_capacity(envelope) || envelope->kind == ENVELOPE_SIGNAL;
         waits |= extra->durable && envelope->kind == ENVELOPE_EVENT;
-        ring_push(waits ? &extra->held : &others, envelope);
+        ring_push(waits ? &extra->mail.held : &others, envelope);
     }
     cell->cycle = others;
 }
@@ -326,7 +327,7 @@ void tr__mail_release(struct cell *cell)
     struct envelope *first = take_first(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
     cell->flags |= CELL_MIXED; /* asks may wait */
-    ring_join(&first, &extra->held);
+    ring_join(&first, &extra->mail.held);
     ring_join(&first, &cell->cycle);
     cell->cycle = first;
 }
@@ -490,9 +491,9 @@ tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, is_counted);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, is_counted);
+    lock_give(&system->foreign.lock);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(system, NULL, cell);
     return TR_OK;
@@ -508,7 +509,7 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
     }
     if (tr__mail_send_outside(system, cell, envelope) == TR_OK)
         return;
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    envelope_give(&system->foreign.pool, envelope);
+    lock_give(&system->foreign.lock);
 }

@@ -161,8 +161,8 @@ static inline void capacity_give_fast(struct cell *cell, const struct envelope *
 /** Puts capacity by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
 static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
-    cell->extra->put_by += messages;
-    cell->extra->put_by_lines += lines;
+    cell->extra->senders.reserved += messages;
+    cell->extra->senders.reserved_lines += lines;
 }
 
 /* What a notice inside its envelope takes from the stock and adds to the lines. */
@@ -237,7 +237,7 @@ static inline bool mail_has_arrived(const struct cell *cell)
 /** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */
 static inline bool mail_is_parked(const struct cell *cell)
 {
-    return cell->extra && (cell->extra->parked_count || cell->extra->then_count);
+    return cell->extra && (cell->extra->parked.count || cell->extra->asks.then_count);
 }
 
 /** Whether an actor that has nothing to do is to stop. */

@@ -136,7 +136,7 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
     envelope->causal = 0;
     envelope->generation = cell_generation(cell);
     envelope->kind = ENVELOPE_STORED;
-    cell->extra->blocked++;
+    cell->extra->waits.blocked++;
     return envelope;
 }
 
@@ -167,7 +167,7 @@ tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_ty
 void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->wake_timers, now_ns))) {
+    while ((node = tr__wheel_expire(&worker->timers.wake_timers, now_ns))) {
         struct durable *durable = LIST_OWNER(node, struct durable, wake_timer);
         durable->hooks->on_wake_timer(worker, durable->cell);
     }
@@ -186,9 +186,9 @@ void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *e
 {
     struct cell_extra *extra = cell->extra;
     envelope_give(&worker->pool, envelope);
-    extra->blocked--;
+    extra->waits.blocked--;
     if (cell->life < LIFE_STOPPING)
         tr__restart_unblocked(worker, cell);
-    else if (!extra->blocked && !cell->child_count)
+    else if (!extra->waits.blocked && !cell->child_count)
         cell_set_control(worker, cell, CONTROL_FINISH);
 }

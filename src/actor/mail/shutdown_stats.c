@@ -51,7 +51,7 @@ static void add(atom32 *number, uint64_t more)
 /* What was handled since the last run began is that run's. */
 static uint64_t add_run(struct worker *worker)
 {
-    struct shutdown_stats_runs *runs = &worker->shutdown_stats;
+    struct shutdown_stats_runs *runs = &worker->shutdown.stats;
     uint32_t slot = atom32_load(&runs->slot, ATOM_RELAXED);
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
     uint64_t more = handled - atom64_load(&runs->handled, ATOM_RELAXED);
@@ -68,7 +68,7 @@ void tr__shutdown_stats_add_run(struct worker *worker)
 
 static void settle(struct worker *worker)
 {
-    atom64_store(&worker->shutdown_stats.handled, add_run(worker), ATOM_RELAXED);
+    atom64_store(&worker->shutdown.stats.handled, add_run(worker), ATOM_RELAXED);
 }
 
 static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
@@ -79,13 +79,13 @@ static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
     if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
         tr__dead_letter_batches_end(worker); /* its handler need not come back */
     uint32_t slot = slots_number(worker->slots, cell);
-    atom32_store(&worker->shutdown_stats.slot, slot, ATOM_RELAXED);
-    return worker->shutdown_stats.run(loop, task, turns_max);
+    atom32_store(&worker->shutdown.stats.slot, slot, ATOM_RELAXED);
+    return worker->shutdown.stats.run(loop, task, turns_max);
 }
 
 void tr__shutdown_stats_begin(struct worker *worker)
 {
-    struct shutdown_stats_runs *runs = &worker->shutdown_stats;
+    struct shutdown_stats_runs *runs = &worker->shutdown.stats;
     if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
     runs->hooks = *worker->loop.hooks;

@@ -38,7 +38,7 @@ static bool must_stay(struct worker *worker, const struct cell *cell)
 
 void tr__balance_arrived(struct worker *worker, const struct cell *cell)
 {
-    worker->leave_is_due = true;
+    worker->leave.is_due = true;
     *stay_of(worker, cell) =
         (struct balance_stay){cell->identity, worker->loop.now_ns + TR_MOVED_STAYS_NS};
 }
@@ -76,20 +76,20 @@ static void shake(struct worker *worker)
 void tr__balance_rest(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    if (system->balance == TR_BALANCE_OFF || is_alone(worker))
+    if (system->options.balance == TR_BALANCE_OFF || is_alone(worker))
         return;
-    atom32_store(&worker->load, 0, ATOM_RELAXED);
-    if (!atom32_exchange(&worker->is_hungry, 1, ATOM_RELAXED))
-        atom32_fetch_add(&system->hungry, 1, ATOM_RELAXED);
+    atom32_store(&worker->balance.load, 0, ATOM_RELAXED);
+    if (!atom32_exchange(&worker->balance.is_hungry, 1, ATOM_RELAXED))
+        atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
 }
 
 /* Who takes the mark away feeds it. */
 static bool hunger_take(struct worker *worker)
 {
-    if (!atom32_load(&worker->is_hungry, ATOM_RELAXED) ||
-        !atom32_exchange(&worker->is_hungry, 0, ATOM_RELAXED))
+    if (!atom32_load(&worker->balance.is_hungry, ATOM_RELAXED) ||
+        !atom32_exchange(&worker->balance.is_hungry, 0, ATOM_RELAXED))
         return false;
-    atom32_fetch_add(&worker->system->hungry, UINT32_MAX, ATOM_RELAXED);
+    atom32_fetch_add(&worker->system->scale.hungry, UINT32_MAX, ATOM_RELAXED);
     return true;
 }
 
@@ -150,8 +150,8 @@ static void feed(struct worker *worker, uint32_t ready)
         if (given)
             continue;
         /* It sleeps as before, and nobody has woken it. */
-        if (!atom32_exchange(&system->workers[to]->is_hungry, 1, ATOM_RELAXED))
-            atom32_fetch_add(&system->hungry, 1, ATOM_RELAXED);
+        if (!atom32_exchange(&system->workers[to]->balance.is_hungry, 1, ATOM_RELAXED))
+            atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
         return;
     }
 }
@@ -163,8 +163,8 @@ void tr__balance_round(struct worker *worker)
     runqueue_even(&worker->loop.queue); /* timers have made actors ready: these may go as well */
     if (worker_leaves(worker))
         tr__leave_round(worker);
-    if (system->balance != TR_BALANCE_ON || is_alone(worker)) {
-        if (system->balance == TR_BALANCE_RESTLESS && !is_alone(worker) &&
+    if (system->options.balance != TR_BALANCE_ON || is_alone(worker)) {
+        if (system->options.balance == TR_BALANCE_RESTLESS && !is_alone(worker) &&
             rng_below(&worker->rng, RESTLESS_ODDS) == 0)
             shake(worker);
         return;
@@ -179,14 +179,14 @@ void tr__balance_round(struct worker *worker)
     balance->turns_seen = turns;
     balance->rests_seen = balance->rests;
     uint32_t ready = was_busy ? count_ready(&worker->loop) : 0;
-    atom32_store(&worker->load, ready, ATOM_RELAXED);
+    atom32_store(&worker->balance.load, ready, ATOM_RELAXED);
     bool pays = ready > 1 && (uint64_t)span_ns >= done * CHEAP_TURN_NS;
     if (!pays)
         balance->crowded_ns = TR_NEVER;
     else if (balance->crowded_ns == TR_NEVER)
         balance->crowded_ns = worker->loop.now_ns;
     else if (worker->loop.now_ns - balance->crowded_ns >= CROWDED_NS &&
-             atom32_load(&system->hungry, ATOM_RELAXED))
+             atom32_load(&system->scale.hungry, ATOM_RELAXED))
         feed(worker, ready);
 }
 
@@ -236,9 +236,9 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
     struct balance *balance = &worker->balance;
     balance->sample_in = SAMPLE_POSTS;
     balance->sample_ns = worker->loop.now_ns + SAMPLE_NS;
-    if (system->balance == TR_BALANCE_OFF || is_alone(worker))
+    if (system->options.balance == TR_BALANCE_OFF || is_alone(worker))
         return false;
-    if (system->balance == TR_BALANCE_RESTLESS)
+    if (system->options.balance == TR_BALANCE_RESTLESS)
         return restless_post(worker, cell);
     uint64_t sender = 0;
     uint32_t from = talker(worker, cell, &sender);
@@ -248,7 +248,7 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell)
     if (!talk_note(worker, cell, from, sender) || must_stay(worker, cell) ||
         !tr__move_is_possible(worker, cell))
         return false;
-    uint32_t load = atom32_load(&worker->load, ATOM_RELAXED);
-    return atom32_load(&system->workers[from]->load, ATOM_RELAXED) <= load &&
+    uint32_t load = atom32_load(&worker->balance.load, ATOM_RELAXED);
+    return atom32_load(&system->workers[from]->balance.load, ATOM_RELAXED) <= load &&
            tr__move_give(worker, cell, from, true);
 }

@@ -49,10 +49,10 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
             busy[count++] = i;
     }
     uint32_t jobs = tr__blocking_choices(&system->blocking);
-    bool can_store = system->durable_has_work && system->durable_has_work(system);
+    bool can_store = system->durable.has_work && system->durable.has_work(system);
     *has_helped = (jobs || can_store) && !rng_below(&kit->rng, count + 1);
     if (*has_helped && (!jobs || (can_store && rng_below(&kit->rng, 2)))) {
-        trace(kit, system->durable_work(system));
+        trace(kit, system->durable.work(system));
         return NULL;
     }
     if (*has_helped) {
@@ -183,7 +183,7 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
-    kit->system->phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
+    kit->system->run.phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
     return kit;
 
 free_system:
@@ -319,8 +319,8 @@ static void count_journeys(struct census *census, const struct cell *cell)
     if (cell->flags & CELL_CLIENT || cell->life == LIFE_NEW || !cell->extra)
         return;
     PARKED_EACH (self, cell->extra) {
-        if (self->grant)
-            count_journey(census, self->grant, self->grant->sender);
+        if (self->capacity.grant)
+            count_journey(census, self->capacity.grant, self->capacity.grant->sender);
     }
 }
 
@@ -339,9 +339,9 @@ static void census_cell(struct census *census, const struct cell *cell)
     if (cell->flags & CELL_CLIENT) {
         received = ((const struct tr_client *)cell->state)->received;
     } else if (cell->life != LIFE_NEW && cell->extra) {
-        stash = cell->extra->stash;
-        held = cell->extra->held;
-        requests = cell->extra->requests;
+        stash = cell->extra->stash.ring;
+        held = cell->extra->mail.held;
+        requests = cell->extra->mail.requests;
         census->queued += tr__batch_in_hand(cell);
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +

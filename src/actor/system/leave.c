@@ -21,7 +21,7 @@ static bool give(struct worker *worker, struct cell *cell)
     if (tr__move_give(worker, cell, target(worker, cell), false))
         return true;
     /* A post that is on its way may bring nothing that makes it run: that is no reason to stay. */
-    worker->leave_is_due |= !door_is_idle(&cell->door);
+    worker->leave.is_due |= !door_is_idle(&cell->door);
     return false;
 }
 
@@ -54,17 +54,17 @@ static void give_waiting(struct worker *worker)
 void tr__leave_round(struct worker *worker)
 {
     const tr_platform *platform = worker->system->platform;
-    uint32_t call = atom32_load(&worker->system->leave_call, ATOM_SEQ_CST);
-    if (call == worker->leave_call && worker->loop.now_ns < worker->leave_ns)
+    uint32_t call = atom32_load(&worker->system->scale.leave_call, ATOM_SEQ_CST);
+    if (call == worker->leave.call && worker->loop.now_ns < worker->leave.due_ns)
         return;
-    worker->leave_call = call;
-    worker->leave_runs = atom64_load(&worker->loop.runs, ATOM_RELAXED);
-    worker->leave_is_due = false;
+    worker->leave.call = call;
+    worker->leave.runs = atom64_load(&worker->loop.runs, ATOM_RELAXED);
+    worker->leave.is_due = false;
     give_ready(worker, TASK_NORMAL);
     give_ready(worker, TASK_HIGH);
     give_waiting(worker);
     tr_time took_ns = platform->mono_now(platform) - worker->loop.now_ns;
     tr_time pause_ns = LEAVE_PAUSE * took_ns;
-    worker->leave_ns =
+    worker->leave.due_ns =
         worker->loop.now_ns + (pause_ns > LEAVE_EVERY_NS ? pause_ns : LEAVE_EVERY_NS);
 }

@@ -25,10 +25,10 @@ static inline tr_time leave_next(const struct worker *worker)
 {
     if (!worker_leaves(worker))
         return TR_NEVER;
-    if (atom32_load(&worker->system->leave_call, ATOM_SEQ_CST) != worker->leave_call)
+    if (atom32_load(&worker->system->scale.leave_call, ATOM_SEQ_CST) != worker->leave.call)
         return 0;
-    bool has_run = atom64_load(&worker->loop.runs, ATOM_RELAXED) != worker->leave_runs;
-    return has_run || worker->leave_is_due ? worker->leave_ns : TR_NEVER;
+    bool has_run = atom64_load(&worker->loop.runs, ATOM_RELAXED) != worker->leave.runs;
+    return has_run || worker->leave.is_due ? worker->leave.due_ns : TR_NEVER;
 }
 
 #endif

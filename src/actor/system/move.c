@@ -14,14 +14,15 @@
 /* What few actors have and what is bound to the worker: those stay until it is over. */
 static bool extra_may_move(const struct cell_extra *extra)
 {
-    if (extra->parked_count || extra->then_count || extra->asks.count || extra->asks.newest ||
-        extra->blocked)
+    if (extra->parked.count || extra->asks.then_count || extra->asks.table.count ||
+        extra->asks.table.newest || extra->waits.blocked)
         return false;
-    if (extra->waiters || extra->held || extra->is_serving)
+    if (extra->senders.ring || extra->mail.held || extra->senders.is_serving)
         return false;
-    if (extra->failed || extra->group || list_first(&extra->returns))
+    if (extra->supervision.failed || extra->supervision.group ||
+        list_first(&extra->supervision.returns))
         return false;
-    return !extra->failure || extra->failure->phase == FAILURE_PAST;
+    return !extra->supervision.failure || extra->supervision.failure->phase == FAILURE_PAST;
 }
 
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
@@ -34,7 +35,7 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
     /* Who watches a group is known by two refs to the worker of its group supervisor. */
     if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
-    if (cell == worker->system->guardian || atom32_load(&cell->control, ATOM_RELAXED))
+    if (cell == worker->system->user.guardian || atom32_load(&cell->control, ATOM_RELAXED))
         return false;
     return !cell->extra || extra_may_move(cell->extra);
 }
@@ -53,7 +54,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to < system->worker_count);
     /* There may be fewer workers, or more, since that was chosen. In a shutdown nobody moves. */
-    if (to == worker->index || atom32_load(&system->is_stopping, ATOM_RELAXED))
+    if (to == worker->index || atom32_load(&system->ending.is_stopping, ATOM_RELAXED))
         return false;
     struct timer_parcel *parcel;
     if (!tr__timers_reserve(worker, cell, &parcel))

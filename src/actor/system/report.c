@@ -77,7 +77,7 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
     uint64_t worth = worth_of(dead, is_forced, handled);
     if (!worth)
         return;
-    atom64_count(&worker->told, 1);
+    atom64_count(&worker->shutdown.told, 1);
     if (worth <= atom64_load(&shutdown->floor, ATOM_RELAXED))
         return;
     tr_report_actor line = {
@@ -97,7 +97,7 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
     uint32_t handled;
     uint32_t dead;
     for (uint32_t i = 0; i < system->worker_count; i++) {
-        if (atom32_load(&system->workers[i]->is_stuck, ATOM_RELAXED))
+        if (atom32_load(&system->workers[i]->shutdown.is_stuck, ATOM_RELAXED))
             tr__shutdown_stats_add_run(system->workers[i]);
     }
     for (uint32_t slot = 1; slot < system->shutdown.shutdown_stats.count; slot++) {
@@ -154,7 +154,7 @@ bool tr__shutdown_has_unstored(struct tr_system *system)
     lock_take(&system->shutdown.lock);
     bool has_unstored = system->shutdown.final.unstored > 0;
     lock_give(&system->shutdown.lock);
-    return has_unstored && !system->durable_has_failed(system);
+    return has_unstored && !system->durable.has_failed(system);
 }
 
 void tr__shutdown_note(struct worker *worker, const struct cell *cell)
@@ -167,7 +167,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     bool is_forced = atom32_load(&shutdown->is_forced, ATOM_ACQUIRE);
     is_forced &= (cell->flags & CELL_KILLING) != 0;
     if (is_forced)
-        atom64_count(&worker->forced, 1);
+        atom64_count(&worker->shutdown.forced, 1);
     /* No clock is read unless a tick has passed. */
     if (loop_is_time_up(&worker->loop))
         tr__loop_look_at_clock(&worker->loop);
@@ -212,7 +212,7 @@ static void busy_add_worker(struct collector *collector, struct worker *worker)
     /* The order matters: what was before the type was set can be seen by who has read it. */
     const tr_type *type = worker_type(worker);
     const struct cell *cell = worker_running(worker);
-    if (!cell || !atom32_load(&worker->is_stuck, ATOM_RELAXED))
+    if (!cell || !atom32_load(&worker->shutdown.is_stuck, ATOM_RELAXED))
         return;
     tr_report_busy *busy = busy_next(collector);
     if (!busy)
@@ -244,7 +244,7 @@ static const char the_store[] = "the store";
 static void busy_add_store(struct collector *collector)
 {
     const struct tr_system *system = collector->system;
-    tr_time since_ns = system->durable ? system->durable_writing_since(system) : 0;
+    tr_time since_ns = system->durable.host ? system->durable.writing_since(system) : 0;
     tr_report_busy *busy = since_ns ? busy_next(collector) : NULL;
     if (!busy)
         return;
@@ -285,8 +285,9 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
     report->forced = 0;
     report->actor_count = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
-        report->forced += atom64_load(&system->workers[i]->forced, ATOM_RELAXED);
-        report->actor_count += (uint32_t)atom64_load(&system->workers[i]->told, ATOM_RELAXED);
+        report->forced += atom64_load(&system->workers[i]->shutdown.forced, ATOM_RELAXED);
+        report->actor_count +=
+            (uint32_t)atom64_load(&system->workers[i]->shutdown.told, ATOM_RELAXED);
     }
 }
 

@@ -81,7 +81,7 @@ void tr__shutdown_at_once(struct tr_system *system)
 
 void tr__shutdown_tell(struct tr_system *system)
 {
-    struct cell *guardian = system->guardian;
+    struct cell *guardian = system->user.guardian;
     /* The sweep of a deadline that has passed has left /user out; partner: sweep_cell. */
     bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
@@ -103,28 +103,28 @@ void tr__shutdown_begin(struct tr_system *system)
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     tr__shutdown_stats_open(system);
     atom32_store(&shutdown->sweep, 1, ATOM_RELEASE); /* partner: on_round */
-    atom64_store(&system->shutdown_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
+    atom64_store(&system->ending.deadline_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
-    if (admission_close(&system->spawns))
+    atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
+    if (admission_close(&system->ending.spawns))
         tr__shutdown_tell(system); /* else the last spawn that is under way does */
     tr__shutdown_wake(system);
 }
 
 void tr__shutdown_empty(struct tr_system *system)
 {
-    if (!system->exit_when_empty)
+    if (!system->options.exit_when_empty)
         return;
     /* With hooks before the end it is an ordinary shutdown: who spawns meanwhile may. */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
-        atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+        atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     tr_system_shutdown(system, system->shutdown.timeout_default_ns);
 }
 
 /* Rule 6: when durable actors go to sleep at the latest. */
 static tr_time keepers_ns(const struct tr_system *system)
 {
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     tr_time began_ns = (tr_time)atom64_load(&system->shutdown.began_ns, ATOM_RELAXED);
     return deadline_ns == TR_NEVER ? TR_NEVER : deadline_ns - (deadline_ns - began_ns) / 4;
 }
@@ -137,9 +137,9 @@ static void tell_keepers(struct worker *worker)
     if (shutdown->are_keepers_told)
         return;
     shutdown->are_keepers_told = true;
-    if (system->durable_stop)
-        system->durable_stop(worker);
-    tr__keepers_stop(worker, system->guardian);
+    if (system->durable.stop)
+        system->durable.stop(worker);
+    tr__keepers_stop(worker, system->user.guardian);
 }
 
 /* Lets nobody wake a durable actor any more. */
@@ -152,17 +152,18 @@ static void close_keepers(struct worker *worker)
         return;
     shutdown->is_closing = true;
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
-        worker->loop.alarm_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
-    if (admission_close(&system->wakes))
+        worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
+    if (admission_close(&system->ending.wakes))
         tell_keepers(worker); /* else the last one that is under way asks for a sweep */
 }
 
 void tr__shutdown_look(struct worker *worker, struct cell *parent)
 {
     struct tr_system *system = worker->system;
-    if (parent != system->guardian || parent->life != LIFE_STOPPING || !system->keepers_linked)
+    if (parent != system->user.guardian || parent->life != LIFE_STOPPING ||
+        !system->user.keepers_linked)
         return;
-    bool is_alone = parent->child_count == system->keepers_linked;
+    bool is_alone = parent->child_count == system->user.keepers_linked;
     tr_time now_ns = system->platform->mono_now(system->platform);
     if (is_alone || parent->flags & CELL_KILLING || keepers_ns(system) <= now_ns)
         close_keepers(worker);
@@ -171,9 +172,9 @@ void tr__shutdown_look(struct worker *worker, struct cell *parent)
 void tr__shutdown_guardian(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)
-        worker->loop.alarm_ns = system->keepers_linked ? keepers_ns(system) : deadline_ns;
+        worker->loop.alarm_ns = system->user.keepers_linked ? keepers_ns(system) : deadline_ns;
     atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
 }
 
@@ -196,7 +197,7 @@ void tr__shutdown_alarm(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(worker->index == 0);
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_RELAXED);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     close_keepers(worker);
     if (deadline_ns > worker->loop.now_ns) {
         worker->loop.alarm_ns = deadline_ns;
@@ -278,7 +279,7 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
         return false;
     /* One that is still on its way this long after the deadline is on its way to who is stuck. */
     return owner == CELL_FOREIGN ||
-           atom32_load(&worker->system->workers[owner]->is_stuck, ATOM_RELAXED);
+           atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);
 }
 
 static void disown_children(struct worker *worker, struct cell *parent)
@@ -319,14 +320,15 @@ static void disown_stuck(void *context, const struct handoff_thread *thread)
 static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
-    if (cell == system->guardian && admission_is_used(&system->spawns))
+    if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
         return; /* the last spawn that is under way tells it; partner: tr__shutdown_tell */
-    if (cell_is_keeper(cell) && admission_is_used(&system->wakes))
+    if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
         return; /* the last wake that is under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
-    } else if (slots_parent(worker->slots, cell) == system->guardian && !cell_is_keeper(cell)) {
+    } else if (slots_parent(worker->slots, cell) == system->user.guardian &&
+               !cell_is_keeper(cell)) {
         if (cell->life < LIFE_STOPPING && !(cell->flags & CELL_SEALED))
             cell_set_control(worker, cell, CONTROL_STOP);
     }
@@ -337,15 +339,16 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 void tr__shutdown_sweep(struct worker *worker)
 {
     struct tr_system *system = worker->system;
-    worker->swept =
+    worker->shutdown.swept =
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
-    if (worker->swept == 1)
+    if (worker->shutdown.swept == 1)
         return; /* the shutdown has begun, and nothing is asked for */
     /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         close_keepers(worker);
-    if (worker->index == 0 && system->shutdown.is_closing && !admission_is_used(&system->wakes))
+    if (worker->index == 0 && system->shutdown.is_closing &&
+        !admission_is_used(&system->ending.wakes))
         tell_keepers(worker);
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {

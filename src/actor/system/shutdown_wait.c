@@ -39,7 +39,7 @@ struct shutdown_wait {
 static bool have_ended(struct tr_system *system)
 {
     return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
-           atom32_load(&system->thread_count, ATOM_SEQ_CST);
+           atom32_load(&system->scale.threads, ATOM_SEQ_CST);
 }
 
 static void count_stuck(void *context, const struct handoff_thread *thread)
@@ -55,7 +55,7 @@ static uint64_t done_by(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED) +
            atom64_load(&worker->counters.dead, ATOM_RELAXED) +
            atom64_load(&worker->counters.stopped, ATOM_RELAXED) +
-           atom64_load(&worker->steps, ATOM_RELAXED) +
+           atom64_load(&worker->shutdown.steps, ATOM_RELAXED) +
            atom64_load(&worker->loop.seen_ns, ATOM_RELAXED);
 }
 
@@ -65,9 +65,10 @@ static uint64_t done_by(const struct worker *worker)
  */
 static bool is_starved(const struct worker *worker, tr_time now_ns)
 {
-    if (worker->seen_cpu < 0 || worker->wait_seen_cpu < 0)
+    if (worker->shutdown.seen_cpu < 0 || worker->shutdown.first_cpu < 0)
         return false;
-    return worker->seen_cpu - worker->wait_seen_cpu < (now_ns - worker->wait_seen_ns) / 2;
+    return worker->shutdown.seen_cpu - worker->shutdown.first_cpu <
+           (now_ns - worker->shutdown.seen_ns) / 2;
 }
 
 /* Looks at the CPU time of all. */
@@ -78,7 +79,7 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         const tr_thread *thread = tr__worker_thread(worker);
-        worker->seen_cpu = thread ? platform->thread_cpu(platform, thread) : -1;
+        worker->shutdown.seen_cpu = thread ? platform->thread_cpu(platform, thread) : -1;
         is_any |= is_starved(worker, now_ns);
     }
     return is_any;
@@ -93,18 +94,18 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 {
     const struct cell *running = worker_running(worker);
     uint64_t done = done_by(worker);
-    bool is_well = done != worker->wait_seen || !running || running == system->guardian;
-    tr_time cpu_ns = worker->seen_cpu;
+    bool is_well = done != worker->shutdown.seen || !running || running == system->user.guardian;
+    tr_time cpu_ns = worker->shutdown.seen_cpu;
     if (is_well)
-        worker->stuck_ns = 0;
+        worker->shutdown.stuck_ns = 0;
     else if (cpu_ns < 0) /* it sleeps in a system call */
-        worker->stuck_ns += is_overloaded ? 0 : now_ns - worker->wait_seen_ns;
-    else if (worker->wait_seen_cpu >= 0)
-        worker->stuck_ns += cpu_ns - worker->wait_seen_cpu;
-    worker->wait_seen = done;
-    worker->wait_seen_ns = now_ns;
-    worker->wait_seen_cpu = cpu_ns;
-    return worker->stuck_ns;
+        worker->shutdown.stuck_ns += is_overloaded ? 0 : now_ns - worker->shutdown.seen_ns;
+    else if (worker->shutdown.first_cpu >= 0)
+        worker->shutdown.stuck_ns += cpu_ns - worker->shutdown.first_cpu;
+    worker->shutdown.seen = done;
+    worker->shutdown.seen_ns = now_ns;
+    worker->shutdown.first_cpu = cpu_ns;
+    return worker->shutdown.stuck_ns;
 }
 
 /*
@@ -123,7 +124,7 @@ static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait 
             continue;
         bool is_stuck = stuck_for(system, worker, now_ns, is_overloaded) >= STUCK_NS;
         is_stuck &= shutdown_wait->is_forced;
-        atom32_store(&worker->is_stuck, is_stuck, ATOM_RELAXED);
+        atom32_store(&worker->shutdown.is_stuck, is_stuck, ATOM_RELAXED);
         count += is_stuck;
     }
     if (shutdown_wait->is_forced) {
@@ -207,7 +208,7 @@ static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait
     tr_time now_ns = system->platform->mono_now(system->platform);
     if (!atom64_load(&system->shutdown.began_ns, ATOM_SEQ_CST))
         return TR_NEVER;
-    tr_time deadline_ns = (tr_time)atom64_load(&system->shutdown_ns, ATOM_SEQ_CST);
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_SEQ_CST);
     /* Where there is no deadline in sight there is none. */
     if (deadline_ns >= TR_NEVER - TR_MINUTE)
         return judge_before(system, shutdown_wait, now_ns);
@@ -283,7 +284,7 @@ void tr__shutdown_finish_embedded(struct tr_system *system)
     }
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr_status status = finish(system, parker, false, NULL, NULL);
-    lock_take(&system->run_lock);
-    system->ended = status; /* for tr_system_free */
-    lock_give(&system->run_lock);
+    lock_take(&system->run.lock);
+    system->run.ended = status; /* for tr_system_free */
+    lock_give(&system->run.lock);
 }

@@ -27,9 +27,9 @@ static tr_status call(struct tr_system *system, uint32_t index)
 {
     struct start_barrier *start_barrier = &system->start_barrier;
     struct worker *worker = system->workers[index];
-    atom32_store(&worker->is_at_start_barrier, 1, ATOM_RELAXED);
+    atom32_store(&worker->shutdown.is_at_start_barrier, 1, ATOM_RELAXED);
     tr_status status = start_barrier->on_worker_start(system, (int)index, start_barrier->context);
-    atom32_store(&worker->is_at_start_barrier, 0, ATOM_RELAXED);
+    atom32_store(&worker->shutdown.is_at_start_barrier, 0, ATOM_RELAXED);
     if (status == TR_OK)
         return TR_OK;
     tr__log(system,
@@ -82,7 +82,7 @@ bool tr__start_barrier_is_caller(struct tr_system *system)
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct worker *worker = system->workers[i];
         if (atom64_load(&worker->thread_id, ATOM_RELAXED) == id &&
-            atom32_load(&worker->is_at_start_barrier, ATOM_RELAXED))
+            atom32_load(&worker->shutdown.is_at_start_barrier, ATOM_RELAXED))
             return true;
     }
     return false;

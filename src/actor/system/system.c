@@ -20,8 +20,8 @@ void tr__log_list(struct tr_system *system, tr_level level, const char *path, co
 {
     char text[TR_LOG_MAX];
     vsnprintf(text, sizeof text, format, list);
-    if (system->on_log)
-        system->on_log(system->on_log_context, level, path, text);
+    if (system->log.write)
+        system->log.write(system->log.context, level, path, text);
     else
         system->platform->log(system->platform, level, path, text);
 }
@@ -40,7 +40,7 @@ size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *pa
     size_t length = 0; /* of the tail, which grows to the left */
     size_t cut = 0;
     char *end = tail + sizeof tail - 1;
-    while (cell && !cell->name && cell != system->guardian) {
+    while (cell && !cell->name && cell != system->user.guardian) {
         char part[40];
         int written = snprintf(part,
                                sizeof part,
@@ -81,11 +81,11 @@ void tr__system_post(struct tr_system *system, struct counters *counters, struct
 
 void tr__system_over(struct tr_system *system)
 {
-    if (atom32_exchange(&system->is_over, 1, ATOM_SEQ_CST))
+    if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
         return; /* who waited for it has given up before */
     tr_time now_ns = system->platform->mono_now(system->platform);
     atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
-    atom32_store(&system->is_stopping, 1, ATOM_SEQ_CST);
+    atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
         loop_nudge(&system->workers[i]->loop);
     tr__clients_nudge(system);
@@ -94,7 +94,7 @@ void tr__system_over(struct tr_system *system)
 
 bool tr__system_has_failed(struct tr_system *system)
 {
-    return atom32_load(&system->root_failures, ATOM_RELAXED) > 0;
+    return atom32_load(&system->user.failures, ATOM_RELAXED) > 0;
 }
 
 /* ---- Making and freeing. ---- */
@@ -163,51 +163,51 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->memory = memory;
     system->source = source;
     system->platform = source.platform;
-    system->on_log = options->on_log;
-    system->on_log_context = options->context;
-    system->exit_when_empty = options->exit_when_empty;
-    system->spin_ns = options->spin_ns;
-    system->io_percent = options->io_percent;
-    system->round_min_ns = options->round_min_ns;
+    system->log.write = options->on_log;
+    system->log.context = options->context;
+    system->options.exit_when_empty = options->exit_when_empty;
+    system->options.spin_ns = options->spin_ns;
+    system->options.io_percent = options->io_percent;
+    system->options.round_min_ns = options->round_min_ns;
     if (options->supervision)
-        system->supervision = *options->supervision;
-    system->has_pool_supervision = options->pool_supervision;
-    if (system->has_pool_supervision)
-        system->pool_supervision = *options->pool_supervision;
+        system->user.supervision = *options->supervision;
+    system->pool.has_supervision = options->pool_supervision;
+    if (system->pool.has_supervision)
+        system->pool.supervision = *options->pool_supervision;
     tr__start_barrier_init(&system->start_barrier, options);
-    system->awake_max = options->awake_max;
-    system->awake_bytes_max = options->awake_bytes_max;
-    atomptr_init(&system->pool, NULL);
-    lock_init(&system->pool_lock);
+    system->durable.awake_max = options->awake_max;
+    system->durable.awake_bytes_max = options->awake_bytes_max;
+    atomptr_init(&system->pool.state, NULL);
+    lock_init(&system->pool.lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
-    system->seed = options->seed;
-    if (!system->seed)
-        system->seed = system->platform->random(system->platform);
+    system->options.seed = options->seed;
+    if (!system->options.seed)
+        system->options.seed = system->platform->random(system->platform);
     uint32_t cpus = system->platform->cpu_count(system->platform);
     uint32_t open = options->workers ? (uint32_t)options->workers : cpus;
     if (open > TR_WORKERS_MAX)
         open = TR_WORKERS_MAX;
     uint32_t most = (uint32_t)options->workers_max;
     system->worker_count = most > open ? most : open;
-    atom32_init(&system->open_count, open);
-    atom32_init(&system->open_most, open);
-    atom32_init(&system->thread_count, 0);
-    lock_init(&system->grow_lock);
-    lock_init(&system->foreign_lock);
-    lock_init(&system->wait_lock);
-    lock_init(&system->run_lock);
+    atom32_init(&system->scale.open, open);
+    atom32_init(&system->scale.open_most, open);
+    atom32_init(&system->scale.threads, 0);
+    lock_init(&system->scale.lock);
+    lock_init(&system->foreign.lock);
+    lock_init(&system->run.wait_lock);
+    lock_init(&system->run.lock);
     tr__schedules_init(
-        &system->schedules, system->platform->mono_now(system->platform), system->seed);
+        &system->schedules, system->platform->mono_now(system->platform), system->options.seed);
     bool has_timeout = options->shutdown_timeout_ns;
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
     tr__handoff_init(&system->handoff, system, options);
     tr__group_addresses_init(&system->group_addresses);
-    system->balance = options->balance;
-    system->traps_faults = options->traps_faults;
-    system->names_faults = options->names_faults;
-    system->stack_size = stack_size_of(options);
+    system->options.balance = options->balance;
+    system->options.traps_faults = options->traps_faults;
+    system->options.names_faults = options->names_faults;
+    system->options.stack_size = stack_size_of(options);
     uint32_t threads_max = options->blocking_threads_max;
     tr__blocking_init(
         &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
@@ -234,8 +234,8 @@ static tr_status guardian_make(struct tr_system *system)
     cell->flags |= CELL_STARTED;
     cell->sched_state = SCHED_WAITING;
     tr__capacity_open(cell, &tr_behavior_tr_guardian);
-    system->guardian = cell;
-    system->guardian_name = cell->name;
+    system->user.guardian = cell;
+    system->user.name = cell->name;
     door_open(&cell->door, cell->identity, 0, false);
     return TR_OK;
 }
@@ -256,7 +256,7 @@ static tr_status worker_make(struct tr_system *system, uint32_t index)
     }
     grace_join(&system->names.grace, &worker->reader);
     system->workers[index] = worker;
-    system->loops[index] = &worker->loop;
+    system->run.loops[index] = &worker->loop;
     return TR_OK;
 }
 
@@ -271,11 +271,11 @@ static void *table_alloc(struct tr_system *system, size_t count)
 static tr_status system_fill(struct tr_system *system, const tr_system_options *options)
 {
     uint32_t count = system->worker_count;
-    uint64_t stream = system->seed;
+    uint64_t stream = system->options.seed;
     system->workers = table_alloc(system, count);
-    system->loops = table_alloc(system, count);
+    system->run.loops = table_alloc(system, count);
     system->pools = table_alloc(system, count + 1);
-    if (!system->workers || !system->loops || !system->pools)
+    if (!system->workers || !system->run.loops || !system->pools)
         return TR_NO_MEMORY;
     tr__names_init(&system->names,
                    &system->source,
@@ -293,14 +293,14 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     status = tr__stalls_fill(system);
     if (status != TR_OK)
         return status;
-    status = tr__envelope_pool_init(&system->foreign_pool,
+    status = tr__envelope_pool_init(&system->foreign.pool,
                                     &system->source,
                                     (uint16_t)count,
                                     (uint16_t)(count + 1),
                                     system->pools);
     if (status != TR_OK)
         return status;
-    system->pools[count] = &system->foreign_pool;
+    system->pools[count] = &system->foreign.pool;
     for (uint32_t i = 0; i < count; i++) {
         status = worker_make(system, i);
         if (status != TR_OK)
@@ -327,7 +327,7 @@ static void mail_sweep(struct tr_system *system)
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
         /* Rule 4 of actor/system/shutdown.h: what was kept for readers. */
-        if (cell && cell != system->guardian && !tr__shutdown_may_reuse(system))
+        if (cell && cell != system->user.guardian && !tr__shutdown_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }
     for (uint32_t i = 0; i <= system->worker_count; i++) {
@@ -345,21 +345,21 @@ void tr_system_free(tr_system *system)
     if (!system)
         return;
     const struct memory_source source = system->source;
-    TR_ASSERT(system->phase != SYSTEM_STARTED);
+    TR_ASSERT(system->run.phase != SYSTEM_STARTED);
     /* Functions still run in it: all of it is left to them. */
     if (tr__shutdown_is_left(system))
         return;
     /* A system that was never started, or lives in another's loop, ends here. */
-    if (system->guardian && !atom32_load(&system->is_over, ATOM_SEQ_CST))
+    if (system->user.guardian && !atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
     tr__shutdown_deinit(system);
     tr__blocking_end(&system->blocking);
-    if (system->durable_free)
-        system->durable_free(system);
+    if (system->durable.free)
+        system->durable.free(system);
     tr__clients_close(system);
     mail_sweep(system);
-    if (system->guardian)
-        tr__names_free(&system->names, system->guardian_name);
+    if (system->user.guardian)
+        tr__names_free(&system->names, system->user.name);
     tr__schedules_deinit(&system->schedules, &source);
     tr__clients_free(system);
     for (uint32_t i = 0; system->workers && i < system->worker_count; i++) {
@@ -369,14 +369,14 @@ void tr_system_free(tr_system *system)
         source_resize(&source, system->workers[i]->memory, 0);
     }
     /* What was never made, because memory ran out, is all zero. */
-    if (system->foreign_pool.source.platform)
-        tr__envelope_pool_deinit(&system->foreign_pool);
+    if (system->foreign.pool.source.platform)
+        tr__envelope_pool_deinit(&system->foreign.pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     tr__stalls_deinit(system);
     tr__handoff_deinit(system);
     tr__start_barrier_deinit(system);
-    if (system->pool_free)
-        system->pool_free(system);
+    if (system->pool.free)
+        system->pool.free(system);
     tr__group_addresses_deinit(system);
     tr__topics_deinit(system);
     tr__slots_deinit(&system->slots);
@@ -384,7 +384,7 @@ void tr_system_free(tr_system *system)
         tr__names_deinit(&system->names);
     tr__faults_switch_off(system);
     source_resize(&source, system->pools, 0);
-    source_resize(&source, system->loops, 0);
+    source_resize(&source, system->run.loops, 0);
     source_resize(&source, system->workers, 0);
     source_resize(&source, system->memory, 0);
 }

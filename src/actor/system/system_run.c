@@ -24,7 +24,7 @@ static bool is_worker(struct tr_system *system)
 static void threads_join(struct tr_system *system)
 {
     /* One that is being added is there by then, and no other comes: the system stops. */
-    lock_take(&system->grow_lock);
+    lock_take(&system->scale.lock);
     tr__handoff_close(system);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
@@ -32,7 +32,7 @@ static void threads_join(struct tr_system *system)
             system->platform->thread_join(system->platform, worker->thread);
         ATOM_POKE(&worker->thread, NULL);
     }
-    lock_give(&system->grow_lock);
+    lock_give(&system->scale.lock);
     tr__blocking_end(&system->blocking);
     tr__watch_stop(&system->watch);
     tr__handoff_join(system);
@@ -45,14 +45,14 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
     /* Before it could end: who waits for the end of all waits for this one too. */
-    atom32_fetch_add(&system->thread_count, 1, ATOM_SEQ_CST);
+    atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
     if (status == TR_OK) {
         ATOM_POKE(&worker->thread, thread);
         return TR_OK;
     }
-    atom32_fetch_sub(&system->thread_count, 1, ATOM_SEQ_CST);
+    atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr__shutdown_wake(system);
     return status;
 }
@@ -69,10 +69,10 @@ static tr_status threads_start(struct tr_system *system)
     if (status == TR_OK)
         status = tr__start_barrier_prepare(system);
     if (status == TR_OK)
-        status =
-            tr__watch_start(&system->watch, platform, system->loops, system->worker_count, &report);
+        status = tr__watch_start(
+            &system->watch, platform, system->run.loops, system->worker_count, &report);
     /* Those that are not wanted any more too: actors may have been spawned there. */
-    uint32_t most = atom32_load(&system->open_most, ATOM_ACQUIRE);
+    uint32_t most = atom32_load(&system->scale.open_most, ATOM_ACQUIRE);
     for (; started < most && status == TR_OK; started += status == TR_OK)
         status = thread_start(system, started);
     tr_status passed = tr__start_barrier_wait(system, started);
@@ -81,29 +81,29 @@ static tr_status threads_start(struct tr_system *system)
 
 static enum system_phase phase_of(struct tr_system *system)
 {
-    lock_take(&system->run_lock);
-    enum system_phase phase = system->phase;
-    lock_give(&system->run_lock);
+    lock_take(&system->run.lock);
+    enum system_phase phase = system->run.phase;
+    lock_give(&system->run.lock);
     return phase;
 }
 
 /* From New to Started; TR_INVALID_TRANSITION when it runs or has run, by whatever way. */
 static tr_status phase_begin(struct tr_system *system)
 {
-    lock_take(&system->run_lock);
-    tr_status status = system->phase == SYSTEM_NEW ? TR_OK : TR_INVALID_TRANSITION;
+    lock_take(&system->run.lock);
+    tr_status status = system->run.phase == SYSTEM_NEW ? TR_OK : TR_INVALID_TRANSITION;
     if (status == TR_OK)
-        system->phase = SYSTEM_STARTED;
-    lock_give(&system->run_lock);
+        system->run.phase = SYSTEM_STARTED;
+    lock_give(&system->run.lock);
     return status;
 }
 
 static void phase_end(struct tr_system *system, tr_status ended)
 {
-    lock_take(&system->run_lock);
-    system->phase = SYSTEM_ENDED;
-    system->ended = ended;
-    lock_give(&system->run_lock);
+    lock_take(&system->run.lock);
+    system->run.phase = SYSTEM_ENDED;
+    system->run.ended = ended;
+    lock_give(&system->run.lock);
 }
 
 /*
@@ -115,7 +115,7 @@ static void run_orphans(struct tr_system *system)
     tr__shutdown_at_once(system);
     tr__handoff_close(system); /* this thread cannot be replaced */
     tr__start_barrier_open(system);
-    while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+    while (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct worker *worker = system->workers[i];
             if (worker->thread)
@@ -138,8 +138,8 @@ tr_status tr_system_start(tr_system *system)
         return TR_INVALID_TRANSITION; /* at once, also from a handler */
     bool is_first = true;
     /* Who waits meanwhile finds all threads, or none. */
-    lock_take(&system->wait_lock);
-    lock_take(&system->grow_lock);
+    lock_take(&system->run.wait_lock);
+    lock_take(&system->scale.lock);
     tr_status status = phase_begin(system);
     if (status == TR_OK)
         status = threads_start(system);
@@ -147,7 +147,7 @@ tr_status tr_system_start(tr_system *system)
         is_first = false;
     if (status == TR_OK)
         tr__start_barrier_open(system);
-    lock_give(&system->grow_lock);
+    lock_give(&system->scale.lock);
     if (!is_first)
         goto give;
     if (status != TR_OK) {
@@ -156,7 +156,7 @@ tr_status tr_system_start(tr_system *system)
         phase_end(system, TR_OK);
     }
 give:
-    lock_give(&system->wait_lock);
+    lock_give(&system->run.wait_lock);
     return status;
 }
 
@@ -178,7 +178,7 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
     /* It has returned, and counts for nothing. */
     system->platform->thread_join(system->platform, worker->thread);
     ATOM_POKE(&worker->thread, NULL);
-    atom32_fetch_sub(&system->thread_count, 1, ATOM_SEQ_CST);
+    atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr__shutdown_wake(system);
     return status;
 }
@@ -186,9 +186,9 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
 /* The pool, if there is one, has to know. */
 static void tell_pool(struct tr_system *system)
 {
-    lock_take(&system->pool_lock);
-    void (*follow)(struct tr_system *) = system->pool_follow;
-    lock_give(&system->pool_lock);
+    lock_take(&system->pool.lock);
+    void (*follow)(struct tr_system *) = system->pool.follow;
+    lock_give(&system->pool.lock);
     if (follow)
         follow(system);
 }
@@ -197,7 +197,7 @@ static void tell_pool(struct tr_system *system)
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
     uint32_t open = system_open_workers(system);
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST) ||
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST) ||
         start_barrier_has_failed(&system->start_barrier))
         return TR_STOPPING;
     tr_status status = TR_OK;
@@ -208,12 +208,12 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     }
     if (status != TR_OK)
         return status;
-    if (count > atom32_load(&system->open_most, ATOM_RELAXED))
-        atom32_store(&system->open_most, count, ATOM_RELEASE); /* partner: tr__spawn_check */
-    atom32_store(&system->open_count, count, ATOM_RELEASE);    /* partner: system_open_workers */
+    if (count > atom32_load(&system->scale.open_most, ATOM_RELAXED))
+        atom32_store(&system->scale.open_most, count, ATOM_RELEASE); /* partner: tr__spawn_check */
+    atom32_store(&system->scale.open, count, ATOM_RELEASE); /* partner: system_open_workers */
     tell_pool(system);
     if (count < open)
-        atom32_fetch_add(&system->leave_call, 1, ATOM_SEQ_CST); /* partner: leave_next */
+        atom32_fetch_add(&system->scale.leave_call, 1, ATOM_SEQ_CST); /* partner: leave_next */
     for (uint32_t i = count; i < open; i++)
         loop_nudge(&system->workers[i]->loop);
     return TR_OK;
@@ -227,9 +227,9 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
         return TR_LIMIT;
     if (tr__start_barrier_is_caller(system))
         return TR_WOULD_DEADLOCK;
-    lock_take(&system->grow_lock);
+    lock_take(&system->scale.lock);
     tr_status status = workers_open(system, (uint32_t)workers);
-    lock_give(&system->grow_lock);
+    lock_give(&system->scale.lock);
     return status;
 }
 
@@ -238,17 +238,17 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
 tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
     /* The lock is held meanwhile: of several who wait, the others find it over. */
-    lock_take(&system->wait_lock);
+    lock_take(&system->run.wait_lock);
     if (phase_of(system) == SYSTEM_STARTED) {
         tr_status status = tr__shutdown_wait(system, on_wake, context);
         if (!tr__shutdown_is_left(system))
             threads_join(system);
         phase_end(system, status);
     }
-    lock_give(&system->wait_lock);
-    lock_take(&system->run_lock);
-    tr_status ended = system->ended;
-    lock_give(&system->run_lock);
+    lock_give(&system->run.wait_lock);
+    lock_take(&system->run.lock);
+    tr_status ended = system->run.ended;
+    lock_give(&system->run.lock);
     return ended;
 }
 
@@ -290,26 +290,26 @@ static tr_status once_begin(struct tr_system *system, struct worker *worker)
 {
     uint64_t id = system->platform->thread_id(system->platform);
     tr_status status = TR_OK;
-    lock_take(&system->run_lock);
+    lock_take(&system->run.lock);
     uint64_t inside = atom64_load(&worker->thread_id, ATOM_RELAXED);
-    if (system->phase == SYSTEM_NEW)
-        system->phase = SYSTEM_EMBEDDED;
-    if (system->phase != SYSTEM_EMBEDDED)
+    if (system->run.phase == SYSTEM_NEW)
+        system->run.phase = SYSTEM_EMBEDDED;
+    if (system->run.phase != SYSTEM_EMBEDDED)
         status = TR_INVALID_TRANSITION;
     else if (inside)
         status = inside == id ? TR_WOULD_DEADLOCK : TR_INVALID_TRANSITION;
     else
         atom64_store(&worker->thread_id, id, ATOM_RELAXED);
-    lock_give(&system->run_lock);
+    lock_give(&system->run.lock);
     return status;
 }
 
 /* Under the lock, so that the next thread sees all that this one has done. */
 static void once_end(struct tr_system *system, struct worker *worker)
 {
-    lock_take(&system->run_lock);
+    lock_take(&system->run.lock);
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
-    lock_give(&system->run_lock);
+    lock_give(&system->run.lock);
 }
 
 tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
@@ -337,14 +337,14 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     /* A bounded share, so that the caller's loop gets its turn. */
     uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
-    bool is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
+    bool is_over = atom32_load(&system->ending.is_over, ATOM_SEQ_CST);
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
     /* A sleep may end early, for nothing that the caller would call work. */
     while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
         tr__loop_rest(loop, deadline_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
-        is_over = atom32_load(&system->is_over, ATOM_SEQ_CST);
+        is_over = atom32_load(&system->ending.is_over, ATOM_SEQ_CST);
         now_ns = platform->mono_now(platform);
     }
     /*
@@ -369,7 +369,7 @@ int tr_system_fd(const tr_system *system)
 {
     if (!system || system->worker_count != 1)
         return -1;
-    if (atom32_load(&system->thread_count, ATOM_RELAXED))
+    if (atom32_load(&system->scale.threads, ATOM_RELAXED))
         return -1; /* it was started: its thread does all */
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[0];
@@ -400,7 +400,7 @@ tr_time tr_system_timeout(const tr_system *system)
 void tr__system_drain(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
-    while (!atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+    while (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
             struct loop *loop = &system->workers[i]->loop;
             ready_rise(&loop->ready);
@@ -409,8 +409,8 @@ void tr__system_drain(struct tr_system *system)
             (void)tr__worker_slice(system->workers[i], LOOP_NO_LIMIT);
             tr__faults_end(system->workers[i]);
         }
-        if (system->durable_has_work && system->durable_has_work(system))
-            (void)system->durable_work(system);
+        if (system->durable.has_work && system->durable.has_work(system))
+            (void)system->durable.work(system);
         system->platform->yield(system->platform); /* a function of tr_blocking may run */
     }
 }
@@ -452,9 +452,9 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
         counters->runs += value(&worker->loop.runs);
         counters->parks += value(&worker->loop.parks);
     }
-    counters_add(counters, &system->foreign_counters);
+    counters_add(counters, &system->foreign.counters);
     /* What clients received was handled, but by no turn. */
-    uint64_t received = value(&system->foreign_counters.handled);
+    uint64_t received = value(&system->foreign.counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
     counters->stalls = value(&system->stalls.total);
     counters->handoffs = value(&system->handoff.total);

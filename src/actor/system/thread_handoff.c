@@ -73,7 +73,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         if (status != TR_OK)
             return status;
         handoff->threads[i].has_begun = true; /* the start start_barrier sees to it */
-        atomptr_store(&worker->claim, &handoff->threads[i], ATOM_RELEASE);
+        atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_set_outbox */
         worker->loop.hooks = &tr__worker_handoff_hooks;
     }
@@ -134,7 +134,7 @@ bool tr__handoff_is_caller(struct tr_system *system)
 
 const tr_thread *tr__worker_thread(const struct worker *worker)
 {
-    const struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_ACQUIRE);
+    const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
     if (!claim)
         return ATOM_PEEK(&worker->thread);
     struct thread_handoff *handoff = claim->handoff;
@@ -166,7 +166,7 @@ void tr__handoff_each(struct tr_system *system,
 static bool may_be_handed_off(const struct tr_self *turn)
 {
     return turn->kind == TURN_MESSAGE && turn->state == TURN_RUNS && !turn->is_cancelled &&
-           !turn->worker->depth;
+           !turn->worker->turns.depth;
 }
 
 static void hand(struct handoff_thread *thread)
@@ -178,8 +178,8 @@ static void hand(struct handoff_thread *thread)
 /* Another thread acts for the worker, also in the run of which the present turn is a part. */
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
-    worker->message->claim = &thread->claim;
-    atomptr_store(&worker->claim, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
+    worker->turns.message->claim = &thread->claim;
+    atomptr_store(&worker->handoff.claim, thread, ATOM_RELEASE); /* partner: tr__worker_thread */
     atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
 }
 
@@ -204,8 +204,8 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
     struct worker *worker = turn->worker;
     /* What the turn stands on when it goes on; the fiber that it runs on is its own. */
     stuck->turn = turn;
-    stuck->side = worker->host.side;
-    worker->host.current = NULL;
+    stuck->side = worker->stacks.host.side;
+    worker->stacks.host.current = NULL;
     claim_change(worker, thread);
     stuck->is_stuck = true;
     stuck->number++;
@@ -219,7 +219,7 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
 static bool take(struct handoff_thread *thread, struct worker *called, uint64_t steps)
 {
     struct thread_handoff *handoff = thread->handoff;
-    struct handoff_thread *stuck = atomptr_load(&called->claim, ATOM_ACQUIRE);
+    struct handoff_thread *stuck = atomptr_load(&called->handoff.claim, ATOM_ACQUIRE);
     struct tr_self *turn = claim_take(&stuck->claim);
     if (!turn)
         return false;
@@ -294,7 +294,7 @@ void tr__handoff_serve(struct handoff_thread *thread)
         bool may_work = begin(thread, worker);
         bool is_taken = may_work && take(thread, worker, steps);
         lock_take(&handoff->lock);
-        worker->is_wanted = false;
+        worker->handoff.is_wanted = false;
         lock_give(&handoff->lock);
         has_ended = !may_work || (is_taken && tr__worker_work(worker));
     }
@@ -334,9 +334,9 @@ static tr_status make(struct thread_handoff *handoff, struct worker *worker, uin
 static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64_t steps,
                    tr_status status)
 {
-    if (worker->call_steps == steps)
+    if (worker->handoff.call_steps == steps)
         return;
-    worker->call_steps = steps;
+    worker->handoff.call_steps = steps;
     if (status == TR_LIMIT)
         tr__log(handoff->system,
                 TR_LEVEL_WARN,
@@ -358,13 +358,13 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct tr_system *system = context;
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
-    const struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_ACQUIRE);
+    const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
     /* Only a hint; the thread that is called finds out. */
-    if (now_ns < worker->call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
+    if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
-    worker->call_ns = now_ns + CALL_AGAIN_NS;
+    worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
     lock_take(&handoff->lock);
-    bool is_needed = !worker->is_wanted && !handoff->is_over;
+    bool is_needed = !worker->handoff.is_wanted && !handoff->is_over;
     struct list *link = is_needed ? list_pop_first(&handoff->idle) : NULL;
     struct handoff_thread *spare = link ? LIST_OWNER(link, struct handoff_thread, link) : NULL;
     if (spare) {
@@ -374,14 +374,14 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     bool has_place = handoff->spares < handoff->spares_max;
     tr_status status = spare || has_place ? TR_OK : TR_LIMIT;
     if (is_needed && status == TR_OK)
-        worker->is_wanted = true;
+        worker->handoff.is_wanted = true;
     if (is_needed && status == TR_OK && !spare) {
         /* Under the lock: who ends the system counts it. */
         status = make(handoff, worker, steps);
-        worker->is_wanted = status == TR_OK;
+        worker->handoff.is_wanted = status == TR_OK;
         handoff->spares += status == TR_OK;
         if (status != TR_OK)
-            worker->call_ns = now_ns + MAKE_AGAIN_NS;
+            worker->handoff.call_ns = now_ns + MAKE_AGAIN_NS;
     }
     lock_give(&handoff->lock);
     if (spare)
@@ -408,7 +408,7 @@ void tr__handoff_return(struct tr_self *self)
 
 void tr__handoff_back(struct worker *worker, struct cell *cell)
 {
-    const struct tr_self *turn = cell->extra ? cell->extra->stuck : NULL;
+    const struct tr_self *turn = cell->extra ? cell->extra->waits.stuck : NULL;
     if (turn && cell->sched_state == SCHED_RUNNING && claim_is_back(turn->claim))
         mail_make_ready(worker, cell);
 }
@@ -418,17 +418,17 @@ void tr__handoff_leave(struct worker *worker, struct tr_self *turn)
     struct handoff_thread *successor = (struct handoff_thread *)(void *)turn->claim;
     TR_ASSERT(successor->turn == turn);
     TR_ASSERT(claim_is_back(&successor->claim));
-    worker->successor = successor;
-    tr__fiber_yield(&worker->host);
+    worker->handoff.successor = successor;
+    tr__fiber_yield(&worker->stacks.host);
 }
 
 void tr__handoff_hand(struct worker *worker)
 {
-    struct handoff_thread *successor = worker->successor;
+    struct handoff_thread *successor = worker->handoff.successor;
     struct thread_handoff *handoff = successor->handoff;
-    worker->successor = NULL;
-    worker->host.side = successor->side;
-    worker->host.current = successor->turn->fiber;
+    worker->handoff.successor = NULL;
+    worker->stacks.host.side = successor->side;
+    worker->stacks.host.current = successor->turn->wait.fiber;
     claim_change(worker, successor);
     lock_take(&handoff->lock);
     successor->is_stuck = false;

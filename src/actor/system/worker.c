@@ -94,9 +94,9 @@ static void on_round(struct loop *loop)
     tr__delays_fire(worker, loop->now_ns);
     tr__wake_timers_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
-    if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->swept)
+    if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->shutdown.swept)
         tr__shutdown_sweep(worker);
-    if (loop->now_ns - worker->dead_letter_batches.handed_in_ns >= BURIALS_EVERY_NS)
+    if (loop->now_ns - worker->mail.dead_letters.handed_in_ns >= BURIALS_EVERY_NS)
         tr__dead_letter_batches_end(worker);
     loop->wants_round = tr__timers_fire(worker, loop->now_ns);
     /* Who is killed in a moment need not move. */
@@ -109,15 +109,15 @@ static bool trim(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
-    tr__timer_pool_trim(&worker->timer_pool);
+    tr__timer_pool_trim(&worker->timers.pool);
     tr__turns_trim(worker);
-    TR_ASSERT(!worker->ask_young); /* those that are free may be in it: actor/ask/ask_open.h */
+    TR_ASSERT(!worker->asks.young); /* those that are free may be in it: actor/ask/ask_open.h */
     tr__asks_free(worker);
-    worker->has_stacks = tr__fiber_pool_trim(&worker->fibers);
-    has_shrunk |= worker->has_stacks;
-    lock_take(&system->foreign_lock);
-    tr__envelope_pool_trim(&system->foreign_pool);
-    lock_give(&system->foreign_lock);
+    worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
+    has_shrunk |= worker->trim.has_stacks;
+    lock_take(&system->foreign.lock);
+    tr__envelope_pool_trim(&system->foreign.pool);
+    lock_give(&system->foreign.lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
         /* A worker that sleeps does not see what came home, and it may be much. */
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
@@ -141,20 +141,20 @@ static tr_time on_idle(struct loop *loop)
     uint64_t turns = atom64_load(&worker->counters.handled, ATOM_RELAXED) +
                      atom64_load(&worker->counters.accepted, ATOM_RELAXED);
     tr_time next_ns = tr__timers_next(worker);
-    bool is_trimmed = worker->trimmed_turns == turns && !worker->has_stacks;
+    bool is_trimmed = worker->trim.last_turns == turns && !worker->trim.has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
     /* All of it goes in a moment, and somebody waits for that. */
     if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         return next_ns;
-    if (loop->now_ns < worker->trimmed_ns + worker->trim_every_ns)
-        return earlier(next_ns, worker->trimmed_ns + worker->trim_every_ns);
-    worker->trimmed_ns = loop->now_ns;
-    worker->trimmed_turns = turns;
+    if (loop->now_ns < worker->trim.last_ns + worker->trim.every_ns)
+        return earlier(next_ns, worker->trim.last_ns + worker->trim.every_ns);
+    worker->trim.last_ns = loop->now_ns;
+    worker->trim.last_turns = turns;
     /* A pool that is in use all over costs a walk in vain: each makes the next one rarer. */
-    bool is_vain = !trim(worker) && worker->trim_every_ns < TRIM_SELDOM_NS;
-    worker->trim_every_ns = is_vain ? 2 * worker->trim_every_ns : TRIM_EVERY_NS;
-    return worker->has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
+    bool is_vain = !trim(worker) && worker->trim.every_ns < TRIM_SELDOM_NS;
+    worker->trim.every_ns = is_vain ? 2 * worker->trim.every_ns : TRIM_EVERY_NS;
+    return worker->trim.has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
 }
 
 const struct loop_hooks tr__worker_hooks = {
@@ -187,7 +187,7 @@ const struct loop_hooks tr__worker_handoff_hooks = {
 /* Who ran when a stack was left, of which it is now known that it was too small. */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
-    const struct worker *worker = LIST_OWNER(pool, struct worker, fibers);
+    const struct worker *worker = LIST_OWNER(pool, struct worker, stacks.pool);
     const struct cell *running = worker_running(worker);
     if (!running)
         return;
@@ -204,20 +204,20 @@ void tr__worker_fiber(void *context)
     worker_set_running(worker, NULL);
     for (;;) {
         worker->has_more = tr__loop_slice(&worker->loop);
-        tr__fiber_yield(&worker->host);
+        tr__fiber_yield(&worker->stacks.host);
     }
 }
 
 static void wheels_init(struct worker *worker)
 {
     tr_time now_ns = worker->loop.now_ns;
-    tr__wheel_init(&worker->timers, now_ns);
-    tr__wheel_init(&worker->idles, now_ns);
-    tr__wheel_init(&worker->waits, now_ns);
-    tr__wheel_init(&worker->delays, now_ns);
-    tr__wheel_init(&worker->wake_timers, now_ns);
-    tr__wheel_init(&worker->ask_timeouts, now_ns);
-    worker->ask_young_end = &worker->ask_young;
+    tr__wheel_init(&worker->timers.wheel, now_ns);
+    tr__wheel_init(&worker->timers.idles, now_ns);
+    tr__wheel_init(&worker->turns.deadlines, now_ns);
+    tr__wheel_init(&worker->life.delays, now_ns);
+    tr__wheel_init(&worker->timers.wake_timers, now_ns);
+    tr__wheel_init(&worker->asks.timeouts, now_ns);
+    worker->asks.young_end = &worker->asks.young;
 }
 
 tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint32_t index)
@@ -234,32 +234,32 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->fast_owner = index;
     worker->source = system->source;
     const struct loop_hooks *hooks =
-        system->traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
-    tr__loop_init(&worker->loop, hooks, platform, parker, system->spin_ns);
-    if (system->io_percent)
-        worker->loop.io_ratio = system->io_percent;
-    if (system->round_min_ns)
-        worker->loop.round_min_ns = system->round_min_ns;
+        system->options.traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
+    tr__loop_init(&worker->loop, hooks, platform, parker, system->options.spin_ns);
+    if (system->options.io_percent)
+        worker->loop.io_ratio = system->options.io_percent;
+    if (system->options.round_min_ns)
+        worker->loop.round_min_ns = system->options.round_min_ns;
     atom64_init(&worker->thread_id, 0);
-    atomptr_init(&worker->claim, NULL);
-    rng_init(&worker->rng, system->seed + index);
-    worker->wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
+    atomptr_init(&worker->handoff.claim, NULL);
+    rng_init(&worker->rng, system->options.seed + index);
+    worker->turns.wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
     /* Nobody runs it yet: who posts makes its descriptor readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source, index);
-    list_init(&worker->budget_parts);
-    worker->trim_every_ns = TRIM_EVERY_NS;
+    list_init(&worker->budgets.parts);
+    worker->trim.every_ns = TRIM_EVERY_NS;
     worker->balance.crowded_ns = TR_NEVER;
     tr__scratch_init(&worker->scratch, &worker->source);
     tr__clock_init(&worker->clock, platform);
     wheels_init(worker);
-    tr__timer_pool_init(&worker->timer_pool, &worker->source, system->names.key);
-    worker->timer_pool.loose.home = (uint8_t)index;
-    tr__fiber_host_init(&worker->host);
+    tr__timer_pool_init(&worker->timers.pool, &worker->source, system->names.key);
+    worker->timers.pool.loose.home = (uint8_t)index;
+    tr__fiber_host_init(&worker->stacks.host);
     for (int i = 0; i < WORKER_TURNS; i++)
-        tr__turn_init(&worker->turns[i], worker);
-    worker->message = &worker->turns[0];
-    worker->message->scratch = &worker->message->own_scratch;
+        tr__turn_init(&worker->turns.calls[i], worker);
+    worker->turns.message = &worker->turns.calls[0];
+    worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
 
     status = tr__envelope_pool_init(&worker->pool,
                                     &worker->source,
@@ -269,19 +269,20 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;
-    status = tr__fiber_pool_init(&worker->fibers, platform, system->stack_size, 0);
+    status = tr__fiber_pool_init(&worker->stacks.pool, platform, system->options.stack_size, 0);
     if (status != TR_OK)
         goto free_pool;
-    worker->fibers.describe = describe_running;
-    status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->fiber);
+    worker->stacks.pool.describe = describe_running;
+    status = tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.fiber);
     if (status == TR_OK)
-        status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->last);
+        status =
+            tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.last);
     if (status != TR_OK)
         goto free_fibers;
     return TR_OK;
 
 free_fibers:
-    tr__fiber_pool_deinit(&worker->fibers);
+    tr__fiber_pool_deinit(&worker->stacks.pool);
 free_pool:
     system->pools[index] = NULL;
     tr__envelope_pool_deinit(&worker->pool);
@@ -292,16 +293,16 @@ free_parker:
 
 void tr__worker_deinit(struct worker *worker)
 {
-    tr__fiber_discard(worker->fiber);
-    tr__fiber_discard(worker->last);
-    tr__fiber_pool_deinit(&worker->fibers);
-    tr__timer_pool_deinit(&worker->timer_pool);
-    source_resize(&worker->source, worker->symbols, 0);
+    tr__fiber_discard(worker->stacks.fiber);
+    tr__fiber_discard(worker->stacks.last);
+    tr__fiber_pool_deinit(&worker->stacks.pool);
+    tr__timer_pool_deinit(&worker->timers.pool);
+    source_resize(&worker->source, worker->faults.symbols, 0);
     tr__turns_free(worker);
     tr__asks_free(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
-    tr__watched_free(&worker->watched, &worker->source);
+    tr__watched_free(&worker->life.watched, &worker->source);
     tr__dead_letter_batches_free(worker);
     tr__envelope_pool_deinit(&worker->pool);
     worker->loop.platform->parker_free(worker->loop.platform, worker->loop.parker);
@@ -310,8 +311,8 @@ void tr__worker_deinit(struct worker *worker)
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
 {
     worker->loop.slice_left = turns_max;
-    worker->fiber = tr__fiber_resume(&worker->host, worker->fiber);
-    TR_ASSERT(worker->fiber);
+    worker->stacks.fiber = tr__fiber_resume(&worker->stacks.host, worker->stacks.fiber);
+    TR_ASSERT(worker->stacks.fiber);
     tr__dead_letter_batches_end(worker);
     return worker->has_more;
 }
@@ -321,13 +322,13 @@ bool tr__worker_work(struct worker *worker)
     struct tr_system *system = worker->system;
     for (;;) {
         bool has_more = tr__worker_slice(worker, LOOP_NO_LIMIT);
-        if (__builtin_expect(worker->successor != NULL, 0)) {
+        if (__builtin_expect(worker->handoff.successor != NULL, 0)) {
             tr__handoff_hand(worker);
             return false;
         }
         if (has_more)
             continue;
-        if (atom32_load(&system->is_over, ATOM_SEQ_CST)) {
+        if (atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
             if (tr__shutdown_may_leave(worker))
                 break;
             if (tr__loop_has_work(&worker->loop))
@@ -353,7 +354,7 @@ void tr__worker_main(void *context)
 {
     struct worker *worker = context;
     struct tr_system *system = worker->system;
-    struct handoff_thread *claim = atomptr_load(&worker->claim, ATOM_RELAXED);
+    struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_RELAXED);
     uint64_t id = system->platform->thread_id(system->platform);
     atom64_store(&worker->thread_id, id, ATOM_RELAXED);
     if (!tr__start_barrier_pass(worker)) {
@@ -363,7 +364,7 @@ void tr__worker_main(void *context)
     tr__faults_begin(worker);
     ready_rise(&worker->loop.ready);
     if (system->watch.platform) {
-        worker->is_ticked = worker->clock.has_counter;
+        worker->asks.is_ticked = worker->clock.has_counter;
         watch_rouse(&system->watch);
     }
     if (claim)

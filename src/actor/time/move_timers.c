@@ -46,7 +46,7 @@ struct timer_aliases {
 
 static uint32_t timer_count(const struct cell_extra *extra)
 {
-    return extra->timers.count + extra->loose_timers.count;
+    return extra->timers.keys.count + extra->timers.loose.count;
 }
 
 /*
@@ -57,15 +57,15 @@ static bool has_equals(struct worker *worker, const struct cell_extra *extra)
 {
     tr_time due_ns[TR_MOVED_TIMERS_MAX];
     uint32_t count = 0;
-    struct timer_keys keys = extra->timers; /* a walk that is left early changes nothing */
+    struct timer_keys keys = extra->timers.keys; /* a walk that is left early changes nothing */
     struct keys_walk walk = tr__keys_walk(&keys);
-    for (uint32_t i = 0; i < extra->timers.count; i++) {
-        const struct timer_entry *entry = tr__keys_walk_next(&keys, &worker->timer_pool, &walk);
+    for (uint32_t i = 0; i < extra->timers.keys.count; i++) {
+        const struct timer_entry *entry = tr__keys_walk_next(&keys, &worker->timers.pool, &walk);
         if (timer_is_armed(&entry->node))
             due_ns[count++] = entry->node.deadline_ns;
     }
-    const struct loose_pool *pool = &worker->timer_pool.loose;
-    const struct timer_entry *entry = tr__loose_first(&extra->loose_timers, pool);
+    const struct loose_pool *pool = &worker->timers.pool.loose;
+    const struct timer_entry *entry = tr__loose_first(&extra->timers.loose, pool);
     for (; entry; entry = tr__loose_after(pool, entry)) {
         if (timer_is_armed(&entry->node))
             due_ns[count++] = entry->node.deadline_ns;
@@ -88,7 +88,7 @@ bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
     uint32_t count = timer_count(cell->extra);
     if (count > TR_MOVED_TIMERS_MAX || (count > 1 && has_equals(worker, cell->extra)))
         return false;
-    if (!count && !timer_is_armed(&cell->extra->idle))
+    if (!count && !timer_is_armed(&cell->extra->idle.node))
         return true;
     size_t size = sizeof **parcel + count * sizeof(struct packed_timer);
     *parcel = source_resize(&worker->source, NULL, size);
@@ -114,7 +114,7 @@ static uint64_t handle_of(const struct timer_aliases *aliases, uint64_t number)
 
 uint64_t tr__timer_number(const struct cell *cell, uint64_t handle)
 {
-    const struct timer_aliases *aliases = cell->extra ? cell->extra->timer_aliases : NULL;
+    const struct timer_aliases *aliases = cell->extra ? cell->extra->timers.aliases : NULL;
     for (uint32_t i = 0; aliases && i < aliases->count; i++) {
         if (aliases->list[i].handle == handle)
             return aliases->list[i].number;
@@ -127,10 +127,11 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
 {
     struct packed_timer *packed = &parcel->timers[parcel->count++];
     TR_ASSERT(!timer_has(entry, TIMER_PARKED)); /* who waits stays */
-    *packed = (struct packed_timer){.due_ns = entry->node.deadline_ns,
-                                    .context = *timer_context(&worker->timer_pool, entry),
-                                    .state = entry->state,
-                                    .is_armed = tr__wheel_cancel(&worker->timers, &entry->node)};
+    *packed =
+        (struct packed_timer){.due_ns = entry->node.deadline_ns,
+                              .context = *timer_context(&worker->timers.pool, entry),
+                              .state = entry->state,
+                              .is_armed = tr__wheel_cancel(&worker->timers.wheel, &entry->node)};
     if (timer_has(entry, TIMER_LIGHT))
         memcpy(packed->bytes, entry->bytes, sizeof packed->bytes);
     else
@@ -145,24 +146,24 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
 void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel)
 {
     struct cell_extra *extra = cell->extra;
-    struct timer_pool *pool = &worker->timer_pool;
+    struct timer_pool *pool = &worker->timers.pool;
     if (!parcel)
         return;
-    parcel->has_idle = tr__wheel_cancel(&worker->idles, &extra->idle);
-    struct keys_walk walk = tr__keys_walk(&extra->timers);
+    parcel->has_idle = tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
+    struct keys_walk walk = tr__keys_walk(&extra->timers.keys);
     struct timer_entry *entry;
-    while ((entry = tr__keys_walk_next(&extra->timers, pool, &walk))) {
+    while ((entry = tr__keys_walk_next(&extra->timers.keys, pool, &walk))) {
         (void)pack(worker, parcel, entry);
-        tr__keys_walk_remove(&extra->timers, pool, &walk);
+        tr__keys_walk_remove(&extra->timers.keys, pool, &walk);
     }
-    while ((entry = tr__loose_first(&extra->loose_timers, &pool->loose))) {
+    while ((entry = tr__loose_first(&extra->timers.loose, &pool->loose))) {
         uint64_t number = tr__loose_number(&pool->loose, entry);
-        pack(worker, parcel, entry)->handle = handle_of(extra->timer_aliases, number);
-        tr__loose_remove(&extra->loose_timers, &pool->loose, entry);
+        pack(worker, parcel, entry)->handle = handle_of(extra->timers.aliases, number);
+        tr__loose_remove(&extra->timers.loose, &pool->loose, entry);
     }
-    source_resize(&worker->source, extra->timer_aliases, 0);
-    extra->timer_aliases = NULL;
-    extra->timer_parcel = parcel;
+    source_resize(&worker->source, extra->timers.aliases, 0);
+    extra->timers.aliases = NULL;
+    extra->timers.parcel = parcel;
 }
 
 /* A new place for it; NULL when out of memory. */
@@ -174,7 +175,7 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
     struct timer_entry *entry;
     if (packed->state & TIMER_KEYED) {
         entry = tr__keys_obtain(
-            &extra->timers, &worker->timer_pool, packed->key, packed->key_length, &is_new);
+            &extra->timers.keys, &worker->timers.pool, packed->key, packed->key_length, &is_new);
         if (!entry)
             return NULL;
         struct timer_context *own = &keyed_of(entry)->context;
@@ -184,13 +185,13 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
         return entry;
     }
     const struct timer_context *context = &packed->context;
-    entry = tr__loose_add(&extra->loose_timers,
-                          &worker->timer_pool.loose,
+    entry = tr__loose_add(&extra->timers.loose,
+                          &worker->timers.pool.loose,
                           context->type,
                           context->value,
                           context->owner,
                           &number);
-    struct timer_aliases *aliases = extra->timer_aliases;
+    struct timer_aliases *aliases = extra->timers.aliases;
     if (entry && number != packed->handle)
         aliases->list[aliases->count++] = (struct timer_alias){packed->handle, number};
     return entry;
@@ -211,7 +212,7 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
             packed->envelope->sender = (uint64_t)(uintptr_t)entry;
     }
     if (packed->is_armed)
-        tr__wheel_arm(&worker->timers, &entry->node, packed->due_ns);
+        tr__wheel_arm(&worker->timers.wheel, &entry->node, packed->due_ns);
     return true;
 }
 
@@ -246,20 +247,20 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
 {
     uint8_t order[TR_MOVED_TIMERS_MAX];
     struct cell_extra *extra = cell->extra;
-    struct timer_parcel *parcel = extra ? extra->timer_parcel : NULL;
+    struct timer_parcel *parcel = extra ? extra->timers.parcel : NULL;
     if (!parcel)
         return true;
-    extra->timer_parcel = NULL;
+    extra->timers.parcel = NULL;
     bool has_all = true;
     uint32_t loose = 0;
     for (uint32_t i = 0; i < parcel->count; i++)
         loose += !(parcel->timers[i].state & TIMER_KEYED);
     if (loose) {
-        size_t size = sizeof *extra->timer_aliases + loose * sizeof(struct timer_alias);
-        extra->timer_aliases = source_resize(&worker->source, NULL, size);
-        has_all = extra->timer_aliases;
+        size_t size = sizeof *extra->timers.aliases + loose * sizeof(struct timer_alias);
+        extra->timers.aliases = source_resize(&worker->source, NULL, size);
+        has_all = extra->timers.aliases;
         if (has_all)
-            extra->timer_aliases->count = 0;
+            extra->timers.aliases->count = 0;
     }
     by_deadline(parcel, order);
     for (uint32_t i = 0; i < parcel->count; i++) {
@@ -269,7 +270,7 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
             spill(worker, packed);
     }
     if (parcel->has_idle)
-        tr__wheel_arm(&worker->idles, &extra->idle, extra->idle.deadline_ns);
+        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, extra->idle.node.deadline_ns);
     source_resize(&worker->source, parcel, 0);
     return has_all;
 }

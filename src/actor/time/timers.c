@@ -32,7 +32,7 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
 static const struct timer_context *context_of(const struct worker *worker,
                                               const struct timer_entry *entry)
 {
-    return timer_context(&worker->timer_pool, entry);
+    return timer_context(&worker->timers.pool, entry);
 }
 
 /* The memory of a timer, in lines as mail_lines, without a message that is not in it. */
@@ -137,12 +137,12 @@ static void entry_clear(struct worker *worker, struct timer_entry *entry)
 /* Forgets a timer whose node is not armed. */
 static void entry_remove(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
-    cell->extra->timer_lines -= entry_lines(entry) + message_lines(entry);
+    cell->extra->timers.lines -= entry_lines(entry) + message_lines(entry);
     entry_clear(worker, entry);
     if (timer_has(entry, TIMER_KEYED))
-        tr__keys_remove(&cell->extra->timers, &worker->timer_pool, entry);
+        tr__keys_remove(&cell->extra->timers.keys, &worker->timers.pool, entry);
     else
-        tr__loose_remove(&cell->extra->loose_timers, &worker->timer_pool.loose, entry);
+        tr__loose_remove(&cell->extra->timers.loose, &worker->timers.pool.loose, entry);
 }
 
 /* Gives a light timer its envelope. False when out of memory. */
@@ -168,7 +168,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
         if (late_ns >= period_ns)
             deadline_ns += late_ns / period_ns * period_ns;
-        tr__wheel_arm(&worker->timers, &entry->node, deadline_ns);
+        tr__wheel_arm(&worker->timers.wheel, &entry->node, deadline_ns);
     }
     if (timer_has(entry, TIMER_QUEUED)) {
         /* The last tick has not been handled: one is enough. If its turn waits, this one comes when that has ended. */
@@ -178,13 +178,14 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     }
     struct cell *cell = slots_at(worker->slots, context->owner);
     if (cell->flags & CELL_SEALED) {
-        tr__wheel_cancel(&worker->timers, &entry->node);
+        tr__wheel_cancel(&worker->timers.wheel, &entry->node);
         entry_remove(worker, cell, entry);
         return;
     }
-    cell->extra->timer_lines -= message_lines(entry); /* from now on it counts as mail */
+    cell->extra->timers.lines -= message_lines(entry); /* from now on it counts as mail */
     if (timer_has(entry, TIMER_LIGHT) && !entry_load(worker, cell, entry)) {
-        tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
+        tr__wheel_arm(
+            &worker->timers.wheel, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
         return;
     }
     entry->state |= TIMER_QUEUED;
@@ -196,23 +197,23 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
 {
     struct cell *cell = extra->cell;
     tr_time now_ns = worker->loop.now_ns;
-    tr_time due_ns = timer_deadline(extra->message_ns, extra->idle_ns);
+    tr_time due_ns = timer_deadline(extra->idle.message_ns, extra->idle.after_ns);
     if (due_ns > now_ns) {
-        tr__wheel_arm(&worker->idles, &extra->idle, due_ns);
+        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, due_ns);
         return;
     }
     if (cell->flags & CELL_SEALED)
         return;
     /* What has come and waits is a message that came. */
     bool has_mail =
-        cell->cycle || cell->notices || cell->extra->requests || door_has_mail(&cell->door);
-    struct tr_receive_timeout message = {.idle_ns = extra->idle_ns};
+        cell->cycle || cell->notices || cell->extra->mail.requests || door_has_mail(&cell->door);
+    struct tr_receive_timeout message = {.idle_ns = extra->idle.after_ns};
     struct envelope *envelope;
     if (has_mail || event_new(worker, cell, &tr__idle_type, &message, 0, &envelope) != TR_OK) {
-        tr__wheel_arm(&worker->idles, &extra->idle, timer_deadline(now_ns, RETRY_NS));
+        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, timer_deadline(now_ns, RETRY_NS));
         return;
     }
-    extra->idle_event = envelope;
+    extra->idle.event = envelope;
     deliver(worker, cell, envelope);
 }
 
@@ -220,16 +221,16 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
     for (int i = 0; i < TIMERS_ROUND_MAX; i++) {
-        node = tr__wheel_expire(&worker->timers, now_ns);
+        node = tr__wheel_expire(&worker->timers.wheel, now_ns);
         if (!node)
             break;
         fire(worker, timer_entry_of(node));
     }
-    while ((node = tr__wheel_expire(&worker->idles, now_ns))) {
-        fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle));
+    while ((node = tr__wheel_expire(&worker->timers.idles, now_ns))) {
+        fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle.node));
     }
     bool has_more = tr__schedules_fire(worker, now_ns);
-    return has_more || tr__wheel_next(&worker->timers) <= now_ns;
+    return has_more || tr__wheel_next(&worker->timers.wheel) <= now_ns;
 }
 
 static tr_time earlier(tr_time a_ns, tr_time b_ns)
@@ -239,12 +240,13 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
 
 tr_time tr__timers_next(struct worker *worker)
 {
-    tr_time own_ns = earlier(tr__wheel_next(&worker->timers), tr__wheel_next(&worker->idles));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->waits));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->delays));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->wake_timers));
+    tr_time own_ns =
+        earlier(tr__wheel_next(&worker->timers.wheel), tr__wheel_next(&worker->timers.idles));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->turns.deadlines));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->life.delays));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->timers.wake_timers));
     tr__asks_settle(worker);
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->ask_timeouts));
+    own_ns = earlier(own_ns, tr__wheel_next(&worker->asks.timeouts));
     own_ns = earlier(own_ns, leave_next(worker));
     return earlier(own_ns, tr__schedules_next(worker));
 }
@@ -261,7 +263,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
     switch (timer_kind(entry)) {
     case TIMER_ONCE:
-        cell->extra->timer_lines += message_lines(entry);
+        cell->extra->timers.lines += message_lines(entry);
         entry_remove(worker, cell, entry);
         return;
     case TIMER_FIXED_RATE:
@@ -273,12 +275,12 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
         break;
     case TIMER_FIXED_DELAY:
         tr__wheel_arm(
-            &worker->timers,
+            &worker->timers.wheel,
             &entry->node,
             timer_deadline(clock_bound(&worker->clock), (tr_time)context_of(worker, entry)->value));
         break;
     }
-    cell->extra->timer_lines += message_lines(entry);
+    cell->extra->timers.lines += message_lines(entry);
 }
 
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -305,7 +307,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
                 cell->name ? cell->name->path : NULL,
                 "a timer was cancelled: its message is stashed, and out of memory for a copy");
     }
-    tr__wheel_cancel(&worker->timers, &entry->node);
+    tr__wheel_cancel(&worker->timers.wheel, &entry->node);
     entry->envelope = NULL;
     entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
     entry_remove(worker, cell, entry);
@@ -314,9 +316,9 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
 /* Takes back a signal that waits to be handled. */
 static void idle_forget(struct worker *worker, struct cell_extra *extra)
 {
-    if (extra->idle_event)
-        tr__timer_void(worker, extra->idle_event);
-    extra->idle_event = NULL;
+    if (extra->idle.event)
+        tr__timer_void(worker, extra->idle.event);
+    extra->idle.event = NULL;
 }
 
 void tr__timers_drop(struct worker *worker, struct cell *cell)
@@ -324,21 +326,21 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (!extra)
         return;
-    struct keys_walk walk = tr__keys_walk(&extra->timers);
+    struct keys_walk walk = tr__keys_walk(&extra->timers.keys);
     struct timer_entry *entry;
-    while ((entry = tr__keys_walk_next(&extra->timers, &worker->timer_pool, &walk))) {
-        tr__wheel_cancel(&worker->timers, &entry->node);
+    while ((entry = tr__keys_walk_next(&extra->timers.keys, &worker->timers.pool, &walk))) {
+        tr__wheel_cancel(&worker->timers.wheel, &entry->node);
         entry_clear(worker, entry);
-        tr__keys_walk_remove(&extra->timers, &worker->timer_pool, &walk);
-        atom64_count(&worker->steps, 1);
+        tr__keys_walk_remove(&extra->timers.keys, &worker->timers.pool, &walk);
+        atom64_count(&worker->shutdown.steps, 1);
     }
-    while ((entry = tr__loose_first(&extra->loose_timers, &worker->timer_pool.loose))) {
-        tr__wheel_cancel(&worker->timers, &entry->node);
+    while ((entry = tr__loose_first(&extra->timers.loose, &worker->timers.pool.loose))) {
+        tr__wheel_cancel(&worker->timers.wheel, &entry->node);
         entry_remove(worker, cell, entry);
-        atom64_count(&worker->steps, 1);
+        atom64_count(&worker->shutdown.steps, 1);
     }
-    extra->timer_lines = 0;
-    tr__wheel_cancel(&worker->idles, &extra->idle);
+    extra->timers.lines = 0;
+    tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
     idle_forget(worker, extra);
     cell->flags &= (uint16_t)~CELL_IDLES;
 }
@@ -354,10 +356,11 @@ static bool idle_is_held(const struct cell *cell)
 static void idle_arm(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    extra->idle_is_paused = idle_is_held(cell);
-    if (!extra->idle_is_paused && !timer_is_armed(&extra->idle))
-        tr__wheel_arm(
-            &worker->idles, &extra->idle, timer_deadline(extra->message_ns, extra->idle_ns));
+    extra->idle.is_paused = idle_is_held(cell);
+    if (!extra->idle.is_paused && !timer_is_armed(&extra->idle.node))
+        tr__wheel_arm(&worker->timers.idles,
+                      &extra->idle.node,
+                      timer_deadline(extra->idle.message_ns, extra->idle.after_ns));
 }
 
 void tr__idle_touch(struct worker *worker, struct cell *cell)
@@ -365,7 +368,7 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     struct cell_extra *extra = cell->extra;
     struct tr_system *system = worker->system;
     /* The loop's time may be as old as the last tick: rather late than early. */
-    extra->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
+    extra->idle.message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_forget(worker, extra);
     idle_arm(worker, cell);
 }
@@ -376,14 +379,15 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
         return;
     struct cell_extra *extra = cell->extra;
     /* It may be paused already, for another reason. */
-    extra->idle_is_paused |= tr__wheel_cancel(&worker->idles, &extra->idle) || extra->idle_event;
+    extra->idle.is_paused |=
+        tr__wheel_cancel(&worker->timers.idles, &extra->idle.node) || extra->idle.event;
     idle_forget(worker, extra);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     /* One that has come already comes again after the next message only. */
-    if (cell->flags & CELL_IDLES && cell->extra->idle_is_paused && !idle_is_held(cell))
+    if (cell->flags & CELL_IDLES && cell->extra->idle.is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }
 
@@ -405,14 +409,14 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         tr_crash(self, TR_NO_MEMORY, "out of memory for a receive timeout");
-    tr__wheel_cancel(&worker->idles, &extra->idle);
+    tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
     idle_forget(worker, extra);
-    extra->idle_ns = idle_ns;
+    extra->idle.after_ns = idle_ns;
     cell->flags &= (uint16_t)~CELL_IDLES;
     if (!idle_ns || cell->life >= LIFE_STOPPING)
         return;
     cell->flags |= CELL_IDLES;
-    extra->message_ns = tr_now(self);
+    extra->idle.message_ns = tr_now(self);
     idle_arm(worker, cell);
 }
 
@@ -438,9 +442,10 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
         else
             memcpy(entry->bytes, message, type->size);
     }
-    self->cell->extra->timer_lines += message_lines(entry);
+    self->cell->extra->timers.lines += message_lines(entry);
     struct worker *worker = self->worker;
-    tr__wheel_arm(&worker->timers, &entry->node, timer_deadline(clock_bound(&worker->clock), ns));
+    tr__wheel_arm(
+        &worker->timers.wheel, &entry->node, timer_deadline(clock_bound(&worker->clock), ns));
 }
 
 /* The entry of a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
@@ -449,19 +454,19 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
                               struct timer_entry **obtained, tr_timer *timer)
 {
     struct worker *worker = self->worker;
-    struct timer_pool *pool = &worker->timer_pool;
-    bool is_full = extra->timers.count + extra->loose_timers.count >= TR_TIMERS_MAX;
+    struct timer_pool *pool = &worker->timers.pool;
+    bool is_full = extra->timers.keys.count + extra->timers.loose.count >= TR_TIMERS_MAX;
     bool is_new = true;
     struct timer_entry *entry;
     if (key) {
-        if (is_full && !tr__keys_find(&extra->timers, pool, key, length))
+        if (is_full && !tr__keys_find(&extra->timers.keys, pool, key, length))
             return TR_LIMIT;
-        entry = tr__keys_obtain(&extra->timers, pool, key, length, &is_new);
+        entry = tr__keys_obtain(&extra->timers.keys, pool, key, length, &is_new);
     } else {
         uint64_t number;
         if (is_full)
             return TR_LIMIT;
-        entry = tr__loose_add(&extra->loose_timers,
+        entry = tr__loose_add(&extra->timers.loose,
                               &pool->loose,
                               context.type,
                               context.value,
@@ -473,10 +478,10 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
     if (!entry)
         return TR_NO_MEMORY;
     if (is_new) {
-        extra->timer_lines += entry_lines(entry);
+        extra->timers.lines += entry_lines(entry);
     } else {
-        tr__wheel_cancel(&worker->timers, &entry->node);
-        extra->timer_lines -= message_lines(entry);
+        tr__wheel_cancel(&worker->timers.wheel, &entry->node);
+        extra->timers.lines -= message_lines(entry);
         if (is_in_hand(self, entry))
             entry_let_go(entry);
         else
@@ -549,7 +554,7 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
 /* Ends a timer of this actor. */
 static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
 {
-    tr__wheel_cancel(&self->worker->timers, &entry->node);
+    tr__wheel_cancel(&self->worker->timers.wheel, &entry->node);
     tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /* In its own turn it has been delivered, and its envelope is still its handler's. */
     if (is_in_hand(self, entry)) {
@@ -569,7 +574,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     if (!length || length > TR_TIMER_KEY_MAX)
         return TR_TIMER_NONE;
     struct timer_entry *entry =
-        tr__keys_find(&self->cell->extra->timers, &self->worker->timer_pool, key, length);
+        tr__keys_find(&self->cell->extra->timers.keys, &self->worker->timers.pool, key, length);
     return entry ? entry_end(self, entry) : TR_TIMER_NONE;
 }
 
@@ -579,7 +584,7 @@ tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
     if (!self)
         return TR_TIMER_NONE;
     uint64_t number = tr__timer_number(self->cell, timer.number);
-    struct timer_entry *entry = tr__loose_find(&self->worker->timer_pool.loose, number);
+    struct timer_entry *entry = tr__loose_find(&self->worker->timers.pool.loose, number);
     bool is_mine =
         entry && context_of(self->worker, entry)->owner == (uint32_t)self->cell->identity;
     return is_mine ? entry_end(self, entry) : TR_TIMER_NONE;

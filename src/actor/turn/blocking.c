@@ -234,11 +234,11 @@ void tr__blocking_submit(struct tr_self *self)
 {
     struct blocking_job *job = self->job;
     struct cell_extra *extra = self->cell->extra;
-    extra->blocked++;
+    extra->waits.blocked++;
     tr_status status = enqueue(&self->worker->system->blocking, job);
     if (status == TR_OK)
         return;
-    extra->blocked--;
+    extra->waits.blocked--;
     self->job = NULL;
     if (status == TR_NOT_SUPPORTED) {
         job->function(job->argument);
@@ -254,12 +254,12 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
     struct cell_extra *extra = cell->extra;
     TR_ASSERT(self->cell == cell);
     self->job = NULL;
-    extra->blocked--;
+    extra->waits.blocked--;
     /* The envelope is given back by the turn, which does so in all cases. */
     if (cell->life < LIFE_STOPPING) {
         tr__turn_wake(self, TR_OK);
         tr__restart_unblocked(worker, cell);
-    } else if (!extra->blocked && !cell->child_count) {
+    } else if (!extra->waits.blocked && !cell->child_count) {
         cell_set_control(worker, cell, CONTROL_FINISH);
     }
 }
@@ -280,9 +280,9 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
         if (!is_queued)
             continue;
         self->job = NULL;
-        extra->blocked--;
+        extra->waits.blocked--;
     }
-    if (!extra->blocked)
+    if (!extra->waits.blocked)
         return true;
     if (extra->durable)
         return false; /* mostly what is on its way to the disk, which takes no time */
@@ -293,7 +293,7 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
             path,
             "the actor %s when its functions in tr_blocking have returned: %u",
             cell->life < LIFE_STOPPING ? "restarts" : "stops",
-            extra->blocked);
+            extra->waits.blocked);
     return false;
 }
 
@@ -380,10 +380,10 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
     job.envelope->generation = cell_generation(self->cell);
     job.envelope->kind = ENVELOPE_RETURNED;
     self->job = &job;
-    self->held = job.envelope;
+    self->sender.held = job.envelope;
     status = turn_park_at(self, TR_NEVER, NULL);
     self->job = NULL;
-    self->held = NULL;
+    self->sender.held = NULL;
     envelope_give(&worker->pool, job.envelope);
     return status;
 }

@@ -189,10 +189,10 @@ size_t tr__cell_bytes(const struct cell *cell)
         bytes += cell->dispatch->behavior->state_size;
     const struct cell_extra *extra = cell->extra;
     if (extra) {
-        bytes += LINE * extra->timer_lines;
-        if (extra->timers.bits)
-            bytes += sizeof(struct keys_slot) << extra->timers.bits;
-        bytes += tr__watch_table_bytes(&extra->watches);
+        bytes += LINE * extra->timers.lines;
+        if (extra->timers.keys.bits)
+            bytes += sizeof(struct keys_slot) << extra->timers.keys.bits;
+        bytes += tr__watch_table_bytes(&extra->watches.table);
     }
     return bytes;
 }
@@ -207,7 +207,7 @@ static void tree_add(struct worker *worker, struct budget_tree *tree, const stru
     if (cpu_ns)
         tally_add(&tree->cpu_ns, &part->cpu_ns, cpu_ns, tree->cpu_step_ns);
     if (list_is_empty(&part->link))
-        list_push_last(&worker->budget_parts, &part->link);
+        list_push_last(&worker->budgets.parts, &part->link);
     if (bytes > 0 || cpu_ns > 0) {
         part->holder = cell->identity;
         tree_check(worker, tree, cell);
@@ -229,8 +229,8 @@ static void charge_bytes(struct worker *worker, const struct cell *cell, size_t 
 static void charge_time(struct worker *worker, const struct cell *cell, tr_time now_ns)
 {
     struct budget *budget = budget_of(cell);
-    tr_time more_ns = now_ns - worker->budget_mark_ns;
-    worker->budget_mark_ns = now_ns;
+    tr_time more_ns = now_ns - worker->budgets.mark_ns;
+    worker->budgets.mark_ns = now_ns;
     budget->cpu_ns += more_ns;
     for (struct budget_tree *tree = budget->tree; tree && more_ns; tree = tree->above)
         tree_add(worker, tree, cell, 0, more_ns);
@@ -325,13 +325,13 @@ void tr__budget_turn_begin(struct tr_self *self)
     self->needs_slow_end = true; /* its end is no ordinary one */
     /* Within a run a turn begins where the last one ended. */
     if (self->turns == 1 && is_timed(self->cell))
-        self->worker->budget_mark_ns = clock_of(self->worker);
+        self->worker->budgets.mark_ns = clock_of(self->worker);
 }
 
 void tr__budget_turn_resume(struct tr_self *self)
 {
     if (is_timed(self->cell))
-        self->worker->budget_mark_ns = clock_of(self->worker);
+        self->worker->budgets.mark_ns = clock_of(self->worker);
 }
 
 void tr__budget_turn_end(struct tr_self *self)
@@ -348,13 +348,13 @@ static void switch_time(struct worker *worker, const struct cell *from, const st
     tr_time now_ns = clock_of(worker);
     if (is_timed(from))
         charge_time(worker, from, now_ns);
-    worker->budget_mark_ns = now_ns;
+    worker->budgets.mark_ns = now_ns;
 }
 
 void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 {
     /* A run that obeys before its first turn has not run user code: there is no mark of it. */
-    bool is_in_turn = worker->depth > 1 || worker->message->turns > 0;
+    bool is_in_turn = worker->turns.depth > 1 || worker->turns.message->turns > 0;
     switch_time(worker, is_in_turn ? worker_running(worker) : NULL, cell);
 }
 
@@ -470,7 +470,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
 
 void tr__budget_flush(struct worker *worker)
 {
-    LIST_EACH (link, &worker->budget_parts) {
+    LIST_EACH (link, &worker->budgets.parts) {
         struct budget_part *part = LIST_OWNER(link, struct budget_part, link);
         part_flush(part);
         tree_check(worker, part->tree, slots_find(worker->slots, part->holder));
@@ -492,7 +492,7 @@ tr_usage tr_budget_used(const tr_self *self)
     const struct budget *budget = budget_of(cell);
     tr_time now_ns = 0; /* of this turn so far */
     if (budget->is_timed)
-        now_ns = clock_of(self->worker) - self->worker->budget_mark_ns;
+        now_ns = clock_of(self->worker) - self->worker->budgets.mark_ns;
     usage.cpu_ns = budget->is_timed ? budget->cpu_ns + now_ns : 0;
     const struct budget_tree *tree = budget->own_tree;
     if (!tree)

@@ -21,7 +21,7 @@ __attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
                                                                      const void *message),
                                                      const void *message)
 {
-    struct fiber *fiber = self->worker->host.current;
+    struct fiber *fiber = self->worker->stacks.host.current;
     char base = 0; /* the frames of what is called are below it */
     fiber->user_base = &base;
     fiber->user = self;
@@ -45,7 +45,7 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
 static bool find(void *context, struct fault_stretch *stretch)
 {
     const struct worker *worker = context;
-    const struct fiber *fiber = worker->host.current;
+    const struct fiber *fiber = worker->stacks.host.current;
     if (!fiber || !fiber->user)
         return false;
     *stretch = (struct fault_stretch){
@@ -57,7 +57,7 @@ static bool find(void *context, struct fault_stretch *stretch)
 static bool describe(void *context, struct fault_stretch *stack, char text[FAULT_TEXT_SIZE])
 {
     struct worker *worker = context;
-    const struct fiber *fiber = worker->host.current;
+    const struct fiber *fiber = worker->stacks.host.current;
     const struct cell *cell = worker_running(worker);
     if (!fiber || !cell)
         return false;
@@ -75,12 +75,13 @@ static bool describe(void *context, struct fault_stretch *stack, char text[FAULT
 
 static struct symbol_cache *symbols_of(struct worker *worker)
 {
-    if (!worker->symbols) {
-        worker->symbols = source_resize(&worker->source, NULL, sizeof *worker->symbols);
-        if (worker->symbols)
-            memset(worker->symbols, 0, sizeof *worker->symbols);
+    if (!worker->faults.symbols) {
+        worker->faults.symbols =
+            source_resize(&worker->source, NULL, sizeof *worker->faults.symbols);
+        if (worker->faults.symbols)
+            memset(worker->faults.symbols, 0, sizeof *worker->faults.symbols);
     }
-    return worker->symbols;
+    return worker->faults.symbols;
 }
 
 /* "on_work (group supervisor.c:42)" */
@@ -121,7 +122,7 @@ static void story_write(struct tr_self *self, const struct fault *fault)
         snprintf(self->error.text + length,
                  size - (size_t)length,
                  "; the stack has %zu bytes, set a larger stack_bytes in the system's options",
-                 self->worker->system->stack_size);
+                 self->worker->system->options.stack_size);
 }
 
 /* Adds a frame that came `times` in a row; false when there is no more capacity. */
@@ -173,18 +174,18 @@ static void stack_log(struct tr_self *self, const struct fault *fault)
 static void leave(void *context, const struct fault *fault)
 {
     struct worker *worker = context;
-    struct fiber *fiber = worker->host.current;
+    struct fiber *fiber = worker->stacks.host.current;
     struct tr_self *self = fiber->user;
     TR_ASSERT(self->worker == worker);
     tr__fiber_wipe(fiber);
     self->defer_count = 0;
-    self->more_defers = NULL;
+    self->defers.more = NULL;
     story_write(self, fault);
     stack_log(self, fault);
     /* Those that wait go when it is known whether the actor stops or begins anew. */
     struct cell_extra *extra = self->cell->extra;
     if (extra)
-        extra->abandons = extra->parked_count > 0;
+        extra->parked.abandons = extra->parked.count > 0;
     tr__turn_crash(self);
 }
 
@@ -192,14 +193,14 @@ static void leave(void *context, const struct fault *fault)
 
 tr_status tr__faults_switch_on(struct tr_system *system)
 {
-    bool survives = system->traps_faults;
-    if (!survives && !system->names_faults)
+    bool survives = system->options.traps_faults;
+    if (!survives && !system->options.names_faults)
         return TR_OK;
     tr_status status = tr__faults_open(survives);
     if (status == TR_OK)
         return TR_OK;
-    system->traps_faults = false;
-    system->names_faults = false;
+    system->options.traps_faults = false;
+    system->options.names_faults = false;
     if (!survives) /* It is there to help; what cannot be helped stays as it was. */
         return TR_OK;
     tr__log(
@@ -212,22 +213,22 @@ tr_status tr__faults_switch_on(struct tr_system *system)
 
 void tr__faults_switch_off(struct tr_system *system)
 {
-    if (system->traps_faults || system->names_faults)
+    if (system->options.traps_faults || system->options.names_faults)
         tr__faults_close();
 }
 
 void tr__faults_begin(struct worker *worker)
 {
     const struct tr_system *system = worker->system;
-    if (!system->traps_faults && !system->names_faults)
+    if (!system->options.traps_faults && !system->options.names_faults)
         return;
     const struct fault_owner owner = {.find = find,
-                                      .leave = system->traps_faults ? leave : NULL,
+                                      .leave = system->options.traps_faults ? leave : NULL,
                                       .describe = describe,
                                       .context = worker};
-    if (tr__fault_thread_open(&owner, &worker->fault_thread) == TR_OK)
+    if (tr__fault_thread_open(&owner, &worker->faults.thread) == TR_OK)
         return;
-    worker->fault_thread = NULL;
+    worker->faults.thread = NULL;
     tr__log(worker->system,
             TR_LEVEL_WARN,
             NULL,
@@ -236,6 +237,6 @@ void tr__faults_begin(struct worker *worker)
 
 void tr__faults_end(struct worker *worker)
 {
-    tr__fault_thread_close(worker->fault_thread);
-    worker->fault_thread = NULL;
+    tr__fault_thread_close(worker->faults.thread);
+    worker->faults.thread = NULL;
 }

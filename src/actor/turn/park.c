@@ -22,22 +22,22 @@ enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
 void tr__turn_init(struct tr_self *self, struct worker *worker)
 {
     self->worker = worker;
-    self->scratch = &worker->scratch;
-    list_init(&self->link);
-    list_init(&self->born);
-    list_init(&self->line);
+    self->scratch.current = &worker->scratch;
+    list_init(&self->wait.link);
+    list_init(&self->waits.born);
+    list_init(&self->sender.line);
     turn_asks_init(&self->asks);
-    tr__scratch_init(&self->own_scratch, &worker->source);
+    tr__scratch_init(&self->scratch.own, &worker->source);
 }
 
 static struct tr_self *turn_take(struct worker *worker)
 {
-    struct tr_self *self = worker->spare;
+    struct tr_self *self = worker->turns.spare;
     if (self) {
-        worker->spare = LIST_OWNER(self->link.next, struct tr_self, link);
-        if (--worker->spare_count == 0)
-            worker->spare = NULL;
-        list_init(&self->link);
+        worker->turns.spare = LIST_OWNER(self->wait.link.next, struct tr_self, wait.link);
+        if (--worker->turns.spare_count == 0)
+            worker->turns.spare = NULL;
+        list_init(&self->wait.link);
         return self;
     }
     self = source_resize(&worker->source, NULL, sizeof *self);
@@ -45,14 +45,14 @@ static struct tr_self *turn_take(struct worker *worker)
         return NULL;
     memset(self, 0, sizeof *self);
     tr__turn_init(self, worker);
-    self->scratch = &self->own_scratch;
+    self->scratch.current = &self->scratch.own;
     return self;
 }
 
 /* The worker's first turn is part of the worker, but otherwise one like the others. */
 static bool is_own(const struct worker *worker, const struct tr_self *self)
 {
-    return self == &worker->turns[0];
+    return self == &worker->turns.calls[0];
 }
 
 static void turn_give(struct worker *worker, struct tr_self *self)
@@ -60,23 +60,23 @@ static void turn_give(struct worker *worker, struct tr_self *self)
     self->is_detached = false;
     self->waits_plainly = false;
     self->is_unusual = 0;
-    self->fiber = NULL;
-    tr__scratch_deinit(&self->own_scratch);
-    tr__scratch_init(&self->own_scratch, &worker->source);
-    if (worker->spare_count >= SPARE_MAX && !is_own(worker, self)) {
+    self->wait.fiber = NULL;
+    tr__scratch_deinit(&self->scratch.own);
+    tr__scratch_init(&self->scratch.own, &worker->source);
+    if (worker->turns.spare_count >= SPARE_MAX && !is_own(worker, self)) {
         tr__turn_asks_free(self);
         source_resize(&worker->source, self, 0);
         return;
     }
-    self->link.next = worker->spare ? &worker->spare->link : &self->link;
-    worker->spare = self;
-    worker->spare_count++;
+    self->wait.link.next = worker->turns.spare ? &worker->turns.spare->wait.link : &self->wait.link;
+    worker->turns.spare = self;
+    worker->turns.spare_count++;
 }
 
 void tr__turns_trim(struct worker *worker)
 {
     bool has_own = false;
-    while (worker->spare_count) {
+    while (worker->turns.spare_count) {
         struct tr_self *self = turn_take(worker);
         tr__turn_asks_free(self);
         if (is_own(worker, self))
@@ -87,19 +87,19 @@ void tr__turns_trim(struct worker *worker)
     if (!has_own)
         return;
     /* The newest lies behind all others and would keep the heap from giving their memory back. */
-    tr__turn_asks_free(worker->message);
-    tr__scratch_deinit(&worker->message->own_scratch);
-    source_resize(&worker->source, worker->message, 0);
-    worker->message = &worker->turns[0];
+    tr__turn_asks_free(worker->turns.message);
+    tr__scratch_deinit(&worker->turns.message->scratch.own);
+    source_resize(&worker->source, worker->turns.message, 0);
+    worker->turns.message = &worker->turns.calls[0];
 }
 
 void tr__turns_free(struct worker *worker)
 {
     tr__turns_trim(worker);
-    tr__turn_asks_free(worker->message);
-    tr__scratch_deinit(&worker->message->own_scratch);
-    if (!is_own(worker, worker->message))
-        source_resize(&worker->source, worker->message, 0);
+    tr__turn_asks_free(worker->turns.message);
+    tr__scratch_deinit(&worker->turns.message->scratch.own);
+    if (!is_own(worker, worker->turns.message))
+        source_resize(&worker->source, worker->turns.message, 0);
 }
 
 /* ---- Waiting. ---- */
@@ -112,7 +112,7 @@ static struct fiber *keep_fiber(struct tr_self *self)
     struct tr_self *message = turn_take(worker);
     if (!message)
         return NULL;
-    if (tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &fiber) != TR_OK) {
+    if (tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &fiber) != TR_OK) {
         turn_give(worker, message);
         return NULL;
     }
@@ -120,11 +120,11 @@ static struct fiber *keep_fiber(struct tr_self *self)
     self->is_detached = true;
     self->waits_plainly = !self->handler->barrier_if && !self->handler->is_barrier && !is_event;
     self->needs_slow_end = true;
-    list_push_last(&self->cell->extra->born, &self->born);
+    list_push_last(&self->cell->extra->waits.born, &self->waits.born);
     if (is_event)
         tr__timer_park(self->envelope);
-    self->fiber = worker->host.current;
-    worker->message = message;
+    self->wait.fiber = worker->stacks.host.current;
+    worker->turns.message = message;
     tr__loop_charge(&worker->loop, self->turns);
     return fiber;
 }
@@ -140,7 +140,7 @@ static tr_status detach(struct tr_self *self)
     tr__cell_park_or_requeue(worker, self->cell);
     if (self->job)
         tr__blocking_submit(self);
-    fiber_switch(&worker->host, fiber);
+    fiber_switch(&worker->stacks.host, fiber);
     return TR_OK;
 }
 
@@ -157,41 +157,41 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct durable *durable = worker->outbox ? extra->durable : NULL;
     if (durable)
         durable->hooks->on_park(self);
-    if (self->favoured)
+    if (self->capacity.favoured)
         tr__favour_end(self);
-    if (self->grant)
+    if (self->capacity.grant)
         tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
-    if (!extra->parked_count++)
+    if (!extra->parked.count++)
         tr__idle_pause(worker, cell);
     parked_push(extra, self);
     if (self->envelope->kind == ENVELOPE_EVENT)
         tr__timer_park(self->envelope);
     self->state = TURN_PARKED;
-    self->parked_ns = worker->loop.now_ns;
-    self->outcome = TR_OK;
+    self->wait.since_ns = worker->loop.now_ns;
+    self->wait.outcome = TR_OK;
     if (!self->is_barrier && turn_wants_barrier(self))
         tr__barrier_begin(self);
     if (deadline_ns < TR_NEVER)
-        tr__wheel_arm(&worker->waits, &self->deadline, deadline_ns);
+        tr__wheel_arm(&worker->turns.deadlines, &self->waits.deadline, deadline_ns);
     if (!self->is_detached) {
         status = detach(self);
     } else {
         if (self->job)
             tr__blocking_submit(self);
-        fiber_switch(&worker->host, self->caller);
+        fiber_switch(&worker->stacks.host, self->wait.caller);
     }
     if (durable)
         durable->hooks->on_resume(self);
     if (status == TR_OK)
-        return self->outcome;
+        return self->wait.outcome;
     /* It could not be left. A barrier stays one until the turn ends, which has to see to that. */
     self->needs_slow_end = true;
-    tr__wheel_cancel(&worker->waits, &self->deadline);
+    tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
     self->state = TURN_RUNS;
-    list_remove(&self->link);
-    if (!--extra->parked_count)
+    list_remove(&self->wait.link);
+    if (!--extra->parked.count)
         tr__idle_resume(worker, cell);
     return status;
 }
@@ -204,8 +204,8 @@ void tr__turn_wake(struct tr_self *self, tr_status outcome)
 void tr__waits_fire(struct worker *worker, tr_time now_ns)
 {
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&worker->waits, now_ns)))
-        tr__turn_wake(LIST_OWNER(node, struct tr_self, deadline), TR_TIMEOUT);
+    while ((node = tr__wheel_expire(&worker->turns.deadlines, now_ns)))
+        tr__turn_wake(LIST_OWNER(node, struct tr_self, waits.deadline), TR_TIMEOUT);
 }
 
 /* ---- States that turns began with. ---- */
@@ -250,22 +250,22 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
 
 void tr__turn_switch_back(struct tr_self *self, tr_next next)
 {
-    self->next = next;
+    self->call.next = next;
     self->state = TURN_ENDED;
-    tr__fiber_end(&self->worker->host, self->caller);
+    tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
 void tr__resume_prepare(struct tr_self *self)
 {
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
-    self->is_behind = !list_is_empty(&self->cell->extra->line);
+    self->is_behind = !list_is_empty(&self->cell->extra->waits.line);
 }
 
 bool tr__resumed_turn_finish(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    bool is_running = tr__turn_finish(self, self->next);
+    bool is_running = tr__turn_finish(self, self->call.next);
     old_state_leave(worker, self);
     turn_give(worker, self);
     return is_running;
@@ -274,14 +274,14 @@ bool tr__resumed_turn_finish(struct tr_self *self)
 /* Whether the run must look at something else before the next turn goes on. */
 static bool is_interrupted(struct worker *worker, const struct cell *cell)
 {
-    const struct tr_self *message = worker->message;
+    const struct tr_self *message = worker->turns.message;
     return atom32_load(&cell->control, ATOM_RELAXED) || message->turns >= message->turns_max ||
            loop_is_time_up(&worker->loop);
 }
 
 bool tr__turns_resume(struct worker *worker, struct cell *cell)
 {
-    if (cell->extra && __builtin_expect(cell->extra->abandons, 0))
+    if (cell->extra && __builtin_expect(cell->extra->parked.abandons, 0))
         tr__turns_abandon(worker, cell);
     while (cell->flags & CELL_WOKEN) {
         if (!resume_first_woken(worker, cell))
@@ -297,7 +297,7 @@ bool tr__turn_prepare(struct tr_self *self)
     struct worker *worker = self->worker;
     if (!tr__extra_of(worker, self->cell))
         return false;
-    if (self->is_detached || worker->spare)
+    if (self->is_detached || worker->turns.spare)
         return true;
     struct tr_self *spare = turn_take(worker);
     if (spare)
@@ -313,36 +313,36 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra)
         return false;
     if (self->is_detached) {
-        worker->fiber = self->caller; /* as if it waited again */
+        worker->stacks.fiber = self->wait.caller; /* as if it waited again */
     } else {
         struct fiber *fiber = keep_fiber(self);
         if (!fiber)
             return false;
-        worker->fiber = fiber;
+        worker->stacks.fiber = fiber;
     }
-    if (self->favoured)
+    if (self->capacity.favoured)
         tr__favour_end(self);
-    if (self->grant)
+    if (self->capacity.grant)
         tr__grant_return(self);
     if (cell->flags & CELL_METERED)
         tr__budget_turn_end(self);
-    if (!extra->parked_count)
+    if (!extra->parked.count)
         tr__idle_pause(worker, cell);
     if (self->frame)
         worker_set_outbox(worker, NULL); /* others run on this worker meanwhile */
     self->state = TURN_STUCK;
-    self->parked_ns = worker->loop.now_ns;
-    extra->stuck = self;
+    self->wait.since_ns = worker->loop.now_ns;
+    extra->waits.stuck = self;
     return true;
 }
 
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     struct cell_extra *extra = cell->extra;
-    struct tr_self *self = extra->stuck;
+    struct tr_self *self = extra->waits.stuck;
     atom32_fetch_or(&cell->control, bits & ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
-    extra->stuck = NULL;
-    if (!extra->parked_count)
+    extra->waits.stuck = NULL;
+    if (!extra->parked.count)
         tr__idle_resume(worker, cell);
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
@@ -356,21 +356,21 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
 static void abandon(struct worker *worker, struct tr_self *self)
 {
     struct cell_extra *extra = self->cell->extra;
-    tr__wheel_cancel(&worker->waits, &self->deadline);
-    list_remove(&self->born);
-    list_remove(&self->link);
-    if (!--extra->parked_count)
+    tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
+    list_remove(&self->waits.born);
+    list_remove(&self->wait.link);
+    if (!--extra->parked.count)
         tr__idle_resume(worker, self->cell);
-    tr__fiber_discard(self->fiber);
+    tr__fiber_discard(self->wait.fiber);
     /* What the verb in which it waits would have done. */
-    if (self->held)
-        envelope_give(&worker->pool, self->held);
-    self->held = NULL;
-    list_remove(&self->line);
-    self->wants = 0;
-    self->waits_for = 0;
-    self->number = 0;
-    self->wanted = 0;
+    if (self->sender.held)
+        envelope_give(&worker->pool, self->sender.held);
+    self->sender.held = NULL;
+    list_remove(&self->sender.line);
+    self->sender.wants = 0;
+    self->waits.on = 0;
+    self->waits.number = 0;
+    self->wait.wanted = 0;
     self->is_cancelled = true;
     self->defer_count = 0;
     const tr_type *type = worker_type(worker);
@@ -384,30 +384,30 @@ static void abandon(struct worker *worker, struct tr_self *self)
 void tr__turns_abandon(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
-    if (extra->blocked)
+    if (extra->waits.blocked)
         (void)tr__blocking_withdraw(worker, cell);
     woken_clear(cell);
-    LIST_EACH (link, &extra->parked) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, link);
+    LIST_EACH (link, &extra->parked.turns) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
         if (turn_waits(self) && !self->job) /* else a helper thread uses its stack */
             abandon(worker, self);
     }
-    extra->abandons = extra->parked_count > 0;
+    extra->parked.abandons = extra->parked.count > 0;
     woken_clear(cell);
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
 {
     struct list *link;
-    if (cell->extra->abandons) {
+    if (cell->extra->parked.abandons) {
         tr__turns_abandon(worker, cell);
         return;
     }
-    while ((link = list_first(&cell->extra->born))) {
-        struct tr_self *self = LIST_OWNER(link, struct tr_self, born);
-        tr__wheel_cancel(&worker->waits, &self->deadline);
+    while ((link = list_first(&cell->extra->waits.born))) {
+        struct tr_self *self = LIST_OWNER(link, struct tr_self, waits.born);
+        tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
         self->is_cancelled = true;
-        self->outcome = TR_CANCELLED;
+        self->wait.outcome = TR_CANCELLED;
         tr__dead_letter_batches_end(worker);
         woken_clear(cell); /* it may be there, or another that comes after it */
         if (!resume_cancelled(self))
@@ -423,7 +423,7 @@ void tr__barrier_begin(struct tr_self *self)
 {
     TR_ASSERT(!self->is_barrier);
     self->is_barrier = true;
-    if (!self->cell->extra->barriers++)
+    if (!self->cell->extra->waits.barriers++)
         tr__mail_hold(self->cell);
 }
 
@@ -431,6 +431,6 @@ void tr__barrier_end(struct tr_self *self)
 {
     TR_ASSERT(self->is_barrier);
     self->is_barrier = false;
-    if (!--self->cell->extra->barriers)
+    if (!--self->cell->extra->waits.barriers)
         tr__mail_release(self->cell);
 }

@@ -34,7 +34,7 @@ static inline tr_status turn_may_park(const struct tr_self *self)
         return TR_CANCELLED;
     /* Not at its end, where its defers run, either: there is nothing left to come back to. */
     bool is_message =
-        self->kind == TURN_MESSAGE && !self->worker->depth && self->state == TURN_RUNS;
+        self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;
     return __builtin_expect(is_message, 1) ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
@@ -50,10 +50,10 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
  */
 static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
 {
-    const char *awaits_at = self->where;
-    self->where = where;
+    const char *awaits_at = self->wait.where;
+    self->wait.where = where;
     tr_status status = tr__turn_park(self, deadline_ns);
-    self->where = awaits_at;
+    self->wait.where = awaits_at;
     return status;
 }
 
@@ -69,8 +69,8 @@ static inline bool turn_waits(const struct tr_self *self)
 /** The first turn of an actor that waits, from this link of its list on; NULL for none. */
 static inline struct tr_self *parked_from(const struct cell_extra *extra, const struct list *link)
 {
-    for (; link != &extra->parked; link = link->next) {
-        struct tr_self *self = LIST_OWNER((uintptr_t)link, struct tr_self, link);
+    for (; link != &extra->parked.turns; link = link->next) {
+        struct tr_self *self = LIST_OWNER((uintptr_t)link, struct tr_self, wait.link);
         if (__builtin_expect(turn_waits(self), 1))
             return self;
     }
@@ -79,29 +79,29 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
 
 /** For each turn of an actor that waits, by their last wait. */
 #define PARKED_EACH(turn, extra)                                                                   \
-    for (struct tr_self *turn = parked_from(extra, (extra)->parked.next); turn;                    \
-         turn = parked_from(extra, turn->link.next))
+    for (struct tr_self *turn = parked_from(extra, (extra)->parked.turns.next); turn;              \
+         turn = parked_from(extra, turn->wait.link.next))
 
 /** A turn that waits may go on, after those that may already. */
 static inline void woken_push(struct cell *cell, struct cell_extra *extra, struct tr_self *self)
 {
     self->state = TURN_WOKEN;
-    self->woken_next = NULL;
+    self->wait.woken_next = NULL;
     if (__builtin_expect(cell->flags & CELL_WOKEN, 0))
-        extra->woken_last->woken_next = self;
+        extra->parked.woken_last->wait.woken_next = self;
     else
-        extra->woken_first = self;
-    extra->woken_last = self;
+        extra->parked.woken_first = self;
+    extra->parked.woken_last = self;
     cell->flags |= CELL_WOKEN;
 }
 
 /** Takes the first of them. */
 static inline struct tr_self *woken_pop(struct cell *cell)
 {
-    struct tr_self *self = cell->extra->woken_first;
+    struct tr_self *self = cell->extra->parked.woken_first;
     TR_ASSERT(self);
-    struct tr_self *next = self->woken_next;
-    cell->extra->woken_first = next;
+    struct tr_self *next = self->wait.woken_next;
+    cell->extra->parked.woken_first = next;
     if (__builtin_expect(!next, 1))
         cell->flags &= (uint16_t)~CELL_WOKEN;
     return self;
@@ -110,7 +110,7 @@ static inline struct tr_self *woken_pop(struct cell *cell)
 /** All of them are about to end: none is to be found there. */
 static inline void woken_clear(struct cell *cell)
 {
-    cell->extra->woken_first = NULL;
+    cell->extra->parked.woken_first = NULL;
     cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
@@ -120,9 +120,9 @@ static inline void turn_wake(struct tr_self *self, tr_status outcome)
     struct cell *cell = self->cell;
     if (__builtin_expect(self->state != TURN_PARKED, 0))
         return;
-    self->outcome = outcome;
-    if (__builtin_expect(timer_is_armed(&self->deadline), 0))
-        tr__wheel_cancel(&self->worker->waits, &self->deadline);
+    self->wait.outcome = outcome;
+    if (__builtin_expect(timer_is_armed(&self->waits.deadline), 0))
+        tr__wheel_cancel(&self->worker->turns.deadlines, &self->waits.deadline);
     woken_push(cell, cell->extra, self);
     if (mail_is_idle(cell))
         mail_make_ready(self->worker, cell);

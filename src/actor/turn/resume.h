@@ -20,10 +20,10 @@
 /** Puts a turn that begins to wait at the end of the list; one that waits again and again is there. */
 RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 {
-    if (__builtin_expect(extra->parked.previous == &self->link, 1))
+    if (__builtin_expect(extra->parked.turns.previous == &self->wait.link, 1))
         return;
-    list_remove(&self->link);
-    list_push_last(&extra->parked, &self->link);
+    list_remove(&self->wait.link);
+    list_push_last(&extra->parked.turns, &self->wait.link);
 }
 
 /** Prepares a turn that resumes, of an actor that is metered or behind a barrier. */
@@ -38,32 +38,32 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
 {
     TR_ASSERT_SLOW(worker_running(worker) == cell);
     self->state = TURN_RUNS;
-    self->caller = worker->host.current;
+    self->wait.caller = worker->stacks.host.current;
     loop_step(&worker->loop);
     worker_set_type(worker, self->envelope->type);
     worker_set_handler(worker, self->handler);
-    worker->message->turns++; /* a stretch is charged like a turn */
+    worker->turns.message->turns++; /* a stretch is charged like a turn */
     if (__builtin_expect(cell->flags & (CELL_METERED | CELL_BARRIER), 0))
         tr__resume_prepare(self);
     if (is_stuck) {
         tr__handoff_leave(worker, self);
     } else {
-        self->claim = atomptr_load(&worker->claim, ATOM_RELAXED);
-        fiber_switch(&worker->host, self->fiber);
+        self->claim = atomptr_load(&worker->handoff.claim, ATOM_RELAXED);
+        fiber_switch(&worker->stacks.host, self->wait.fiber);
     }
     loop_step(&worker->loop);
     if (__builtin_expect(self->state != TURN_ENDED, 1))
         return false;
     worker_set_type(worker, self->envelope->type);
-    list_remove(&self->born);
-    list_remove(&self->link);
+    list_remove(&self->waits.born);
+    list_remove(&self->wait.link);
     return true;
 }
 
 /** The same of a turn that waits. */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
-    if (!--cell->extra->parked_count && __builtin_expect(cell->flags & CELL_IDLES, 0))
+    if (!--cell->extra->parked.count && __builtin_expect(cell->flags & CELL_IDLES, 0))
         tr__idle_resume(worker, cell);
     return resume_until_wait(worker, cell, self, false);
 }
@@ -87,12 +87,12 @@ RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     TR_ASSERT(extra);
-    if (__builtin_expect(extra->abandons, 0)) {
+    if (__builtin_expect(extra->parked.abandons, 0)) {
         tr__turns_abandon(worker, cell);
         return true;
     }
     struct tr_self *self = woken_pop(cell);
-    worker->message->envelope = NULL; /* of a turn that is over: who looks must not find it */
+    worker->turns.message->envelope = NULL; /* of a turn that is over: who looks must not find it */
     if (!resume_parked(worker, cell, self))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
@@ -103,12 +103,12 @@ RESUME_INLINE bool park_is_plain(const struct tr_self *self)
 {
     const struct worker *worker = self->worker;
     /* One test of what few have, instead of a branch for each. */
-    uintptr_t is_odd = (uintptr_t)self->favoured | (uintptr_t)self->grant |
+    uintptr_t is_odd = (uintptr_t)self->capacity.favoured | (uintptr_t)self->capacity.grant |
                        (uintptr_t)worker->outbox |
                        (self->cell->flags & (CELL_METERED | CELL_IDLES));
     TR_ASSERT_SLOW(!self->job); /* it waits for no function as well */
     return self->waits_plainly && !self->asks_barrier && !is_odd && !self->is_cancelled &&
-           !worker->depth && self->state == TURN_RUNS;
+           !worker->turns.depth && self->state == TURN_RUNS;
 }
 
 /** As tr__turn_park without a deadline, of a turn of which park_is_plain. */
@@ -117,12 +117,12 @@ RESUME_INLINE tr_status park_plainly(struct tr_self *self)
     struct worker *worker = self->worker;
     struct cell_extra *extra = self->cell->extra;
     TR_ASSERT_SLOW(turn_may_park(self) == TR_OK && !turn_wants_barrier(self));
-    extra->parked_count++;
+    extra->parked.count++;
     parked_push(extra, self);
     self->state = TURN_PARKED;
-    self->parked_ns = worker->loop.now_ns;
-    fiber_switch(&worker->host, self->caller);
-    return self->outcome;
+    self->wait.since_ns = worker->loop.now_ns;
+    fiber_switch(&worker->stacks.host, self->wait.caller);
+    return self->wait.outcome;
 }
 
 #endif

@@ -50,7 +50,7 @@ static void look_closely(struct tr_self *self)
     const struct cell *cell = self->cell;
     if (cell->flags & CELL_METERED)
         tr__budget_turn_begin(self);
-    self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->line);
+    self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->waits.line);
     self->needs_slow_end |= self->is_behind; /* its end takes that back */
 }
 
@@ -72,8 +72,8 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         return false;
     case ENVELOPE_EVENT:
         self->needs_slow_end = true; /* its end is no ordinary one */
-        if (cell->extra && envelope == cell->extra->idle_event)
-            cell->extra->idle_event = NULL;
+        if (cell->extra && envelope == cell->extra->idle.event)
+            cell->extra->idle.event = NULL;
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:
@@ -299,7 +299,7 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
                 return ring_pop(&cell->cycle);
             break;
         }
-        if (is_used_up(worker->message, worker))
+        if (is_used_up(worker->turns.message, worker))
             break; /* turns that waited have used it */
     }
     tr__cell_park_or_requeue(worker, cell);
@@ -323,7 +323,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             if (cell->cycle && !self->turns && (cell->replies || cell->exceptions))
                 tr__mail_resume_cycle(cell);
             envelope = next_message(worker, cell);
-            self = worker->message;
+            self = worker->turns.message;
         }
         if (__builtin_expect(!envelope, 0)) {
             self->turns += !self->turns; /* to run for nothing is charged like a turn */
@@ -333,8 +333,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
         do {
             RUN_OPAQUE(self); /* so that its turns are counted in memory, by one addition */
             if (__builtin_expect(!message_turn(self, worker, cell, envelope, is_plain, mode), 0))
-                return worker->message; /* it stops, or is gone */
-            TR_ASSERT_SLOW(self == worker->message);
+                return worker->turns.message; /* it stops, or is gone */
+            TR_ASSERT_SLOW(self == worker->turns.message);
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
@@ -343,7 +343,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             }
             if (__builtin_expect(is_used_up(self, worker), 0)) {
                 tr__cell_park_or_requeue(worker, cell);
-                return worker->message;
+                return worker->turns.message;
             }
             is_plain = false;
         } while (has_more && (envelope = take_on(cell)));
@@ -357,7 +357,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
                              enum call_mode mode, const struct loop_hooks *hooks)
 {
-    struct tr_self *self = worker->message;
+    struct tr_self *self = worker->turns.message;
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
     if (__builtin_expect(worker->loop.hooks != hooks, 0))
@@ -372,7 +372,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         self->cell = cell;
         self->turns = 0;
         if (mode == CALL_RELIEVING)
-            self->claim = atomptr_load(&worker->claim, ATOM_RELAXED);
+            self->claim = atomptr_load(&worker->handoff.claim, ATOM_RELAXED);
         worker_set_running(worker, cell);
         self = run(worker, cell, self, mode);
         uint32_t turns = self->turns;

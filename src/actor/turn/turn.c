@@ -34,16 +34,16 @@ static void run_defers(struct tr_self *self)
         struct turn_defer *defer = turn_defer_at(self, --self->defer_count);
         defer->release(defer->resource);
     }
-    self->more_defers = NULL;
+    self->defers.more = NULL;
 }
 
 void tr__become_forget(struct tr_self *self)
 {
-    if (self->become_message && !self->become_type->is_flat)
-        tr__copy_drop(self->become_type, (void *)(uintptr_t)self->become_message);
-    self->become = NULL;
-    self->become_type = NULL;
-    self->become_message = NULL;
+    if (self->become.message && !self->become.type->is_flat)
+        tr__copy_drop(self->become.type, (void *)(uintptr_t)self->become.message);
+    self->become.behavior = NULL;
+    self->become.type = NULL;
+    self->become.message = NULL;
 }
 
 static void story_clear(struct tr_self *self)
@@ -81,9 +81,9 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next)
     case TR_NEXT_BECOME:
         switch (tr__cell_adopt(worker,
                                cell,
-                               self->become,
-                               self->become_type,
-                               self->become_message,
+                               self->become.behavior,
+                               self->become.type,
+                               self->become.message,
                                self->causal,
                                &self->error)) {
         case TR_OK:
@@ -145,9 +145,9 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     if (self->frame)
         next = cell_durable(self->cell)->hooks->on_crash(self, next);
-    if (self->favoured)
+    if (self->capacity.favoured)
         tr__favour_end(self);
-    if (self->grant)
+    if (self->capacity.grant)
         tr__grant_return(self);
     if (self->is_barrier)
         tr__barrier_end(self);
@@ -179,7 +179,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     if (self->envelope)
         envelope_done(self);
     tr__become_forget(self);
-    tr__scratch_reset(self->scratch, self->scratch_mark);
+    tr__scratch_reset(self->scratch.current, self->scratch.mark);
     story_clear(self);
     return is_running;
 }
@@ -189,7 +189,7 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
-    bool is_running = tr__turn_finish(self, self->next);
+    bool is_running = tr__turn_finish(self, self->call.next);
     if (is_running)
         tr__cell_park_or_requeue(worker, self->cell);
     worker_set_running(worker, NULL);
@@ -202,18 +202,18 @@ static void message_crashed(void *context)
 static void call_main(void *context)
 {
     struct tr_self *self = context;
-    if (self->worker->system->traps_faults)
-        self->next = tr__fault_call(self, self->call, self->message);
+    if (self->worker->system->options.traps_faults)
+        self->call.next = tr__fault_call(self, self->call.function, self->call.message);
     else
-        self->next = self->call(self, self->cell->state, self->message);
-    tr__fiber_end(&self->worker->host, self->caller);
+        self->call.next = self->call.function(self, self->cell->state, self->call.message);
+    tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
     self->state = TURN_ENDED;
-    tr__fiber_end(&self->worker->host, self->caller);
+    tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
 /*
@@ -223,13 +223,13 @@ static void call_crashed(void *context)
 static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, struct tr_self *self)
 {
     struct fiber *fiber;
-    if (tr__fiber_new(&worker->fibers, call_main, self, &fiber) == TR_OK)
+    if (tr__fiber_new(&worker->stacks.pool, call_main, self, &fiber) == TR_OK)
         return fiber;
     bool is_last = kind == TURN_POST_STOP || kind == TURN_PRE_RESTART;
-    if (!is_last || !worker->last)
+    if (!is_last || !worker->stacks.last)
         return NULL;
-    fiber = worker->last;
-    worker->last = NULL;
+    fiber = worker->stacks.last;
+    worker->stacks.last = NULL;
     tr__fiber_prepare(fiber, call_main, self);
     return fiber;
 }
@@ -237,7 +237,8 @@ static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, stru
 /* The kept stack has gone back to the pool with its fiber: keeps another one. */
 static void keep_last(struct worker *worker)
 {
-    tr_status status = tr__fiber_new(&worker->fibers, tr__worker_fiber, worker, &worker->last);
+    tr_status status =
+        tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.last);
     TR_ASSERT(status == TR_OK);
 }
 
@@ -245,24 +246,24 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
                               tr_next (*call)(tr_self *self, void *state, const void *message),
                               const void *message, uint64_t causal)
 {
-    if (worker->depth + 1 >= WORKER_TURNS)
+    if (worker->turns.depth + 1 >= WORKER_TURNS)
         return NULL;
-    struct tr_self *self = &worker->turns[worker->depth + 1];
+    struct tr_self *self = &worker->turns.calls[worker->turns.depth + 1];
     struct fiber *fiber = call_fiber(worker, kind, self);
     if (!fiber)
         return NULL;
-    worker->depth++;
+    worker->turns.depth++;
     atom64_count(&worker->counters.signals, 1);
     story_clear(self);
     self->cell = cell;
     self->envelope = NULL;
     self->causal = causal;
     self->kind = kind;
-    self->scratch_mark = tr__scratch_mark(self->scratch);
-    self->call = call;
-    self->message = message;
-    self->next = same;
-    self->caller = worker->host.current;
+    self->scratch.mark = tr__scratch_mark(self->scratch.current);
+    self->call.function = call;
+    self->call.message = message;
+    self->call.next = same;
+    self->wait.caller = worker->stacks.host.current;
     tr__dead_letter_batches_end(worker);
     const struct cell *running = worker_running(worker);
     const tr_type *running_type = worker_type(worker);
@@ -275,8 +276,8 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
     worker_set_handler(worker, tr__dispatch_handler(cell->dispatch, call));
-    fiber_switch(&worker->host, fiber);
-    if (__builtin_expect(!worker->last, 0))
+    fiber_switch(&worker->stacks.host, fiber);
+    if (__builtin_expect(!worker->stacks.last, 0))
         keep_last(worker);
     worker_set_running(worker, running);
     worker_set_type(worker, running_type);
@@ -292,10 +293,10 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
 void tr__call_hook_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    TR_ASSERT(self == &worker->turns[worker->depth]);
+    TR_ASSERT(self == &worker->turns.calls[worker->turns.depth]);
     tr__become_forget(self);
-    tr__scratch_reset(self->scratch, self->scratch_mark);
-    worker->depth--;
+    tr__scratch_reset(self->scratch.current, self->scratch.mark);
+    worker->turns.depth--;
 }
 
 void tr__turn_crash(struct tr_self *self)
@@ -306,12 +307,12 @@ void tr__turn_crash(struct tr_self *self)
 void tr__turn_abort(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;
-    self->next = next;
-    TR_ASSERT(self->is_detached ? !worker->depth : self == worker_turn(worker));
+    self->call.next = next;
+    TR_ASSERT(self->is_detached ? !worker->turns.depth : self == worker_turn(worker));
     /* A defer of a turn that has waited runs on the stack of who resumed it, which cannot be left. */
     TR_ASSERT(!self->is_detached || self->state == TURN_RUNS);
     void (*crashed)(void *self) = message_crashed;
-    if (worker->depth || self->is_detached)
+    if (worker->turns.depth || self->is_detached)
         crashed = call_crashed;
-    tr__fiber_replace(&worker->host, &worker->fibers, crashed, self);
+    tr__fiber_replace(&worker->stacks.host, &worker->stacks.pool, crashed, self);
 }

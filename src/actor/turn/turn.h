@@ -55,7 +55,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell);
 /** The place of one call of tr_defer. */
 static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)
 {
-    return index < TURN_DEFERS ? &self->defers[index] : &self->more_defers[index - TURN_DEFERS];
+    return index < TURN_DEFERS ? &self->defers.few[index] : &self->defers.more[index - TURN_DEFERS];
 }
 
 #endif

@@ -65,12 +65,12 @@ TR_BEHAVIOR(tr_inbox, void);
 static struct tr_client *client_reuse(struct tr_system *system)
 {
     struct tr_client *client = NULL;
-    lock_take(&system->foreign_lock);
-    for (client = system->clients; client && client->is_used; client = client->next)
+    lock_take(&system->foreign.lock);
+    for (client = system->foreign.clients; client && client->is_used; client = client->next)
         ;
     if (client)
         client->is_used = true;
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     return client;
 }
 
@@ -87,10 +87,10 @@ static tr_status client_make(struct tr_system *system, struct tr_client **made)
         return status;
     }
     grace_join(&system->names.grace, &client->reader);
-    lock_take(&system->foreign_lock);
-    client->next = system->clients;
-    system->clients = client;
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    client->next = system->foreign.clients;
+    system->foreign.clients = client;
+    lock_give(&system->foreign.lock);
     *made = client;
     return TR_OK;
 }
@@ -99,7 +99,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
 {
     if (!system || !made)
         return TR_INVALID_ARGUMENT;
-    if (atom32_load(&system->is_over, ATOM_SEQ_CST))
+    if (atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
         return TR_STOPPING;
     tr_status status = TR_OK;
     struct tr_client *client = client_reuse(system);
@@ -110,9 +110,9 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     struct cell *cell;
     status = tr__slot_take(&system->slots, NULL, &cell);
     if (status != TR_OK) {
-        lock_take(&system->foreign_lock);
+        lock_take(&system->foreign.lock);
         client->is_used = false;
-        lock_give(&system->foreign_lock);
+        lock_give(&system->foreign.lock);
         return status;
     }
     cell_clear(cell);
@@ -129,19 +129,19 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
 void tr__client_give(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    envelope_give(&system->foreign_pool, envelope);
-    tr__envelope_flush(&system->foreign_pool);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    envelope_give(&system->foreign.pool, envelope);
+    tr__envelope_flush(&system->foreign.pool);
+    lock_give(&system->foreign.lock);
 }
 
 /* A signal that nobody waits for: as if it had never been sent. */
 static void drop(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, UINT64_MAX);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, UINT64_MAX);
+    lock_give(&system->foreign.lock);
     tr__client_give(client, envelope);
 }
 
@@ -174,9 +174,9 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
                                  .to = (uint64_t)envelope->generation << 32 |
                                        (uint32_t)client->cell->identity,
                                  .reason = reason};
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.dead, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(system, NULL, &letter);
     put_away(client, envelope, reason);
 }
@@ -228,9 +228,9 @@ static void take_answer(struct tr_client *client, struct envelope *envelope)
         bury(client, envelope, TR_TIMEOUT);
         return;
     }
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.handled, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.handled, 1);
+    lock_give(&system->foreign.lock);
     if (!is_wanted)
         tr__client_give(client, envelope);
 }
@@ -278,7 +278,7 @@ void tr__client_look(struct tr_client *client)
 void tr__client_look_last(struct tr_client *client)
 {
     /* Nobody sends any more once that is known: what is looked at afterwards is all. */
-    client->is_last = atom32_load(&client->system->is_over, ATOM_SEQ_CST);
+    client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     tr__client_look(client);
 }
 
@@ -288,7 +288,7 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
     /* Nobody sends any more, but the caller must look once after it knows that. */
-    client->is_last = atom32_load(&client->system->is_over, ATOM_SEQ_CST);
+    client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     if (client->is_last)
         return true;
     bool is_asleep = ready_doze(&client->ready);
@@ -371,24 +371,24 @@ void tr_client_free(tr_client *client)
     client->why_id = 0;
     client->cell = NULL;
     tr__slot_give(&system->slots, NULL, cell);
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     client->is_used = false;
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
 }
 
 void tr__clients_nudge(struct tr_system *system)
 {
-    lock_take(&system->foreign_lock);
-    for (struct tr_client *client = system->clients; client; client = client->next) {
+    lock_take(&system->foreign.lock);
+    for (struct tr_client *client = system->foreign.clients; client; client = client->next) {
         if (ready_nudge(&client->ready))
             system->platform->wake(system->platform, client->parker);
     }
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
 }
 
 void tr__clients_close(struct tr_system *system)
 {
-    for (struct tr_client *client = system->clients; client; client = client->next) {
+    for (struct tr_client *client = system->foreign.clients; client; client = client->next) {
         if (client->is_used)
             tr_client_free(client);
     }
@@ -396,7 +396,7 @@ void tr__clients_close(struct tr_system *system)
 
 void tr__clients_free(struct tr_system *system)
 {
-    struct tr_client *client = system->clients;
+    struct tr_client *client = system->foreign.clients;
     while (client) {
         struct tr_client *next = client->next;
         TR_ASSERT(!client->is_used);
@@ -404,7 +404,7 @@ void tr__clients_free(struct tr_system *system)
         source_resize(&system->source, client, 0);
         client = next;
     }
-    system->clients = NULL;
+    system->foreign.clients = NULL;
 }
 
 tr_ref tr_client_ref(const tr_client *client)
@@ -483,9 +483,9 @@ static void receive(struct tr_client *client, const tr_type *type, tr_time timeo
         tr__client_watch_over(client, client->lent);
     if (mail_takes_capacity(client->lent))
         tr__capacity_give(client->cell, mail_lines(client->lent));
-    lock_take(&client->system->foreign_lock);
-    atom64_count(&client->system->foreign_counters.handled, 1);
-    lock_give(&client->system->foreign_lock);
+    lock_take(&client->system->foreign.lock);
+    atom64_count(&client->system->foreign.counters.handled, 1);
+    lock_give(&client->system->foreign.lock);
 }
 
 const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns)

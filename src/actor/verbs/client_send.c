@@ -12,9 +12,9 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
                         tr_status reason)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.refused, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.refused, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(system,
                     NULL,
                     &(struct dead_letter){
@@ -60,10 +60,10 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
 static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
 {
     struct tr_system *system = client->system;
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, 1);
-    atom64_count(&system->foreign_counters.dead, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, 1);
+    atom64_count(&system->foreign.counters.dead, 1);
+    lock_give(&system->foreign.lock);
     tr__dead_letter(
         system,
         NULL,
@@ -88,11 +88,11 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
                       const struct client_ask *ask, bool waits)
 {
     struct tr_system *system = client->system;
-    struct envelope_pool *pool = &system->foreign_pool;
+    struct envelope_pool *pool = &system->foreign.pool;
     tr_status status = TR_NO_MEMORY;
     if (__builtin_expect(is_too_late(system, cell, kind), 0))
         return TR_STOPPED;
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     struct envelope *envelope = envelope_take(pool);
     if (envelope) {
         status = envelope_fill(
@@ -100,7 +100,7 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
         if (status != TR_OK)
             envelope_give_empty(pool, envelope);
     }
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     if (status != TR_OK)
         return status;
     envelope->kind = (uint8_t)kind;
@@ -124,12 +124,12 @@ static tr_status send(struct tr_client *client, struct cell *cell, uint64_t to,
         status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         result = door_push(&cell->door, &envelope->mail);
-    lock_take(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
     if (result == DOOR_REFUSED)
         envelope_give(pool, envelope);
     else
-        atom64_count(&system->foreign_counters.accepted, kind <= ENVELOPE_SIGNAL);
-    lock_give(&system->foreign_lock);
+        atom64_count(&system->foreign.counters.accepted, kind <= ENVELOPE_SIGNAL);
+    lock_give(&system->foreign.lock);
     if (result == DOOR_REFUSED)
         return status == TR_OK ? TR_STOPPED : status;
     if (result == DOOR_TAKEN_POST)
@@ -227,7 +227,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
     /* /user stops by tr_system_shutdown only. */
-    if (!cell || cell == client->system->guardian)
+    if (!cell || cell == client->system->user.guardian)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
         return order_group(client, ref.bits, kind);
@@ -284,18 +284,18 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
         return TR_NAME_EXISTS;
     }
     struct cell *cell;
-    status = tr__spawn_enter(system, system->guardian, args->error);
+    status = tr__spawn_enter(system, system->user.guardian, args->error);
     if (status != TR_OK)
         return status;
     status = tr__spawn_prepare(
-        system, NULL, system->guardian, args, client->cell->identity, true, &cell);
+        system, NULL, system->user.guardian, args, client->cell->identity, true, &cell);
     if (status != TR_OK) {
-        tr__spawn_leave(system, system->guardian);
+        tr__spawn_leave(system, system->user.guardian);
         return status;
     }
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.spawned, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.spawned, 1);
+    lock_give(&system->foreign.lock);
     cell->origin->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
     cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);

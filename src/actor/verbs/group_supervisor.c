@@ -232,8 +232,9 @@ tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spaw
     tr_status status = check(system, spawn, group);
     if (status != TR_OK)
         return status;
-    struct group_plan plan = {
-        .spawn = spawn, .supervision = &system->supervision, .spawner = client->cell->identity};
+    struct group_plan plan = {.spawn = spawn,
+                              .supervision = &system->user.supervision,
+                              .spawner = client->cell->identity};
     struct group_address *address;
     struct tr_group_open open;
     tr_spawn_args supervisor;

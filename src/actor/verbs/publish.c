@@ -213,20 +213,20 @@ tr_published tr_client_publish(tr_client *client, tr_topic topic, const tr_type 
     published.status = tr__topic_begin(system, topic.bits, &walk);
     if (published.status != TR_OK)
         return published;
-    lock_take(&system->foreign_lock);
-    published.status = prepare(&system->foreign_pool, &walk, &issue, &first);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    published.status = prepare(&system->foreign.pool, &walk, &issue, &first);
+    lock_give(&system->foreign.lock);
     tr__topic_end(&walk);
     struct envelope *back = send_all_far(system, first, &issue, &published);
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.accepted, published.taken);
-    atom64_count(&system->foreign_counters.refused, published.refused);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.accepted, published.taken);
+    atom64_count(&system->foreign.counters.refused, published.refused);
     while (back) {
         struct envelope *envelope = back;
         back = (struct envelope *)(void *)envelope->mail.next;
-        envelope_give(&system->foreign_pool, envelope);
+        envelope_give(&system->foreign.pool, envelope);
     }
-    lock_give(&system->foreign_lock);
+    lock_give(&system->foreign.lock);
     return published;
 }
 

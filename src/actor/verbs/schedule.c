@@ -221,7 +221,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
     lock_take(&schedules->lock);
     for (int i = 0; i < ROUND_MAX; i++) {
         struct timer_node *node = NULL;
-        if (!atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+        if (!atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
             node = tr__wheel_expire(&schedules->wheel, now_ns);
         if (!node)
             break;
@@ -238,7 +238,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
     }
     next_update(schedules);
     /* What has not fired when the system stops never does. */
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         atom64_store(&schedules->next_ns, (uint64_t)TR_NEVER, ATOM_RELAXED);
     lock_give(&schedules->lock);
     return tr__schedules_next(worker) <= now_ns;
@@ -325,7 +325,8 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
     static const tr_spawn_args args = {.size = sizeof args,
                                        .behavior = &tr_behavior_tr_schedule_actor};
     struct cell *cell;
-    tr_status status = tr__spawn_prepare(system, NULL, system->guardian, &args, 0, true, &cell);
+    tr_status status =
+        tr__spawn_prepare(system, NULL, system->user.guardian, &args, 0, true, &cell);
     if (status != TR_OK)
         return status;
     char path[64];
@@ -343,9 +344,9 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
     }
     cell->flags |= CELL_CALLS;
     memcpy(cell->state_inline, &schedule->number, sizeof schedule->number);
-    lock_take(&system->foreign_lock);
-    atom64_count(&system->foreign_counters.spawned, 1);
-    lock_give(&system->foreign_lock);
+    lock_take(&system->foreign.lock);
+    atom64_count(&system->foreign.counters.spawned, 1);
+    lock_give(&system->foreign.lock);
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     schedule->cell = cell;
     schedule->to = cell->identity;
@@ -359,7 +360,7 @@ static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, 
 {
     if (ns < 0 || kind > TR_TIMER_FIXED_DELAY || (kind != TR_TIMER_ONCE && ns == 0))
         return TR_INVALID_ARGUMENT;
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
@@ -430,11 +431,11 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
         return status;
     schedule->function = function;
     schedule->argument = argument;
-    status = tr__spawn_enter(system, system->guardian, NULL);
+    status = tr__spawn_enter(system, system->user.guardian, NULL);
     if (status == TR_OK) {
         status = actor_make(system, schedule);
         if (status != TR_OK)
-            tr__spawn_leave(system, system->guardian);
+            tr__spawn_leave(system, system->user.guardian);
     }
     if (status != TR_OK) {
         lock_take(&system->schedules.lock);

@@ -288,9 +288,9 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
         tr__copy_into(setup_type, setup, memory, size);
         kept = memory;
     }
-    self->become = behavior;
-    self->become_type = setup_type;
-    self->become_message = kept;
+    self->become.behavior = behavior;
+    self->become.type = setup_type;
+    self->become.message = kept;
     self->needs_slow_end = true;
     return TR_VALUE(tr_next, TR_NEXT_BECOME);
 }
@@ -365,7 +365,7 @@ tr_ref tr_parent(const tr_self *self)
     if (!self)
         return TR_NOBODY;
     const struct cell *parent = slots_parent(self->worker->slots, self->cell);
-    if (!parent || parent == self->worker->system->guardian)
+    if (!parent || parent == self->worker->system->user.guardian)
         return TR_NOBODY;
     return tr_ref_from_bits(parent->identity);
 }

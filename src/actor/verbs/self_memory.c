@@ -100,7 +100,7 @@ void *tr_try_scratch(tr_self *self, size_t size)
     if (!self)
         return NULL;
     self->needs_slow_end = true;
-    return tr__scratch_alloc(self->scratch, size);
+    return tr__scratch_alloc(self->scratch.current, size);
 }
 
 void *tr_scratch(tr_self *self, size_t size)
@@ -160,10 +160,10 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
         release(resource);
         tr_crash(self, TR_LIMIT, "more than %d calls of tr_defer in a turn", TR_DEFERS_MAX);
     }
-    if (self->defer_count == TURN_DEFERS && !self->more_defers) {
-        size_t size = (TR_DEFERS_MAX - TURN_DEFERS) * sizeof *self->more_defers;
-        self->more_defers = tr__scratch_alloc(self->scratch, size);
-        if (!self->more_defers) {
+    if (self->defer_count == TURN_DEFERS && !self->defers.more) {
+        size_t size = (TR_DEFERS_MAX - TURN_DEFERS) * sizeof *self->defers.more;
+        self->defers.more = tr__scratch_alloc(self->scratch.current, size);
+        if (!self->defers.more) {
             release(resource);
             no_memory(self, size);
         }

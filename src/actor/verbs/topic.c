@@ -186,7 +186,7 @@ static tr_status topic_make(struct tr_system *system, const char *name, uint64_t
 {
     struct topics *topics = &system->topics;
     uint32_t place;
-    if (atom32_load(&system->is_stopping, ATOM_SEQ_CST))
+    if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         return TR_STOPPING;
     tr_status status = place_take(system, &place);
     if (status != TR_OK)

@@ -94,8 +94,10 @@ static const struct envelope *first_of(const struct envelope *last)
 static const struct envelope *oldest_of(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
-    const struct envelope *rings[] = {
-        extra ? extra->held : NULL, cell->cycle, extra ? extra->requests : NULL, cell->notices};
+    const struct envelope *rings[] = {extra ? extra->mail.held : NULL,
+                                      cell->cycle,
+                                      extra ? extra->mail.requests : NULL,
+                                      cell->notices};
     for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
         const struct envelope *first = first_of(rings[i]);
         if (first)
@@ -149,7 +151,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
         reason->count = report->waiting;
         reason->who = tr_ref_from_bits(oldest ? oldest->sender : 0);
     }
-    const struct envelope *waiters = cell->extra ? cell->extra->waiters : NULL;
+    const struct envelope *waiters = cell->extra ? cell->extra->senders.ring : NULL;
     if (!waiters)
         return;
     const struct envelope *first = (const struct envelope *)(const void *)waiters->mail.next;
@@ -205,12 +207,12 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
                  ask->type->name,
                  more,
                  path_of(worker, ask->to, path));
-    } else if (turn->waits_for || turn->wants) {
-        *who = turn->wants ? turn->wants : turn->waits_for;
+    } else if (turn->waits.on || turn->sender.wants) {
+        *who = turn->sender.wants ? turn->sender.wants : turn->waits.on;
         snprintf(
             words, size, "waits for capacity in the mailbox of %s", path_of(worker, *who, path));
-    } else if (timer_is_armed(&turn->deadline)) {
-        tr_time left_ns = turn->deadline.deadline_ns - worker->loop.now_ns;
+    } else if (timer_is_armed(&turn->waits.deadline)) {
+        tr_time left_ns = turn->waits.deadline.deadline_ns - worker->loop.now_ns;
         snprintf(words,
                  size,
                  "sleeps for another %lld ms",
@@ -239,7 +241,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     tr_reason *reason = tr__why_add(report,
                                     kind,
                                     holds,
-                                    age_of(report, turn->parked_ns),
+                                    age_of(report, turn->wait.since_ns),
                                     "%.40s %s%s",
                                     turn->handler->name ? turn->handler->name : "its handler",
                                     words,
@@ -249,8 +251,8 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     reason->who = tr_ref_from_bits(who);
     reason->count = 1;
     /* tr_await and tr_sleep note where they stand; of other waits the behavior is the nearest place. */
-    if (turn->where)
-        place_set(reason, turn->where, 0);
+    if (turn->wait.where)
+        place_set(reason, turn->wait.where, 0);
     else
         place_set(reason, behavior->file, behavior->line);
 }
@@ -267,25 +269,25 @@ static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *r
             told++;
         }
     }
-    if (cell->extra->parked_count > told) {
+    if (cell->extra->parked.count > told) {
         tr_reason *reason = tr__why_add(report,
                                         TR_WHY_TURN_WAITS,
                                         TR_HOLDS_STOP,
                                         -1,
                                         "more turns that wait: %u",
-                                        (unsigned)(cell->extra->parked_count - told));
+                                        (unsigned)(cell->extra->parked.count - told));
         if (reason)
-            reason->count = cell->extra->parked_count - told;
+            reason->count = cell->extra->parked.count - told;
     }
-    if (cell->extra->then_count) {
+    if (cell->extra->asks.then_count) {
         tr_reason *reason = tr__why_add(report,
                                         TR_WHY_ANSWERS_DUE,
                                         TR_HOLDS_STOP,
                                         -1,
                                         "outstanding answers to tr_ask_then: %u",
-                                        (unsigned)cell->extra->then_count);
+                                        (unsigned)cell->extra->asks.then_count);
         if (reason)
-            reason->count = cell->extra->then_count;
+            reason->count = cell->extra->asks.then_count;
     }
 }
 
@@ -349,13 +351,13 @@ static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 static void see_house(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     uint32_t all = TR_HOLDS_MAIL | TR_HOLDS_STOP | TR_HOLDS_CAPACITY | TR_HOLDS_RESTART;
-    const struct tr_self *stuck = cell->extra ? cell->extra->stuck : NULL;
+    const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
     if (stuck) {
         const tr_behavior *behavior = cell->dispatch->behavior;
         tr_reason *reason = tr__why_add(report,
                                         TR_WHY_RUNS,
                                         all,
-                                        age_of(report, stuck->parked_ns),
+                                        age_of(report, stuck->wait.since_ns),
                                         "%s has not returned; another thread runs worker %u",
                                         stuck->handler->name ? stuck->handler->name : "a handler",
                                         (unsigned)worker->index);
@@ -365,7 +367,8 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
         const tr_handler *handler = worker_handler(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
         /* Mail is taken in between two turns too, and then the handler is of whoever ran last. */
-        bool is_own = cell == worker_running(worker) && handler && handler->name && !worker->taking;
+        bool is_own =
+            cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;
         tr_reason *reason = tr__why_add(
             report, TR_WHY_RUNS, all, -1, "%s runs", is_own ? handler->name : "a handler");
         if (reason)
@@ -390,11 +393,11 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
     const struct cell_extra *extra = cell->extra;
     if (!(cell->flags & CELL_SUSPEND_WANTED))
         return;
-    uint64_t who = extra ? extra->suspended_by : 0;
+    uint64_t who = extra ? extra->suspended.by : 0;
     tr_reason *reason = tr__why_add(report,
                                     TR_WHY_SUSPENDED,
                                     TR_HOLDS_MAIL | TR_HOLDS_CAPACITY,
-                                    extra ? age_of(report, extra->suspended_ns) : -1,
+                                    extra ? age_of(report, extra->suspended.since_ns) : -1,
                                     "suspended by %s",
                                     path_of(worker, who, path));
     if (reason)
@@ -407,10 +410,10 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
     char path[TR_PATH_MAX + 1];
     uint32_t holds = TR_HOLDS_RESTART | TR_HOLDS_MAIL | TR_HOLDS_CAPACITY;
     const struct cell_extra *extra = cell->extra;
-    const struct failure *failure = extra->failure;
+    const struct failure *failure = extra->supervision.failure;
     const struct cell *parent = slots_parent(worker->slots, cell);
     uint64_t supervisor = parent ? ATOM_PEEK(&parent->identity) : 0;
-    tr_time age_ns = age_of(report, extra->failed_ns);
+    tr_time age_ns = age_of(report, extra->supervision.failed_ns);
     tr_reason *reason = NULL;
     if (!failure) {
         reason = tr__why_add(report,
@@ -448,7 +451,7 @@ static bool is_failed(const struct cell *cell)
 {
     if (!cell->extra || cell->life >= LIFE_STOPPING)
         return false;
-    const struct failure *failure = cell->extra->failure;
+    const struct failure *failure = cell->extra->supervision.failure;
     bool is_restarting = cell->life == LIFE_STARTING && failure && failure->phase != FAILURE_PAST;
     return is_restarting || cell->flags & CELL_FAILED;
 }
@@ -481,11 +484,11 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
         if (reason)
             reason->count = report->waiting;
     }
-    if (extra && extra->stash_count) {
+    if (extra && extra->stash.count) {
         tr_reason *reason = tr__why_add(
-            report, TR_WHY_STASHED, 0, -1, "stashed messages: %u", (unsigned)extra->stash_count);
+            report, TR_WHY_STASHED, 0, -1, "stashed messages: %u", (unsigned)extra->stash.count);
         if (reason)
-            reason->count = extra->stash_count;
+            reason->count = extra->stash.count;
     }
 }
 
@@ -538,6 +541,6 @@ void tr__why_suspends(struct worker *worker, struct cell *cell, uint64_t who)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return; /* nobody will know who it was */
-    extra->suspended_by = who;
-    extra->suspended_ns = worker->loop.now_ns;
+    extra->suspended.by = who;
+    extra->suspended.since_ns = worker->loop.now_ns;
 }

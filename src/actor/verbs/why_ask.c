@@ -209,12 +209,12 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     status = send(self, ask, cell);
     if (status == TR_OK) {
         tr__wheel_arm(
-            &worker->ask_timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
+            &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
         /* No barrier can be in the way of this answer, so no ring is looked for. */
         ask->is_wanted = true;
-        self->wanted = 1;
+        self->wait.wanted = 1;
         status = turn_park_at(self, TR_NEVER, NULL);
-        self->wanted = 0;
+        self->wait.wanted = 0;
     }
     if (status == TR_OK)
         status = ask->status;
