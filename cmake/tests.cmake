@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Test programs: one per file, named <kind>_<file>, in build/tests, registered with CTest under the
 # label of their kind. Results of cases go to build/results, where tools/spec reads them.
+include(CheckLinkerFlag)
 set(tests_dir ${PROJECT_SOURCE_DIR}/tests)
 set(results TROUPE_RESULTS_DIR=${PROJECT_BINARY_DIR}/results)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/results)
+
+# What tools/test builds. troupe-bench is not in it: nothing runs it there, and its link-time optimisation takes as
+# long as the links of a hundred tests. Its sources are compiled for troupe-guard.
+add_custom_target(tested)
+add_dependencies(tested troupe_static ${example_targets})
+if(TROUPE_SHARED)
+    add_dependencies(tested troupe)
+endif()
 
 if(TROUPE_TESTS)
     set(required REQUIRED)
@@ -53,6 +62,23 @@ if(TROUPE_TESTS)
     # Tests link the machine code of the archive: optimising each program again takes minutes.
     set_target_properties(test_support PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     set(no_lto $<$<BOOL:${CMAKE_INTERPROCEDURAL_OPTIMIZATION}>:-fno-lto>)
+    # The library is to be fast, not its tests. Only the unit tests of the release build are compiled as the library is,
+    # because they contain code of its headers. Tests of the other builds are compiled with -O0, which takes half the
+    # time, unless they run for long: the sanitizers see no less of them, and the library that they link keeps the flags
+    # of its build.
+    set(is_compiled_quickly OFF)
+    # The release build is linked by the linker that users have. The other builds take the quickest one that is installed.
+    set(linker "")
+    if(TROUPE_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
+        set(is_compiled_quickly ON)
+        check_linker_flag(C -fuse-ld=lld TROUPE_HAS_LLD)
+        check_linker_flag(C -fuse-ld=gold TROUPE_HAS_GOLD)
+        if(TROUPE_HAS_LLD)
+            set(linker -fuse-ld=lld)
+        elseif(TROUPE_HAS_GOLD)
+            set(linker -fuse-ld=gold)
+        endif()
+    endif()
     foreach(kind unit api stress)
         file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/${kind}/*_test.c)
         foreach(source IN LISTS sources)
@@ -65,6 +91,7 @@ if(TROUPE_TESTS)
                 continue()
             endif()
             add_executable(${name} ${source})
+            add_dependencies(tested ${name})
             target_link_libraries(${name} PRIVATE test_support)
             if(name IN_LIST one_thread)
                 target_compile_definitions(${name} PRIVATE TEST_HAS_ONE_THREAD=1)
@@ -77,15 +104,21 @@ if(TROUPE_TESTS)
             endif()
             set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-            target_link_options(${name} PRIVATE ${no_lto} -Wl,--wrap=pthread_create)
-            if(NOT kind STREQUAL "unit") # It is the library that is to be fast, not its tests.
+            target_link_options(${name} PRIVATE ${no_lto} ${linker} -Wl,--wrap=pthread_create)
+            set(is_long OFF)
+            if(kind STREQUAL "stress" OR stem MATCHES "^(store_(crash|fault|flip)|timer_keys|ask_model)_")
+                set(is_long ON)
+            endif()
+            if(is_compiled_quickly AND NOT is_long)
+                target_compile_options(${name} PRIVATE -O0)
+            elseif(NOT kind STREQUAL "unit")
                 target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
             endif()
             add_test(NAME ${name} COMMAND ${name})
             set_tests_properties(${name} PROPERTIES LABELS ${kind} SKIP_RETURN_CODE 77
                 ENVIRONMENT ${results})
             # What takes long begins early, so that no core waits for it at the end.
-            if(kind STREQUAL "stress" OR stem MATCHES "^(store_(crash|fault|flip)|timer_keys|ask_model)_")
+            if(is_long)
                 set_tests_properties(${name} PROPERTIES COST 10)
             endif()
             # Stress takes its limit from ctest --timeout, as do faults of the store: check-long has all of them.
@@ -102,6 +135,7 @@ if(TROUPE_TESTS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
     add_library(crash_hold MODULE ${tests_dir}/crash/hold.c)
     add_executable(crash_worker ${tests_dir}/crash/worker.c)
     add_executable(crash_napper ${tests_dir}/crash/napper.c)
+    add_dependencies(tested crash_hold crash_worker crash_napper)
     target_link_libraries(crash_hold PRIVATE troupe_flags)
     target_include_directories(crash_worker PRIVATE ${PROJECT_SOURCE_DIR}/src)
     foreach(program crash_worker crash_napper)
@@ -133,7 +167,12 @@ endif()
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${tests_dir}/fuzz/*.c)
 if(TROUPE_FUZZ AND fuzz_sources)
     set(fuzz_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
-    add_library(troupe_fuzz STATIC ${troupe_sources})
+    # No fuzzer runs an actor. The two files are what fuzzers need of the modules that are left out; a fuzzer that needs
+    # another one does not link.
+    set(fuzz_library ${troupe_sources})
+    list(FILTER fuzz_library EXCLUDE REGEX "/src/(actor|durable|fiber|sched|timer)/")
+    list(APPEND fuzz_library src/actor/cell/names.c src/durable/journal.c)
+    add_library(troupe_fuzz STATIC ${fuzz_library})
     target_include_directories(troupe_fuzz PUBLIC ${PROJECT_SOURCE_DIR}/src
         ${PROJECT_SOURCE_DIR}/include ${tests_dir})
     # A fuzzer needs all of the checks and little of the speed, and -O3 takes twice as long to build.
@@ -144,6 +183,7 @@ if(TROUPE_FUZZ AND fuzz_sources)
     foreach(source IN LISTS fuzz_sources)
         cmake_path(GET source STEM stem)
         add_executable(fuzz_${stem} ${source})
+        add_dependencies(tested fuzz_${stem})
         target_link_libraries(fuzz_${stem} PRIVATE troupe_fuzz)
         target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer,address,undefined)
         set_target_properties(fuzz_${stem} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ enum {
     TIMEOUT_SANITIZER_FACTOR = 4,
     TIMEOUT_LONG_FACTOR = 60,
     EXIT_SKIP = 77,
+    HEAP_KEPT = 1 << 25, /* the most that M_MMAP_THRESHOLD takes */
 };
 
 enum outcome { PASSED, FAILED, SKIPPED };
@@ -50,6 +52,16 @@ uint64_t test_scale(uint64_t short_count, uint64_t long_count)
     uint64_t count = test_is_long() ? long_count : short_count;
     return TEST_HAS_SANITIZER && count >= 10 ? count / 10 : count;
 }
+
+/* AddressSanitizer does not reuse freed memory until this much has been freed after it. Its default, 256 MiB, makes
+ * cases that start many systems touch new pages all the time. $ASAN_OPTIONS overrides the value. */
+#ifdef __SANITIZE_ADDRESS__
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "quarantine_size_mb=16";
+}
+#endif
 
 uint64_t test_seed(void)
 {
@@ -202,6 +214,10 @@ int test_main(int argc, char **argv, const char *title, const struct test_case *
     const char *program = argv[0];
     FILE *results = filter == NULL ? results_open(&program) : NULL;
 
+    /* Cases start systems by the hundred. If the heap gave the memory of each one back to the kernel, the next one
+     * would have to touch new pages. */
+    (void)mallopt(M_TRIM_THRESHOLD, HEAP_KEPT);
+    (void)mallopt(M_MMAP_THRESHOLD, HEAP_KEPT);
     parent = getpid();
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
