@@ -268,7 +268,7 @@ TEST(a_signal_stops_the_app_in_order, "X-03", "SH-12")
     ck_assert_int_eq(post_stops, 2);
 }
 
-/* Works for ever: a shutdown waits for it in vain. */
+/* Works forever: a shutdown waits for it in vain. */
 static tr_next on_start_stuck(void)
 {
     (void)kill(getpid(), SIGINT); /* Read before SIGTERM, since its number is lower. */

@@ -74,7 +74,7 @@ static tr_next ask_and_sleep(tr_self *self, struct player *player, int64_t arg)
     return TR_SAME;
 }
 
-/* The turn goes on, and so its ask is there still; but nothing happens when its time is up. */
+/* The turn continues, and so its ask is there still; but nothing happens when its time is up. */
 TEST(the_reply_takes_the_timer_away, "A-02", "AK-10")
 {
     EACH_WORLD(workers, seed)

@@ -135,7 +135,7 @@ TR_BEHAVIOR(labourer, struct labourer, TR_ON(work, on_work),
             TR_ON(break_down, on_break_down), TR_ON(tr_pre_start, on_start),
             TR_ON(tr_post_stop, on_end), TR_OPTIONS(.restart = TR_TEMPORARY));
 
-/* The same, begun anew when it fails. */
+/* The same, begun again when it fails. */
 TR_BEHAVIOR(tenacious, struct labourer, TR_ON(work, on_work), TR_ON(break_down, on_break_down));
 
 /* ---- On kits. ---- */

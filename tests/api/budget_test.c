@@ -208,7 +208,7 @@ static void play_near_mail(void)
     begin();
     do_run(flood);
     SAID("sent; end saver");
-    /* What has room is handled, and is no longer held. */
+    /* What has capacity is handled, and is no longer held. */
     begin();
     size_t empty = usage_of(tr_any(saver)).bytes;
     for (int i = 0; i < 100; i++) {

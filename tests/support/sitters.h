@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Actors whose handlers block on pipes until the test lets them go on, on a system whose only worker is
+ * Actors whose handlers block on pipes until the test lets them continue, on a system whose only worker is
  * relieved. That others were served meanwhile is the proof of it, so nothing here is timed.
  */
 #ifndef TROUPE_TESTS_SUPPORT_SITTERS_H
