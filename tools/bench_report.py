@@ -60,7 +60,7 @@ NOTES = """\
 
 
 class Results:
-    """A run: who took part, what each sample gave, and where. `parts` has what is not of the table:
+    """A run: the programs, what each sample gave, and where. `parts` has what is not of the table:
     micro, latency and scale, each as the module that measures it keeps it. `before` is the summary of
     the run with as many peers that was kept before this one."""
 

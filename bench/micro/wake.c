@@ -61,7 +61,7 @@ static tr_next on_look(tr_self *self, struct counter_state *state)
 TR_BEHAVIOR(counter, struct counter_state, TR_ON(count, on_count), TR_ON(look, on_look));
 TR_DURABLE(counter, counter_state);
 
-/* ---- Where the threads of the two sides are: who asks, and who wakes. ---- */
+/* ---- Where the threads of the two sides are: the asker, and the actor that wakes. ---- */
 
 static enum place { PLACE_FREE, PLACE_APART, PLACE_TOGETHER, PLACES } place;
 static const char *const place_names[PLACES] = {"anywhere", "a core each", "on one core"};
