@@ -15,7 +15,7 @@ enum {
     LOOKS_FIRST, /* trap: the taker looks whether the thread is out before it says what it wants */
     IN_UNSEEN,   /* trap: the thread looks at its claim before it says that it is in */
     OUT_RELAXED, /* trap: going out does not publish what was done before */
-    HANDS_EARLY, /* trap: who hands the worker back is not done with it */
+    HANDS_EARLY, /* trap: the taker hands the worker back too early */
     WAITS_FOR_HELD,   /* trap: the thread continues only if nobody wants its claim again */
     GIVES_UP_BLINDLY, /* trap: the taker gives up although the thread waits by now */
     NO_NUMBER         /* trap: one WANTED is like another */

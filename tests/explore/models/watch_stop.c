@@ -16,7 +16,7 @@ enum {
     KEEPS_ANY,      /* trap: the next tenant takes the watch for its own */
     HEARS_ANY,      /* trap: a signal counts for whatever watch there is */
     KEEPS_TOO_LATE, /* trap: what is found behind the door when it closes is kept, for nobody */
-    BELIEVES_CLOSED /* trap: who was refused learns nothing of what was done before */
+    BELIEVES_CLOSED /* trap: a refused sender learns nothing of what was done before */
 };
 
 enum kind { WATCH, UNWATCH, SIGNAL, WORD };
