@@ -5,7 +5,7 @@
  *
  * The platform is the real one but for the clock, which moves by a microsecond whenever somebody looks,
  * and for sleep: while the client waits on the main thread, the worker's turns run on it, and when there
- * is nothing to do the clock goes on, to a moment after the next timer.
+ * is nothing to do the clock advances to a moment after the next timer.
  */
 #include "bench.h"
 

@@ -3,7 +3,7 @@
  * bank_ask and bank_ask_c20: tellers that ask accounts, each one request after the other.
  *
  * Replies live until their turn ends, so a teller asks a hundred times in a turn and then sends
- * itself a message to go on.
+ * itself a message to continue.
  */
 #include "bench.h"
 

@@ -89,7 +89,7 @@ static void print_help(void)
         "  SPREAD=1         spreads the actors over the workers where the workload leaves it open\n"
         "  ALONE=1          without threads and real time: the same instructions each time\n"
         "\n"
-        "Exit: 0 well; 1 usage; 2 no result; 3 wrong result; 4 no such workload here.");
+        "Exit codes: 0 success, 1 usage error, 2 no result, 3 wrong result, 4 unknown workload.");
 }
 
 /** What was measured: a number of a debug build says nothing. */
@@ -162,12 +162,12 @@ int main(int argc, char **argv)
 
     const struct workload *workload = find_workload(argv[1]);
     if (!workload)
-        bench_die(BENCH_UNKNOWN, "no workload is called %s (--help lists them)", argv[1]);
+        bench_die(BENCH_UNKNOWN, "unknown workload: %s (--help lists them)", argv[1]);
 
     char *end;
     long threads = strtol(argv[2], &end, 10);
     if (*end || threads < 1 || threads > TR_WORKERS_MAX)
-        bench_die(BENCH_USAGE, "THREADS is 1 to %d, not %s", (int)TR_WORKERS_MAX, argv[2]);
+        bench_die(BENCH_USAGE, "THREADS must be 1 to %d, not %s", (int)TR_WORKERS_MAX, argv[2]);
     if (threads < workload->threads_min)
         bench_die(BENCH_UNKNOWN, "%s needs %d threads", workload->name, workload->threads_min);
 

@@ -15,7 +15,7 @@ static tr_next on_ball(tr_self *self, const struct ball *message)
     return tr_reply(self, ball, .number = message->number);
 }
 
-/* The two stay where they are: who talk to each other would come together after a moment. */
+/* The two stay where they are: actors that talk to each other would come together soon. */
 TR_BEHAVIOR(pong, void, TR_ON(ball, on_ball), TR_OPTIONS(.is_pinned = true));
 
 struct ping {

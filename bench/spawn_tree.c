@@ -46,7 +46,7 @@ static tr_next on_subtotal(tr_self *self, struct node *node, const struct subtot
 
 TR_BEHAVIOR(node, struct node, TR_ON(grow, on_grow), TR_ON(subtotal, on_subtotal));
 
-/** The client tells the top to grow and is told the sum, as if it were a node above. */
+/** The client tells the top to grow and gets the sum, as if it were a node above. */
 void bench_spawn_tree(struct bench *bench)
 {
     uint64_t leaves = 1;

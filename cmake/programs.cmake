@@ -2,7 +2,7 @@
 # build/bin/troupe-bench from bench/, the programs of bench/micro on demand (the target micro), and
 # build/examples/NN_name from each examples/NN_name/.
 
-# Links the machine code of the archive as it is, and does not optimise the whole program anew.
+# Links the machine code of the archive as it is, and does not optimise the whole program again.
 function(troupe_link_as_is target)
     if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
         set_target_properties(${target} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)

@@ -59,7 +59,7 @@ if(TROUPE_TESTS)
     # Programs that never start a thread show ThreadSanitizer nothing. They are held to it in all other builds.
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tests_dir}/one_thread)
     file(STRINGS ${tests_dir}/one_thread one_thread REGEX "^[a-z]")
-    # Tests link the machine code of the archive: optimising each program anew takes minutes.
+    # Tests link the machine code of the archive: optimising each program again takes minutes.
     set_target_properties(test_support PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     set(no_lto $<$<BOOL:${CMAKE_INTERPROCEDURAL_OPTIMIZATION}>:-fno-lto>)
     # The library is to be fast, not its tests. Only the unit tests of the release build are compiled as the library is,

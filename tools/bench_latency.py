@@ -85,7 +85,7 @@ def section(kept):
                     + [time_text(statistics.median(line[m])) for m in METRICS[1:]])
     return ("## Latency\n\nHow long an ask takes, at shares of what each runtime can do by itself "
             "(bench/micro/latency.c). Asks are\ndue at random moments, whatever became of earlier ones, "
-            "and the time counts from then: who falls behind\nshows it. Medians of "
+            "and the time counts from then: a delay\nshows. Medians of "
             f"{max((len(x['p50']) for x in kept), default=0)} runs. In Go and Erlang an ask is a message "
             "and its reply, without a timeout; Go places\nits goroutines by itself. At most 1,024 asks are on "
             "their way; what is due beyond that waits with the asker,\nand its time counts.\n\n"

@@ -64,8 +64,8 @@ def figures_of_workers():
                  "ms", "≤ 10")
     yield Figure("workers", "chatty, until together, the longest: " + NUMBER,
                  "a chatty pair: until together, the longest of 21", "ms", "≤ 10")
-    for words in ("a million, room for 1,024, sender waits", "a million, room for 65,536, sender waits",
-                  "100,000 at once, room for all"):
+    for words in ("a million, capacity 1,024, sender waits", "a million, capacity 65,536, sender waits",
+                  "100,000 at once, capacity for all"):
         yield Figure("far", f"burst, {words}: {NUMBER} M", f"worker to worker, {words}",
                      "M messages/s", "≥ 20")
     for words in ("tell and tell", "ask and await"):

@@ -73,7 +73,7 @@ class Scale:
         return LEFT + share * (WIDTH - LEFT - RIGHT)
 
     def ticks(self):
-        """1 and 3 of each decade; only some of them have room for their words."""
+        """1 and 3 of each decade; only some of them have space for their labels."""
         for decade in range(math.floor(self.low), math.ceil(self.high) + 1):
             for step in (1, 3):
                 if self.low <= math.log10(step * 10 ** decade) <= self.high:

@@ -35,11 +35,11 @@ NOTES = """\
   spin (pingpong_cross), without lifecycle, accounting, generations or supervision. On the rows with
   two threads it still uses one, except for pingpong_cross.
 - fanin20, fanin2 and counting: the receiver of Troupe has a mailbox of 1,024 messages whose senders
-  wait for room (`.mailbox_max = 1024, .overflow = TR_PARK`), as the channels of Go have room for 1,024
+  wait for capacity (`.mailbox_max = 1024, .overflow = TR_PARK`), as the channels of Go have a capacity of 1,024
   and make theirs wait: the messages stay in cache. The senders of all others flood, and their
   messages go through memory.
 - Go's other channels: 1 in ping-pong and ring, 256 in big. In bank_ask a teller of Troupe awaits a
-  hundred replies in a turn and then goes on in the next, since replies live as long as their turn.
+  hundred replies in a turn and then continues in the next, since replies live as long as their turn.
 - pingpong_cross: CAF gives each of the two actors a thread of its own, Erlang binds them to two
   schedulers, Go locks its goroutines to threads, libuv and pthread pin theirs to two CPUs.
 - pthread and libuv have one thread per actor or sender whatever the row says; with one thread all
@@ -60,7 +60,7 @@ NOTES = """\
 
 
 class Results:
-    """A run: who took part, what each sample gave, and where. `parts` has what is not of the table:
+    """A run: the programs, what each sample gave, and where. `parts` has what is not of the table:
     micro, latency and scale, each as the module that measures it keeps it. `before` is the summary of
     the run with as many peers that was kept before this one."""
 

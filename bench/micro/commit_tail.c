@@ -2,7 +2,7 @@
 /**
  * How long commits take at worst while 32 threads write without a pause: the store against a bare loop that
  * writes as many bytes as a group of the store had on average, and calls fdatasync. Both take turns of two seconds
- * in the same run; with keys to destroy the store comes last and goes on until they are gone. Prints percentiles, the longest one, and how long the log of the store was.
+ * in the same run; with keys to destroy the store comes last and continues until they are gone. Prints percentiles, the longest one, and how long the log of the store was.
  *
  *     build/micro/commit_tail DIRECTORY [seconds] [keys to destroy meanwhile]
  *

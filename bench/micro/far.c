@@ -5,7 +5,7 @@
  *
  * Those that sleep are timed with a core for each thread, with one core for both, and wherever the
  * kernel puts them. The first two say what the runtime adds; the last is a mixture of them, which differs
- * from run to run, since to wake a core that sleeps takes many times as long as to go on with
+ * from run to run, since to wake a core that sleeps takes many times as long as to continue with
  * another thread on the same one.
  *
  *     cmake --build build --target micro_far && build/micro/far [burst | awake | parked]
@@ -114,9 +114,9 @@ static void burst(void)
     MUST(tr_try_spawn_at(client, &small, 1, small_bucket, NULL, bucket_is, .size = BOUNDED_DROPS));
     MUST(tr_try_spawn_at(client, &large, 1, large_bucket, NULL, bucket_is, .size = BOUNDED_DROPS));
     MUST(tr_try_spawn_at(client, &bucket, 1, bucket, NULL, bucket_is, .size = BURST_DROPS));
-    pour_out("burst, a million, room for 1,024, sender waits", tr_any(small), BOUNDED_DROPS);
-    pour_out("burst, a million, room for 65,536, sender waits", tr_any(large), BOUNDED_DROPS);
-    pour_out("burst, 100,000 at once, room for all", tr_any(bucket), BURST_DROPS);
+    pour_out("burst, a million, capacity 1,024, sender waits", tr_any(small), BOUNDED_DROPS);
+    pour_out("burst, a million, capacity 65,536, sender waits", tr_any(large), BOUNDED_DROPS);
+    pour_out("burst, 100,000 at once, capacity for all", tr_any(bucket), BURST_DROPS);
     end();
 }
 

@@ -7,7 +7,7 @@
  *
  * The schedule is open: asks are due at random moments (exponentially distributed intervals), whether or not
  * earlier ones are answered, and the time counts from the moment that an ask was due, not from when it was
- * sent. Who falls behind shows it. The asker looks at the clock, sends what is due, and lets the others
+ * sent. A delay shows in the numbers. The asker looks at the clock, sends what is due, and lets the others
  * run: a pendulum gives its message back when it is its turn. So nothing ever sleeps. What asker and asked
  * can do is measured before, the median of five, in the same way: only that an ask is due at any time. One line
  * of JSON for each load, with nanoseconds.

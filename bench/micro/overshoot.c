@@ -7,9 +7,9 @@
  *
  * The promise is 50 ms (X-01 of docs/contract.md). Six cases, each in a process of its own, since
  * some leave a thread behind:
- *     looping handler    one worker is in a handler that loops for ever; a thousand others must stop
+ *     looping handler    one worker is in a handler that loops forever; a thousand others must stop
  *     all handlers loop  every worker is
- *     sleeping handler   one worker is in a system call for ever
+ *     sleeping handler   one worker is in a system call forever
  *     flood              a hundred actors with 10,000 messages each, and two threads that send more
  *     depth 64           64 actors below each other, on the workers in turn, each with a turn that waits
  *     width 100,000      as many children of one parent, each with ten messages

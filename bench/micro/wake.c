@@ -61,7 +61,7 @@ static tr_next on_look(tr_self *self, struct counter_state *state)
 TR_BEHAVIOR(counter, struct counter_state, TR_ON(count, on_count), TR_ON(look, on_look));
 TR_DURABLE(counter, counter_state);
 
-/* ---- Where the threads of the two sides are: who asks, and who wakes. ---- */
+/* ---- Where the threads of the two sides are: the asker, and the actor that wakes. ---- */
 
 static enum place { PLACE_FREE, PLACE_APART, PLACE_TOGETHER, PLACES } place;
 static const char *const place_names[PLACES] = {"anywhere", "a core each", "on one core"};
@@ -108,7 +108,7 @@ static uint64_t scatter(uint64_t i)
     return i * 7919 % actors;
 }
 
-/* ---- Who asks. ---- */
+/* ---- The asker. ---- */
 
 TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes), (bool, is_first));
 TR_MESSAGE(pump, (u32, flight), (i64, for_ns));
@@ -117,7 +117,7 @@ TR_MESSAGE(sit);
 TR_ACTOR(asker, wake_some, time_each, pump, sit);
 
 struct asker {
-    tr_ref boss; /* who hears of the end */
+    tr_ref boss; /* is notified of the end */
     counter_ref refs[MANY];
     uint64_t counted;
     uint32_t open;
@@ -173,7 +173,7 @@ static tr_next on_sit(tr_self *self)
 
 static double each_ns[ONES];
 
-/* One after the other, each in a turn of its own, by who lives on the same worker. */
+/* One after the other, each in a turn of its own, by an actor on the same worker. */
 static tr_next on_time_each(tr_self *self, struct asker *state, const struct time_each *message)
 {
     char key[32];

@@ -281,7 +281,7 @@ TR_BEHAVIOR(named, void);
         require(found_ == LOOKS, "a name was not found");                                          \
     } while (0)
 
-/* Time of the thread: whoever else wants the machine is none of a look-up's business. */
+/* Time of the thread: other load of the machine does not count for a look-up. */
 static double cpu_ns(void)
 {
     struct timespec now;

@@ -31,7 +31,7 @@ static tr_next on_reading(tr_self *self, struct app *app, const struct reading *
         return TR_STOP;
     }
     tr_tell(self, app->room, measured, .celsius = 20.5);
-    /* A plain tr_ref takes any message; what its actor does not know is a dead letter. */
+    /* A plain tr_ref takes any message; a message without a handler is a dead letter. */
     tr_tell(self, tr_any(app->room), check, .text = "mine");
     tr_tell(self, app->room, get_reading);
     return TR_SAME;

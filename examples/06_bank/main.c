@@ -180,7 +180,7 @@ static bool run(struct bank *bank, const sigset_t *signals, int seconds)
            bank->teller_count,
            tr_system_workers(bank->system));
     bool is_good = stay_open(bank, signals, seconds);
-    sigprocmask(SIG_UNBLOCK, signals, NULL); /* Whoever cannot wait may press Ctrl-C once more. */
+    sigprocmask(SIG_UNBLOCK, signals, NULL); /* A second Ctrl-C ends the program at once. */
     is_good = close_desks(bank) && audit(bank) && is_good;
     tr_client_free(bank->client);
     return is_good;
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
             return usage(stderr, 2);
     }
 
-    /* Blocked here, and fetched where there is time for them. */
+    /* Signals are blocked here; sigtimedwait fetches them. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);

@@ -14,7 +14,7 @@ struct teller {
     uint64_t transfers;
     uint64_t refusals;
     uint32_t in_flight;
-    tr_ref closer; /* who wants to hear when the desk is closed; nobody while it is open */
+    tr_ref closer; /* is notified when the desk is closed; nobody while it is open */
 };
 
 static account_ref any_account(tr_self *self, const struct teller *teller)

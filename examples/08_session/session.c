@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Passivation: a session keeps what it was given in memory, writes it out at a fixed rate, and
- * stops when nobody has spoken to it for a while. Who needs it later starts it again.
+ * stops when nobody has spoken to it for a while. The next user starts it again.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void write_out(tr_self *self, struct session *session)
     session->flushes++;
 }
 
-/* The message of a timer is no reason to stay: only what others send puts the timeout off. */
+/* The message of a timer is no reason to stay: only messages of other actors reset the timeout. */
 static tr_next on_flush(tr_self *self, struct session *session)
 {
     write_out(self, session);

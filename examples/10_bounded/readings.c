@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Bounded mailboxes: a sensor is much faster than those who listen to it, and memory stays flat.
+ * Bounded mailboxes: a sensor is much faster than its receivers, and memory stays flat.
  *
- * The journal must not miss a reading: when its mailbox is full the sensor is told so, keeps the
- * reading and goes on a little later. The display needs the newest ones only: when its mailbox is
- * full the oldest make room, and the sensor need not care.
+ * The journal must not miss a reading: when its mailbox is full the sensor gets a status, keeps
+ * the reading and sends it a little later. The display needs the newest ones only: when its
+ * mailbox is full the oldest readings are dropped, and the sensor is not affected.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -58,7 +58,7 @@ static tr_next on_rotate(tr_self *self, struct journal *journal)
 TR_BEHAVIOR(journal, struct journal, TR_ON_BATCH_IF(append, is_patient, on_append, .batch_max = 3),
             TR_ON_BARRIER_IF(rotate, is_slow, on_rotate));
 
-/* ---- Somebody with many lines. ---- */
+/* ---- A writer with many lines. ---- */
 
 static tr_next on_args(tr_self *self)
 {

@@ -2,9 +2,9 @@
 /**
  * An ask inside an ask: a bank asks two accounts on behalf of a teller who asked it.
  *
- * on_quick_transfer has no error handling and is right: when alice is short the teller is told so,
- * in the words of her account, and the bank goes on. on_transfer looks after the one case that needs
- * thought: the money has left alice, and bob did not take it. It is a barrier, so no other transfer
+ * on_quick_transfer has no error handling and is right: when alice is short the teller gets that answer,
+ * with the text of her account, and the bank continues. on_transfer handles the one case that
+ * needs thought: the money has left alice, and bob did not take it. It is a barrier, so no other transfer
  * begins meanwhile.
  */
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static tr_next on_close(struct account *account)
     return TR_SAME;
 }
 
-/* Takes longer than anybody waits; the account goes on meanwhile. */
+/* Takes longer than anybody waits; the account continues meanwhile. */
 static tr_next on_audit(tr_self *self)
 {
     tr_sleep(self, 200 * TR_MILLISECOND);
@@ -86,7 +86,7 @@ TR_BEHAVIOR(account, struct account, TR_SETUP_WITH(open_account, set_up),
             TR_ON(deposit, on_deposit), TR_ON(withdraw, on_withdraw),
             TR_ON(get_balance, on_get_balance), TR_ON(close_account, on_close),
             TR_ON(audit, on_audit), TR_ON(burn, on_burn),
-            TR_OPTIONS(.restart = TR_TEMPORARY)); /* money must not begin anew */
+            TR_OPTIONS(.restart = TR_TEMPORARY)); /* money must not be reset by a restart */
 
 /* ---- The bank. ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A thread with a loop of its own asks and never waits: poll() on standard input and on the
- * descriptor of its client. Each line is asked for at a shop, which has threads of its own; answers are
+ * descriptor of its client. Each line becomes an ask to a shop, which has threads of its own; answers are
  * printed by callbacks, on the thread of the loop.
  */
 #include <inttypes.h>

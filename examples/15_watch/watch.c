@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Death watch: a room drops its members when they are gone, whatever they died of.
+ * Death watch: a room drops its members when they have ended, for whatever reason.
  *
  * The room does not ask whether its members live, and they need not say goodbye: it watches them. The
- * app watches the room in turn, and stops when that has closed.
+ * app watches the room itself, and stops when that has closed.
  */
 #include <stdio.h>
 #include <troupe/troupe.h>
@@ -34,7 +34,7 @@ static tr_next on_join(tr_self *self, struct room *room, const struct join *mess
         return tr_refuse(self, 1, "the room is full");
     room->members[room->count].ref = message->member;
     room->members[room->count++].nick = tr_strdup(self, message->nick);
-    tr_watch(self, message->member); /* one that has left already is told of at once */
+    tr_watch(self, message->member); /* if it has left already, the signal comes at once */
     return TR_SAME;
 }
 
@@ -72,7 +72,7 @@ static tr_next on_stumble(tr_self *self)
     return tr_fail(self, TR_FAILED, "fell down the stairs");
 }
 
-/* Without a new start: a guest that falls is gone. */
+/* No restart: a guest that fails is gone. */
 TR_BEHAVIOR(guest, void, TR_ON(leave, on_leave), TR_ON(stumble, on_stumble),
             TR_OPTIONS(.restart = TR_TEMPORARY));
 
@@ -104,7 +104,7 @@ static tr_next on_start(tr_self *self)
 
     tr_watch(self, bob);
     tr_watch(self, room);
-    tr_unwatch(self, bob); /* the app is not told of bob */
+    tr_unwatch(self, bob); /* the app gets no signal about bob */
     tr_tell(self, ada, leave);
     (void)tr_sleep(self, TR_MILLISECOND);
     show(self, room);

@@ -2,7 +2,7 @@
 /**
  * A tree that heals itself, as constant data: three strategies, a decider, a budget of restarts.
  *
- * A worker fails on job 13. What becomes of it, and of those around it, is said by who started it.
+ * A worker fails on job 13. Its supervisor decides what happens to it and to its siblings.
  */
 #include <stdio.h>
 #include <troupe/troupe.h>
@@ -15,7 +15,7 @@ TR_ACTOR(pair);
 TR_ACTOR(line);
 TR_ACTOR(top);
 
-/* ---- One who fails now and then. ---- */
+/* ---- A worker that fails now and then. ---- */
 
 struct worker {
     const char *name;
@@ -40,7 +40,7 @@ static tr_next on_job(tr_self *self, struct worker *worker, const struct job *me
 
 static tr_next on_restarted(struct worker *worker, const struct tr_post_restart *message)
 {
-    printf("  %s begins anew after: %s\n", worker->name, message->cause.text);
+    printf("  %s restarts after: %s\n", worker->name, message->cause.text);
     return TR_SAME;
 }
 
@@ -53,7 +53,7 @@ static tr_next on_stopped(struct worker *worker)
 TR_BEHAVIOR(worker, struct worker, TR_SETUP_WITH(label, set_up), TR_ON(job, on_job),
             TR_ON(tr_post_restart, on_restarted), TR_ON(tr_post_stop, on_stopped));
 
-/* ---- One for one: everybody fails for himself. A lazy day is no reason to begin anew. ---- */
+/* ---- One for one: each failure concerns one child. A lazy day is no reason for a restart. ---- */
 
 static tr_directive decide(tr_self *self, const tr_error *cause)
 {
@@ -73,7 +73,7 @@ TR_BEHAVIOR(pair, void, TR_SUPERVISE(TR_ALL_FOR_ONE),
             TR_CHILD(worker, "left", .setup = TR_WITH(label, .text = "left")),
             TR_CHILD(worker, "right", .setup = TR_WITH(label, .text = "right")));
 
-/* ---- Rest for one: a stage takes along those behind it. ---- */
+/* ---- Rest for one: a stage restarts together with the later ones. ---- */
 
 TR_BEHAVIOR(line, void, TR_SUPERVISE(TR_REST_FOR_ONE),
             TR_CHILD(worker, "read", .setup = TR_WITH(label, .text = "read")),
@@ -91,7 +91,7 @@ static void work(tr_self *self, const char *path, uint32_t number)
     if (status == TR_OK)
         return;
     printf("  %s: %s\n", path, tr_status_text(status));
-    tr_sleep(self, 20 * TR_MILLISECOND); /* others are taken down and come up meanwhile */
+    tr_sleep(self, 20 * TR_MILLISECOND); /* others are stopped and restarted meanwhile */
 }
 
 static tr_next on_start(tr_self *self)

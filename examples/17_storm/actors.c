@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The actors of the storm: those who work and who looks after them, where their jobs come from, and who
- * makes them fail.
+ * The actors of the storm: the workers and their supervisors, the sources of their jobs, and the
+ * actor that makes them fail.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,9 +11,9 @@ enum { CHORES_A_TICK = 8, ASKS_A_TICK = 4 };
 
 static const tr_time TICK = 2 * TR_MILLISECOND;
 
-/* ---- Those who work. ---- */
+/* ---- The workers. ---- */
 
-/* The compiler must not see that this cannot go well. */
+/* The compiler must not see that this write faults. */
 static int *volatile nowhere = NULL;
 
 static void check_data(tr_self *self, bool is_good)
@@ -89,9 +89,9 @@ static tr_next on_stage_job(tr_self *self, struct stage *stage, const struct job
 TR_BEHAVIOR(stage, struct stage, TR_SETUP_WITH(label, set_up_stage), TR_ON(chore, on_chore),
             TR_ON(job, on_stage_job), TR_ON(havoc, on_havoc));
 
-/* ---- Those who look after them. ---- */
+/* ---- The supervisors. ---- */
 
-/* Who was killed has not failed: carla is transient, and is gone until the crew begins anew. */
+/* A kill is no failure: carla is transient, and is gone until the crew restarts. */
 TR_BEHAVIOR(crew, void,
             TR_SUPERVISE(TR_ONE_FOR_ONE, .restarts_max = 1000, .window_ns = TR_SECOND,
                          .backoff = {.initial_ns = TR_MILLISECOND,
@@ -101,7 +101,7 @@ TR_BEHAVIOR(crew, void,
             TR_CHILD(worker, "ben", .restart = TR_PERMANENT),
             TR_CHILD(worker, "carla", .restart = TR_TRANSIENT), TR_ON(havoc, on_havoc));
 
-/* These two are soon out of restarts: then the pair fails, and the plant starts it anew. */
+/* These two are soon out of restarts: then the pair fails, and the plant restarts it. */
 TR_BEHAVIOR(pair, void, TR_SUPERVISE(TR_ALL_FOR_ONE, .restarts_max = 5, .window_ns = TR_SECOND),
             TR_CHILD(worker, "left", .restart = TR_PERMANENT),
             TR_CHILD(worker, "right", .restart = TR_PERMANENT), TR_ON(havoc, on_havoc));
@@ -145,7 +145,7 @@ static const char *any_path(tr_self *self, unsigned place_count)
                      places[(chance >> 32) % place_count]);
 }
 
-/* ---- Where the jobs come from. ---- */
+/* ---- The sources of jobs. ---- */
 
 static tr_next on_source_start(tr_self *self)
 {
@@ -153,7 +153,7 @@ static tr_next on_source_start(tr_self *self)
     return TR_SAME;
 }
 
-/* A timer waits until its turn has ended. So that one does not wait for answers, others do. */
+/* A timer waits until its turn has ended. So the turn of the timer does not wait for answers; other turns do. */
 static tr_next on_source_tick(tr_self *self)
 {
     if (atomic_load(&is_closing))
@@ -188,13 +188,13 @@ static tr_next on_ask_around(tr_self *self)
 TR_BEHAVIOR(source, void, TR_ON(tr_pre_start, on_source_start), TR_ON(tick, on_source_tick),
             TR_ON(ask_around, on_ask_around), TR_OPTIONS(.restart = TR_PERMANENT));
 
-/* ---- The storm, and who counts the dead letters. ---- */
+/* ---- The storm, and the counter of dead letters. ---- */
 
 static tr_next on_storm_tick(tr_self *self)
 {
     uint64_t chance = tr_random(self) % 100;
     tr_ref target = TR_NOBODY;
-    if (chance < 2) /* a source: its asks are cancelled, and it begins anew */
+    if (chance < 2) /* a source: its asks are cancelled, and it restarts */
         target = tr_any(tr_find(
             self,
             source,

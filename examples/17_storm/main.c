@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A storm: supervised trees on all workers do numbered jobs, while somebody kills their actors and
+ * A storm: supervised trees on all workers do numbered jobs, while another actor kills them and
  * makes them fail at random, supervisors too. In the end every message must be accounted for.
  *
  *     17_storm [--workers N] [--faults] [seconds, 600]
  *
- * A line a second says how it goes. Ctrl-C ends it early, and how the shutdown went is said as well.
+ * A line a second says how it goes. Ctrl-C ends it early, and prints a report of the shutdown as well.
  * With --faults some actors write to a null pointer; the program must then be linked with
  * libtroupe.so, or with libtroupe.a and -fno-lto.
  */
@@ -106,7 +106,7 @@ static void calm_down(tr_client *client, storm_ref storm)
         nanosleep(&(struct timespec){.tv_nsec = TR_MILLISECOND}, NULL);
 }
 
-/* After the storm everybody who should always be there is there again, within a moment. */
+/* After the storm every permanent actor runs again, within a moment. */
 static bool is_whole(tr_client *client)
 {
     bool is_whole = true;
@@ -190,14 +190,14 @@ int main(int argc, char **argv)
         }
     }
 
-    /* Blocked here, and fetched where there is time for them. */
+    /* Signals are blocked here; sigtimedwait fetches them. */
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &signals, NULL);
 
-    /* Whoever is at the top begins anew as often as it takes. */
+    /* Top-level actors restart as often as it takes. */
     static const tr_supervision supervision = {.restarts_max = TR_RESTARTS_MAX,
                                                .window_ns = TR_SECOND};
     const tr_system_options options = {.workers = workers,

@@ -10,7 +10,7 @@
 
 TR_MESSAGE(label, (str, text));
 TR_MESSAGE(result, (u64, number));
-TR_MESSAGE(chore, (u64, number));       /* a job that is told */
+TR_MESSAGE(chore, (u64, number));       /* a job that is sent by tell */
 TR_REQUEST(job, result, (u64, number)); /* a job that is asked for */
 TR_MESSAGE(havoc, (u32, kind));
 TR_MESSAGE(tick);

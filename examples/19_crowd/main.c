@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Many actors behind one name: a group that shares the work, a router that keeps what belongs together
- * together, and a topic that tells everybody who listens.
+ * Many actors behind one name: a group that shares the work, a router that sends equal keys to the
+ * same actor, and a topic that reaches all its subscribers.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <troupe/troupe.h>
 
-/* ---- A group: four equal mills. Who asks does not know which one answers. ---- */
+/* ---- A group: four equal mills. The asker does not know which one answers. ---- */
 
 TR_MESSAGE(squared, (u64, result));
 TR_REQUEST(square, squared, (u64, number));
@@ -59,7 +59,7 @@ static tr_next on_get_total(tr_self *self, struct ledger *ledger, const struct g
 
 TR_BEHAVIOR(ledger, struct ledger, TR_ON(buy, on_buy), TR_ON(get_total, on_get_total));
 
-/* ---- A topic: what is published there reaches all who have subscribed, as one copy. ---- */
+/* ---- A topic: what is published there reaches all subscribers, as one copy. ---- */
 
 TR_MESSAGE(headline, (str, text));
 TR_TOPIC(news, headline);
@@ -83,7 +83,7 @@ static tr_next on_headline(tr_self *self, tr_ref *counter, const struct headline
 
 TR_BEHAVIOR(reader, tr_ref, TR_ON(listen, on_listen), TR_ON(headline, on_headline));
 
-/* ---- One who uses all three. ---- */
+/* ---- An actor that uses all three. ---- */
 
 TR_MESSAGE(begin);
 TR_ACTOR(office, begin, heard);

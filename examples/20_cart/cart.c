@@ -105,7 +105,7 @@ TR_BEHAVIOR(cart, struct cart_state, TR_ON(add_item, on_add_item), TR_ON(checkou
             TR_ON(show, on_show), TR_ON(expire, on_expire));
 TR_DURABLE(cart, cart_state, .idle_ns = 10 * TR_SECOND);
 
-/* ---- Somebody who shops. ---- */
+/* ---- The shopper. ---- */
 
 static void say(const struct total *total)
 {

@@ -4,7 +4,7 @@
  *
  *     21_reminder [number] [milliseconds]    that many reminders, spread over that time
  *
- * Kill it at any moment, as hard as you like, and start it again: it goes on where it was, and in the end
+ * Kill it at any moment, as hard as you like, and start it again: it continues where it was, and in the end
  * each reminder has rung once. That is what "at least once" and "stored together" make: an alarm that was
  * cut short rings again, but what it had changed was not stored either.
  */
@@ -21,7 +21,7 @@ TR_ACTOR(calendar, plan);
 /* What is stored: how many are planned, how many rang, and the sum of their numbers. */
 TR_MESSAGE(calendar_state, (u64, planned), (u64, rung), (u64, sum));
 
-/* Who waits for the end; of this process only. */
+/* The actor that waits for the end; in this process only. */
 static tr_later waiting;
 
 static tr_next on_plan(tr_self *self, struct calendar_state *calendar, const struct plan *message)

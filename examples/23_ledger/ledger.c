@@ -87,7 +87,7 @@ TR_DURABLE(ledger, ledger_state,
                "CREATE TABLE transfer (id INTEGER PRIMARY KEY, source TEXT, target TEXT, "
                "cents INTEGER)"));
 
-/* ---- Somebody who keeps the books. ---- */
+/* ---- The clerk. ---- */
 
 static void show(tr_self *self, const char *company)
 {

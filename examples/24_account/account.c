@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An account that keeps what happened, not what came of it: an actor with events.
+ * An account that stores what happened, not the result: an actor with events.
  *
  *     24_account              moves some money on the account of "anna"
- *     24_account audit        says all that ever happened there
+ *     24_account audit        prints all events of the account
  *
  * The balance is in no file. When the account wakes, what was stored of its events is applied once more, by the
  * same functions as when they happened. Each run is another process; the events are in the directory
@@ -24,7 +24,7 @@ TR_REQUEST(audit, lines);
 TR_ACTOR(account, open_account, deposit, withdraw, audit);
 TR_DURABLE_DECLARE(account);
 
-/* ---- What can happen to an account, and what comes of it. ---- */
+/* ---- The events of an account, and their effect. ---- */
 
 TR_MESSAGE(opened, (str, owner));
 TR_MESSAGE(deposited, (u64, cents));
@@ -59,7 +59,7 @@ TR_EVENTS(account_events, account_state, TR_APPLY(opened, apply_opened),
           TR_APPLY(deposited, apply_deposited), TR_APPLY(withdrawn, apply_withdrawn),
           TR_ON_STORED(withdrawn, on_withdrawn), TR_SNAPSHOTS(.every = 50));
 
-/* ---- What it is asked: the state is const here, for only events change it. ---- */
+/* ---- The requests: the state is const here, because only events change it. ---- */
 
 static tr_next tell_balance(tr_self *self, const struct account_state *account)
 {
@@ -109,7 +109,7 @@ TR_BEHAVIOR(account, const struct account_state, TR_ON(open_account, on_open),
             TR_ON(deposit, on_deposit), TR_ON(withdraw, on_withdraw), TR_ON(audit, on_audit));
 TR_DURABLE(account, account_state, .events = &account_events);
 
-/* ---- Somebody at the counter. ---- */
+/* ---- The teller. ---- */
 
 static void say(const struct balance *balance)
 {

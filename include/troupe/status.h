@@ -33,44 +33,44 @@
     X(MAILBOX_FULL, -5, "the mailbox is full")                                                     \
     X(CANCELLED, -6, "cancelled")                                                                  \
     X(NO_REPLY, -7, "the handler ended without a reply")                                           \
-    X(ASK_CYCLE, -8, "a ring of asks waits for itself")                                            \
-    X(UNHANDLED, -9, "the receiver does not know this message")                                    \
-    X(NAME_EXISTS, -10, "the name is taken")                                                       \
-    X(NAME_INVALID, -11, "a name is 1 to 128 of A-Z a-z 0-9 _ . -")                                \
+    X(ASK_CYCLE, -8, "deadlock: a cycle of asks")                                                  \
+    X(UNHANDLED, -9, "the receiver has no handler for this message")                               \
+    X(NAME_EXISTS, -10, "the name is already in use")                                              \
+    X(NAME_INVALID, -11, "invalid name: use 1 to 128 characters of A-Z a-z 0-9 _ . -")             \
     X(NOT_FOUND, -12, "not found")                                                                 \
     X(INIT_FAILED, -13, "the set-up failed")                                                       \
     X(STOPPING, -14, "the actor or the system is stopping")                                        \
     X(STASH_FULL, -15, "the stash is full")                                                        \
     X(NO_MEMORY, -16, "out of memory")                                                             \
-    X(OVER_BUDGET, -17, "over its budget")                                                         \
-    X(INVALID_TRANSITION, -18, "illegal change of state")                                          \
+    X(OVER_BUDGET, -17, "budget exceeded")                                                         \
+    X(INVALID_TRANSITION, -18, "not allowed in the current state")                                 \
     X(INVALID_ARGUMENT, -19, "invalid argument")                                                   \
     X(BAD_DATA, -20, "malformed data")                                                             \
     X(ABORTED, -21, "aborted by shutdown")                                                         \
     X(NO_SENDER, -22, "the message has no sender")                                                 \
-    X(NOT_IN_A_TURN, -23, "not possible outside a turn")                                           \
-    X(TOO_LARGE, -24, "larger than its limit")                                                     \
-    X(TOO_DEEP, -25, "nested deeper than its limit")                                               \
+    X(NOT_IN_A_TURN, -23, "only possible inside a turn")                                           \
+    X(TOO_LARGE, -24, "larger than the limit")                                                     \
+    X(TOO_DEEP, -25, "nested deeper than the limit")                                               \
     X(NOT_SUPPORTED, -26, "not supported here")                                                    \
-    X(WOULD_DEADLOCK, -27, "would wait for itself")                                                \
-    X(SHUTDOWN_INCOMPLETE, -28, "some actors had not stopped in time")                             \
-    X(ESCALATED, -29, "a failure reached the root")                                                \
-    X(WRONG_TYPE, -30, "a message of another type is expected")                                    \
+    X(WOULD_DEADLOCK, -27, "deadlock: the call would wait for itself")                             \
+    X(SHUTDOWN_INCOMPLETE, -28, "shutdown incomplete: some actors did not stop in time")           \
+    X(ESCALATED, -29, "a failure was escalated to the root")                                       \
+    X(WRONG_TYPE, -30, "the message has the wrong type")                                           \
     X(LIMIT, -31, "a limit is reached")                                                            \
     X(RESTARTED, -32, "the actor was restarted")                                                   \
-    X(FAULT, -33, "a native fault")                                                                \
-    X(STALE, -34, "another generation, or a later version, has written")                           \
+    X(FAULT, -33, "native fault, such as a segmentation fault")                                    \
+    X(STALE, -34, "stale: a newer generation or version has written")                              \
     X(STORE_FAILED, -35, "the store has failed")                                                   \
-    X(STORE_BUSY, -36, "another process has the store")                                            \
-    X(STORE_FULL, -37, "no room on the disk")                                                      \
-    X(STORE_CORRUPT, -38, "the stored data cannot be trusted")                                     \
-    X(STORE_FOREIGN, -39, "the store is another program's")                                        \
-    X(STORE_NEWER, -40, "a later version of Troupe made the store")                                \
+    X(STORE_BUSY, -36, "the store is open in another process")                                     \
+    X(STORE_FULL, -37, "no space left on the disk")                                                \
+    X(STORE_CORRUPT, -38, "the stored data is corrupt")                                            \
+    X(STORE_FOREIGN, -39, "the store belongs to another program")                                  \
+    X(STORE_NEWER, -40, "the store was written by a newer version of Troupe")                      \
     X(STARTING, -41, "the actor is starting")                                                      \
     X(START_FAILED, -42, "the actor could not be started")                                         \
     X(DESTROYING, -43, "the actor is being destroyed")                                             \
-    X(CONSTRAINT, -44, "a constraint of a table does not hold")                                    \
-    X(WRONG_SHAPE, -45, "the stored fields are not those of the code")
+    X(CONSTRAINT, -44, "an SQL constraint was violated")                                           \
+    X(WRONG_SHAPE, -45, "the stored fields do not match those of the code")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -99,7 +99,7 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
             if (!parsed.shutdown_timeout_ns)
                 return flags_refuse(
                     error,
-                    "--shutdown-timeout takes a time up to 24h, as 30s, 500ms or 2m",
+                    "--shutdown-timeout takes a time up to 24h, such as 30s, 500ms or 2m",
                     value ? value : "");
         } else if (takes_store && is_flag(argument, "--store", &value)) {
             if (!value && i + 1 < argc)

@@ -69,7 +69,7 @@ static void hear_signals(struct runner *runner)
         tr__log(runner->system,
                 TR_LEVEL_INFO,
                 NULL,
-                "signal %d: stopping; one more ends the program at once",
+                "signal %d: stopping; send the signal again to end the program at once",
                 signal);
         tr_system_shutdown(runner->system, runner->app.shutdown_timeout_ns);
     }
@@ -163,7 +163,7 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     if (runner->system->durable.host && runner->system->durable.has_failed(runner->system))
         return EXIT_STORE; /* the log has the reason */
     if (tr_system_error(runner->system, &error) == TR_ESCALATED) {
-        tr__console_complain("%s: a failure reached the root: %s%s%s: %s\n",
+        tr__console_complain("%s: a failure was escalated to the root: %s%s%s: %s\n",
                              runner->program,
                              error.path,
                              error.path[0] ? ": " : "",
@@ -237,17 +237,15 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
 static void say_usage(const char *program, bool has_store)
 {
     tr__console_say(
-        "usage: %s [--workers N] [--shutdown-timeout T] %s[--help] [--] [argument...]\n"
-        "\n"
-        "  --workers N           threads that run actors, 1 to %d; one per CPU if not given\n"
-        "  --shutdown-timeout T  how long actors may take to stop: 30s, 500ms, 2m\n"
-        "%s"
-        "  -h, --help            this text\n"
-        "  --                    what follows is for the program, whatever it looks like\n",
+        "usage: %s [--workers N] [--shutdown-timeout T] %s[--help] [--] [argument...]\n\n  "
+        "--workers N           number of worker threads, 1 to %d (default: one per CPU)\n  "
+        "--shutdown-timeout T  time limit for stopping all actors, such as 30s, 500ms or 2m\n%s  "
+        "-h, --help            print this text\n  --                    end of these options: pass "
+        "all later arguments to the program\n",
         program,
         has_store ? "[--store DIR] " : "",
         TR_WORKERS_MAX,
-        has_store ? "  --store DIR           where durable actors are stored\n" : "");
+        has_store ? "  --store DIR           directory of the store of durable actors\n" : "");
 }
 
 static const char *program_of(int argc, char **argv)
@@ -263,7 +261,8 @@ static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
     const char *why;
     if (!tr__behavior_is_valid(runner->behavior, &why))
         goto complain;
-    why = "it has options that this version of the library does not know, or a wrong .size";
+    why = "unknown options or a wrong .size: the program was built for another version of the "
+          "library";
     if (app && !sized_read(&runner->app, sizeof runner->app, app, size))
         goto complain;
     if (!runner->app.name)

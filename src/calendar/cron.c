@@ -93,13 +93,18 @@ static tr_status cron_unexpected(const struct input *in, const char *expected)
 {
     char c = cron_peek(in);
     if (in->at == in->length)
-        return cron_wrong(in, TR_BAD_DATA, in->at, "the end, where %s is expected", expected);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "unexpected end; expected %s", expected);
     if (c == '?' || c == 'L' || c == 'W' || c == '#')
-        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c' is not of cron, but of Quartz", c);
+        return cron_wrong(
+            in, TR_BAD_DATA, in->at, "'%c' is not supported: it belongs to Quartz, not to cron", c);
     if (c >= ' ' && c <= '~')
-        return cron_wrong(in, TR_BAD_DATA, in->at, "'%c', where %s is expected", c, expected);
-    return cron_wrong(
-        in, TR_BAD_DATA, in->at, "\\x%02x, where %s is expected", (unsigned char)c, expected);
+        return cron_wrong(in, TR_BAD_DATA, in->at, "unexpected '%c'; expected %s", c, expected);
+    return cron_wrong(in,
+                      TR_BAD_DATA,
+                      in->at,
+                      "unexpected byte \\x%02x; expected %s",
+                      (unsigned char)c,
+                      expected);
 }
 
 static tr_status read_number(struct input *in, int *number)
@@ -140,7 +145,7 @@ static tr_status read_name(struct input *in, const struct field *field, int *num
     return cron_wrong(in,
                       TR_BAD_DATA,
                       begin,
-                      "'%.*s' is no %s",
+                      "'%.*s' is not a %s",
                       length < 20 ? (int)length : 20,
                       name,
                       field->name);
@@ -155,9 +160,11 @@ static tr_status read_value(struct input *in, const struct field *field, int *nu
         return cron_unexpected(in, field->names ? "a number or a name" : "a number");
     tr_status status = read_number(in, number);
     if (status == TR_OK && *number < field->least)
-        return cron_wrong(in, TR_BAD_DATA, begin, "%d is less than %d", *number, field->least);
+        return cron_wrong(
+            in, TR_BAD_DATA, begin, "%d is below the minimum of %d", *number, field->least);
     if (status == TR_OK && *number > field->most)
-        return cron_wrong(in, TR_BAD_DATA, begin, "%d is more than %d", *number, field->most);
+        return cron_wrong(
+            in, TR_BAD_DATA, begin, "%d is above the maximum of %d", *number, field->most);
     return status;
 }
 
@@ -169,7 +176,8 @@ static tr_status read_step(struct input *in, const struct field *field, int *ste
     if (status == TR_OK && *step == 0)
         return cron_wrong(in, TR_BAD_DATA, begin, "a step of 0");
     if (status == TR_OK && *step > field->most)
-        return cron_wrong(in, TR_BAD_DATA, begin, "a step of %d leaves the field", *step);
+        return cron_wrong(
+            in, TR_BAD_DATA, begin, "a step of %d is larger than the range of the field", *step);
     return status;
 }
 
@@ -198,7 +206,8 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
                 last = 7; /* for FRI-SUN */
         }
         if (status == TR_OK && last < first)
-            return cron_wrong(in, TR_BAD_DATA, begin, "a range from %d down to %d", first, last);
+            return cron_wrong(
+                in, TR_BAD_DATA, begin, "a range must ascend: %d is above %d", first, last);
     }
     if (status == TR_OK && cron_peek(in) == '/') {
         if (!is_range)
@@ -222,10 +231,10 @@ static tr_status read_field(struct input *in, const struct field *field, uint64_
         if (status != TR_OK || cron_peek(in) != ',')
             break;
         if (*is_star)
-            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' must not be part of a list");
         in->at++;
         if (cron_peek(in) == '*')
-            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' is no part of a list");
+            return cron_wrong(in, TR_BAD_DATA, in->at, "'*' must not be part of a list");
     }
     if (status != TR_OK)
         return status;
@@ -277,7 +286,10 @@ static tr_status read_shorthand(struct input *in, struct cron *cron)
         return TR_OK;
     }
     return cron_wrong(
-        in, TR_BAD_DATA, 0, "none of @hourly @daily @midnight @weekly @monthly @yearly @annually");
+        in,
+        TR_BAD_DATA,
+        0,
+        "unknown macro; use one of @hourly @daily @midnight @weekly @monthly @yearly @annually");
 }
 
 static tr_status read_zone(struct input *in, struct cron *cron)
@@ -290,13 +302,17 @@ static tr_status read_zone(struct input *in, struct cron *cron)
     if (begin == in->length)
         return cron_wrong(in, TR_BAD_DATA, begin, "a blank at the end");
     if (is_digit(cron_peek(in)) || cron_peek(in) == '*')
-        return cron_wrong(in, TR_BAD_DATA, begin, "a sixth field, and none is for seconds");
+        return cron_wrong(
+            in, TR_BAD_DATA, begin, "unexpected sixth field: there is no field for seconds");
     while (in->at < in->length && !is_blank(cron_peek(in)))
         in->at++;
     if (!tr__zone_name_is_valid(in->text + begin, in->at - begin))
-        return cron_wrong(in, TR_BAD_DATA, begin, "that is no name of a zone, as Europe/Berlin is");
+        return cron_wrong(in,
+                          TR_BAD_DATA,
+                          begin,
+                          "not the name of a time zone; expected a form such as Europe/Berlin");
     if (in->at < in->length)
-        return cron_wrong(in, TR_BAD_DATA, in->at, "something behind the zone");
+        return cron_wrong(in, TR_BAD_DATA, in->at, "unexpected text after the time zone");
     cron->zone_at = (uint8_t)begin;
     return TR_OK;
 }

@@ -146,7 +146,7 @@ static void alarm_leave_unread(const struct loading *loading, const struct store
     tr__log(loading->worker->system,
             TR_LEVEL_ERROR,
             path,
-            "the alarm %s needs %s, %s: it waits for that",
+            "the alarm %s is kept, but cannot fire: it needs %s, %s",
             row->name,
             what,
             why);
@@ -169,12 +169,12 @@ static tr_status alarm_parse(struct loading *loading, const struct store_row *ro
         return TR_STORE_CORRUPT;
     const tr_handler *handler = handler_of(loading->actor, type);
     if (!handler) {
-        alarm_leave_unread(loading, row, type, "a message for which there is no handler");
+        alarm_leave_unread(loading, row, type, "a message without a handler");
         return TR_OK;
     }
     if (plan.kind == ALARM_CRON && !zone_of(loading->actor, &plan)) {
         alarm_leave_unread(
-            loading, row, tr__cron_zone(&plan.cron), "a zone that cannot be read here");
+            loading, row, tr__cron_zone(&plan.cron), "a time zone that this system does not have");
         return TR_OK;
     }
     struct alarm *alarm =
@@ -273,7 +273,7 @@ static void alarm_tell_given_up(struct worker *worker, struct durable_actor *act
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "the alarm %s is given up: its handler has failed %u times",
+            "the alarm %s is cancelled: its handler has failed %u times",
             alarm->name,
             failures);
     struct tr_alarm_given_up message = {
@@ -341,7 +341,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     frame->kept =
         alarm_new(self->worker, alarm->name, handler, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
-        return tr_fail(self, TR_NO_MEMORY, "no memory for the alarm %s", alarm->name);
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
     memcpy(frame->alarm, alarm->name, alarm->name_size);
     frame->mark = tr__alarm_plan_begin(&alarm->plan, tr_wall_now(self));
@@ -358,7 +358,8 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
     status = tr_unpack(handler->type, bytes, &message, &error);
     if (status != TR_OK)
-        return tr_fail(self, status, "the message of the alarm %s: %s", name, error.text);
+        return tr_fail(
+            self, status, "the message of the alarm %s cannot be read: %s", name, error.text);
     frame->message = message;
     frame->message_type = handler->type;
     tr_next next = tr__durable_user(self, verb, handler, state, message);
@@ -402,7 +403,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
         return tr__durable_skip(self);
     }
     if (!tr__frame_begin(self, actor, alarm->name, false))
-        return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
     /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;

@@ -60,7 +60,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
         return next;
     /* What the handler of tr_state_changed changes itself is not reported again. */
     if (!tr__durable_show(self->worker, actor))
-        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     return next;
 }
 

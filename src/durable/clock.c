@@ -79,14 +79,13 @@ static int place_compare(const struct store_alarm_place *a, const struct store_a
 
 static void name_late(tr_self *self, const struct store_due *due)
 {
-    tr_log_warn(
-        self,
-        "the alarm %s of %s \"%.*s\" was told to its actor and not looked at: it is busy or cannot "
-        "start. This and others of its kind that are late are tried again, less and less often",
-        due->place.name,
-        due->kind,
-        due->key.size > 100 ? 100 : (int)due->key.size,
-        (const char *)due->key.data);
+    tr_log_warn(self,
+                "the alarm %s of %s \"%.*s\" is late: its actor is busy or cannot start. Late "
+                "alarms of this kind are retried, with growing delays",
+                due->place.name,
+                due->kind,
+                due->key.size > 100 ? 100 : (int)due->key.size,
+                (const char *)due->key.data);
 }
 
 /* Tells an alarm to its actor, unless it was told. Returns false if its kind has no place for another actor to wake. */
@@ -126,7 +125,7 @@ static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
         return tr__host_kind(page->clock->host, due->kind);
-    tr_log_error(page->self, "an alarm in the store cannot be trusted; it is left alone");
+    tr_log_error(page->self, "a stored alarm is corrupt and does not fire");
     return -1;
 }
 
@@ -229,7 +228,7 @@ static void look_at_clock(tr_self *self, struct clock_state *clock)
         clock->offset_ns = offset_ns;
     if (!is_back)
         return;
-    tr_log_warn(self, "the wall clock was set back: alarms that wait for a time are moved");
+    tr_log_warn(self, "the wall clock was set back: alarms for a time of day are rescheduled");
     begin_back(self, clock);
 }
 
@@ -367,7 +366,7 @@ static tr_next on_set(tr_self *self, struct clock_state *clock, const struct tr_
     clock->offset_ns = clock->host->offset_first_ns;
     tr_status status = tr__hints_init(&clock->hints, self->worker, clock->host->kind_count);
     if (status != TR_OK)
-        return tr_fail(self, status, "no memory for the clock of alarms");
+        return tr_fail(self, status, "out of memory for the clock of alarms");
     tr_timer_fixed_delay(self, "all", CLOCK_LOOK_NS, tr_clock_all);
     /* The clock may have been set back while no process ran. */
     tr_timer_once(self, "back", CLOCK_BACK_NS, tr_clock_begin_back);

@@ -85,7 +85,7 @@ static void hold_own_mail(struct worker *worker, struct durable_actor *actor, st
     for (uint32_t i = 0; i < outbox->count; i++) {
         if (outbox->items[i].cell != actor->durable.cell)
             continue;
-        commit->wake_lock.what = "a message to itself, on its way";
+        commit->wake_lock.what = "a message to itself, in transit";
         (void)!tr__sleep_raise(
             &actor->machine, &commit->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
         return;

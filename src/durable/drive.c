@@ -155,11 +155,12 @@ static void drive_serialize(struct worker *worker, struct durable_actor *actor)
         status = tr__commit_end(worker, actor, true);
     if (status != TR_OK) {
         tr__commit_fail(worker, actor, status);
-        log_about(worker,
-                  actor,
-                  TR_LEVEL_ERROR,
-                  "it falls asleep with what was there before: ",
-                  tr_status_text(status));
+        log_about(
+            worker,
+            actor,
+            TR_LEVEL_ERROR,
+            "the last changes are not stored; the actor falls asleep with the previous state: ",
+            tr_status_text(status));
     }
     (void)!tr__sleep_serialized(&actor->machine, status);
 }
@@ -183,8 +184,8 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     log_about(worker,
               actor,
               TR_LEVEL_ERROR,
-              actor->broken != TR_OK ? "it is not destroyed, since that cannot be stored: "
-                                     : "it is destroyed, but what is stored of it is still there: ",
+              actor->broken != TR_OK ? "not destroyed, because that cannot be stored: "
+                                     : "destroyed, but its stored data is still there: ",
               tr_status_text(status));
 }
 
@@ -271,8 +272,8 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         log_about(worker,
                   actor,
                   TR_LEVEL_WARN,
-                  "it ends although its time to wrap up was not enough: ",
-                  actor->warning ? actor->warning : "no memory for the reasons");
+                  "ends before all work is done, because the grace time is over: ",
+                  actor->warning ? actor->warning : "out of memory for the reasons");
         break;
     case STEP_ARM_CAP:
         actor->due_ns = action->at;

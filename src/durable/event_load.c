@@ -92,7 +92,7 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
     tr_wire_error error = {.status = TR_OK};
     tr_status status = TR_BAD_DATA;
     if (loading->is_damaged)
-        snprintf(error.text, sizeof error.text, "it does not fit its checksum");
+        snprintf(error.text, sizeof error.text, "the checksum does not match");
     else if (loading->version > kind->version)
         status = TR_STALE;
     else
@@ -110,7 +110,7 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
         else
             snprintf(loading->text,
                      sizeof loading->text,
-                     "it has version %u, and that of the code is %u",
+                     "version %u is stored, the code has version %u",
                      loading->version,
                      kind->version);
     }
@@ -122,7 +122,8 @@ static tr_status target_snapshot(void *context, uint64_t sequence, const void *b
     tr__log(self->worker->system,
             TR_LEVEL_WARN,
             tr_path(self),
-            "its snapshot after event %" PRIu64 " is of no use: %s %s; it starts without",
+            "the snapshot after event %" PRIu64
+            " cannot be used: %s %s; the actor starts from its events",
             sequence,
             error.path,
             error.text);
@@ -220,7 +221,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     if (!actor->events)
         actor->events = event_log_new(self->worker, actor->kind);
     if (!actor->events)
-        return tr_fail(self, TR_NO_MEMORY, "no memory for its events");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the events");
     if (!stored)
         return TR_SAME;
     uint64_t highest = stored->sequence;
@@ -234,7 +235,7 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
         status = events_load_base(&loading, stored);
     if (status != TR_OK)
         return tr_fail(
-            self, status, "the state before its first event cannot be read: %s", loading.text);
+            self, status, "the state before the first event cannot be read: %s", loading.text);
     if (!highest)
         return TR_SAME;
     status = events_recover(&loading, &result);
@@ -243,14 +244,14 @@ tr_next tr__events_load(tr_self *self, struct durable_actor *actor, void *state,
     if (loading.is_newer || !result.sequence)
         return tr_fail(self,
                        status,
-                       "its snapshot cannot be read: %s",
+                       "the snapshot cannot be read: %s",
                        loading.text[0] ? loading.text : tr_status_text(status));
     return tr_fail(self,
                    status,
-                   "its event %" PRIu64 " of %" PRIu64 " cannot be applied: %s",
+                   "event %" PRIu64 " of %" PRIu64 " cannot be applied: %s",
                    result.sequence,
                    highest,
                    loading.text[0]         ? loading.text
-                   : status == TR_BAD_DATA ? "it is missing"
+                   : status == TR_BAD_DATA ? "the event is missing"
                                            : tr_status_text(status));
 }

@@ -72,11 +72,11 @@ bool tr_event_next(tr_self *self, tr_event *event)
     TR_ASSERT(self); /* without a turn there is nothing to end */
     struct durable_actor *actor = durable_of(self);
     if (!event)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: nowhere to put the event");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: the event is NULL");
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "tr_event_next: this actor has no events");
     if (!self->frame)
-        tr_crash(self, TR_NOT_IN_A_TURN, "tr_event_next: not in a set-up or a signal");
+        tr_crash(self, TR_NOT_IN_A_TURN, "tr_event_next: not allowed in a set-up or a signal");
     if (self->is_cancelled)
         tr_crash(self, TR_CANCELLED, "tr_event_next: the turn was cancelled");
     struct event_log *log = actor->events;

@@ -81,7 +81,7 @@ static tr_status event_migrate(tr_self *self, const struct durable_actor *actor,
         if (status != TR_OK) {
             snprintf(text,
                      EVENT_TEXT_SIZE,
-                     "%s: its migration from version %u failed: %s",
+                     "%s: the migration from version %u failed: %s",
                      row->type->name,
                      from,
                      tr_status_text(status));
@@ -106,7 +106,9 @@ static tr_status event_unpack(tr_self *self, const struct durable_actor *actor, 
         status = tr__unpack_tail(read->block_type, document, &read->block, &tail, &error);
     /* Without a migration unknown fields are ignored. That loses nothing, because the event stays on disk as it is. */
     if (status == TR_OK && hash && is_migrated && (tail.count || tail.is_nested)) {
-        snprintf(error.text, sizeof error.text, "it has fields that its migration does not know");
+        snprintf(error.text,
+                 sizeof error.text,
+                 "the stored data has fields that its migration does not have");
         tr__shape_log(actor->kind, read->block_type, hash, tr_path(self));
         status = TR_WRONG_SHAPE;
     }
@@ -123,7 +125,7 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
     const unsigned char *at = bytes.data;
     size_t name_size = strnlen(name, bytes.size) + 1;
     if (name_size + 4 > bytes.size) {
-        snprintf(text, EVENT_TEXT_SIZE, "it is no event at all");
+        snprintf(text, EVENT_TEXT_SIZE, "not an event");
         return TR_BAD_DATA;
     }
     at += name_size;
@@ -136,7 +138,7 @@ tr_status tr__event_read(tr_self *self, const struct durable_actor *actor, tr_by
     if (version > version_of(found)) {
         snprintf(text,
                  EVENT_TEXT_SIZE,
-                 "%.128s: it has version %u, which is newer than that of the code, %u",
+                 "%.128s: version %u is newer than version %u of the code",
                  name,
                  version,
                  version_of(found));

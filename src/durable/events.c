@@ -60,13 +60,13 @@ static const char *row_fault(const tr_events *events, const tr_event_row *row)
     if (!tr__type_is_valid(row->type, &why))
         return why;
     if (row_of(events, row->type, row->stored != NULL) != row)
-        return "an event that has two functions";
+        return "invalid events: an event has two functions";
     if (row->stored && !row_of(events, row->type, false))
-        return "a TR_ON_STORED of an event that has no TR_APPLY";
+        return "invalid events: TR_ON_STORED of an event without TR_APPLY";
     for (size_t i = 0; row->migrations && row->migrations[i]; i++) {
         const tr_migration *step = row->migrations[i];
         if (step->from < 1 || step->from >= row->version)
-            return "a migration from a version of an event that is not an earlier one";
+            return "invalid events: a migration must start from an earlier version";
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
             return why;
     }
@@ -77,13 +77,13 @@ const char *tr__events_fault(const tr_durable_kind *kind)
 {
     const tr_events *events = kind->options.events;
     if (events->size != sizeof *events)
-        return "events of another version of the library";
+        return "invalid events: compiled for another version of the library";
     if (!events->state || !tr_type_is_equal(events->state, kind->state))
-        return "its events are of another state";
+        return "invalid events: they belong to another state";
     if (events->snapshots.kept > TR_SNAPSHOTS_MAX)
-        return "more snapshots to be kept than TR_SNAPSHOTS_MAX";
+        return "invalid events: more snapshots than TR_SNAPSHOTS_MAX";
     if (!events->row_count)
-        return "a kind with events has one at least";
+        return "invalid events: at least one event is needed";
     for (size_t i = 0; i < events->row_count; i++) {
         const char *why = row_fault(events, &events->rows[i]);
         if (why)
@@ -102,7 +102,7 @@ static void events_hold(struct worker *worker, struct durable_actor *actor)
     if (is_needed == wake_lock_is_raised(&log->wake_lock))
         return;
     if (is_needed) {
-        log->wake_lock = (struct wake_lock){.what = "TR_ON_STORED, to come"};
+        log->wake_lock = (struct wake_lock){.what = "TR_ON_STORED, not called yet"};
         (void)!tr__sleep_raise(
             &actor->machine, &log->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
     } else {
@@ -175,7 +175,7 @@ static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
     uint64_t hash;
     if (!tr__frame_begin(self, actor, row->name, false)) {
         item_free(worker, item);
-        return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
     }
     self->frame->message_type = row->type;
     tr_status status = tr_unpack(
@@ -188,7 +188,8 @@ static tr_next events_call_hook(struct tr_self *self, struct tr_self *verb,
     if (status == TR_OK)
         next = tr__durable_user(self, verb, &handler, state, self->frame->message);
     else
-        next = tr_fail(self, status, "an event for TR_ON_STORED: %s", tr_status_text(status));
+        next = tr_fail(
+            self, status, "an event for TR_ON_STORED cannot be read: %s", tr_status_text(status));
     next = tr__durable_changed(self, verb, actor, next);
     next = tr__frame_done(self, actor, next, false);
     tr__frame_end(self, actor);
@@ -412,7 +413,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
     tr__log(worker->system,
             TR_LEVEL_WARN,
             path,
-            "there is no snapshot after event %" PRIu64 ": %s",
+            "no snapshot was written after event %" PRIu64 ": %s",
             log->journal.highest,
             tr_status_text(status));
     log->again = log->journal.highest + log->policy.snapshot_every;
@@ -428,7 +429,7 @@ static struct durable_actor *events_need(tr_self *self, const char *verb)
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);
     if (!self->frame)
-        tr_crash(self, TR_NOT_IN_A_TURN, "%s: not in a set-up or a signal", verb);
+        tr_crash(self, TR_NOT_IN_A_TURN, "%s: not allowed in a set-up or a signal", verb);
     if (self->is_cancelled)
         tr_crash(self, TR_CANCELLED, "%s: the turn was cancelled", verb);
     return actor;

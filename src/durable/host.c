@@ -230,7 +230,7 @@ void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_b
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
                 NULL,
-                "%s \"%.*s\" cannot wake for its queues: %s; it does when it is asked for",
+                "%s \"%.*s\" cannot wake for its queues: %s; the next message to it wakes it",
                 kind->declared->name,
                 key.size > 100 ? 100 : (int)key.size,
                 (const char *)key.data,
@@ -269,7 +269,8 @@ tr_status tr_client_try_durable(tr_client *client, const tr_durable_kind *kind, 
 static void on_store_failed(void *context, const char *why)
 {
     struct durable_host *host = context;
-    tr__log(host->system, TR_LEVEL_ERROR, NULL, "the store has failed, and so all stops: %s", why);
+    tr__log(
+        host->system, TR_LEVEL_ERROR, NULL, "the store has failed, so the system stops: %s", why);
     tr_system_shutdown(host->system, host->system->shutdown.timeout_default_ns);
 }
 

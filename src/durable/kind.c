@@ -83,36 +83,36 @@ static const char *kind_fault(const tr_durable_kind *kind)
 {
     const char *why;
     if (kind->size != sizeof *kind)
-        return "a kind of another version of the library";
+        return "invalid kind: compiled for another version of the library";
     if (!kind->name || !tr__name_is_valid(kind->name))
-        return "a kind without a name";
+        return "invalid kind: no name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
         return why;
     const char *prefix = kind->options.events ? "const struct " : "struct ";
     const char *state = kind->behavior->state_name;
     if (kind->options.events && strncmp(state, prefix, strlen(prefix)) != 0)
-        return "the behavior of a kind with events has a state of const struct ...";
+        return "invalid kind: with events the state of the behavior must be a const struct";
     if (kind->behavior->state_size != kind->state->size ||
         strncmp(state, prefix, strlen(prefix)) != 0 ||
         strcmp(state + strlen(prefix), kind->state->name) != 0)
-        return "the state of the kind is not that of its behavior";
+        return "invalid kind: the state differs from that of the behavior";
     if (kind->behavior->setup.call && kind->behavior->setup.type != &tr_type_tr_none &&
         !tr_type_is_equal(kind->behavior->setup.type, &tr_type_tr_none))
-        return "a durable actor has no set-up message";
+        return "invalid kind: a durable actor takes no set-up message";
     const tr_durable_options *options = &kind->options;
     if (!is_option_time(options->interval_ns) || !is_option_time(options->idle_ns) ||
         !is_option_time(options->grace_ns) || !is_option_time(options->retry_ns) ||
         !is_option_time(options->retry_max_ns))
-        return "a time that is negative or too long";
+        return "invalid kind: a time is negative or too long";
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
-        return "an unknown durability";
+        return "invalid kind: unknown durability";
     uint32_t version = options->version ? options->version : 1;
     if (version & STATE_HALF)
-        return "a version of 2^31 or more";
+        return "invalid kind: the version is 2^31 or more";
     for (size_t i = 0; options->migrations && options->migrations[i]; i++) {
         const tr_migration *step = options->migrations[i];
         if (step->from < 1 || step->from >= version)
-            return "a migration from a version that is not an earlier one";
+            return "invalid kind: a migration must start from an earlier version";
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
             return why;
     }

@@ -25,7 +25,7 @@ static struct durable_actor *kv_need(tr_self *self, const char *verb)
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
     if (!self->frame)
-        tr_crash(self, TR_NOT_IN_A_TURN, "%s: not in a set-up or a signal", verb);
+        tr_crash(self, TR_NOT_IN_A_TURN, "%s: not allowed in a set-up or a signal", verb);
     if (self->is_cancelled)
         tr_crash(self, TR_CANCELLED, "%s: the turn was cancelled", verb);
     return actor;
@@ -93,7 +93,7 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
     TURN_VERB(self);
     struct durable_actor *actor = kv_need(self, "tr_kv_get");
     if (!value || !key.size || !key.data)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: no key, or nowhere to put its value");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: the key or the value is NULL");
     const struct overlay *overlay = tr__overlay_find(actor, key);
     if (overlay && overlay->is_deleted)
         return false;
@@ -216,7 +216,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
     struct durable_actor *actor = kv_need(self, "tr_kv_list");
     const struct durable_kind *kind = actor->kind;
     if (!list)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: nowhere to put the pairs");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: the pairs are NULL");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
     /* Read so many pairs more, because each overlay may delete one of those that are read. */

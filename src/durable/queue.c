@@ -378,7 +378,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     if (actor->broken != TR_OK || actor->machine.state > SLEEP_STARTED)
         return tr__durable_skip(self);
     if (!tr__frame_begin(self, actor, "tr_run", true))
-        return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
     self->frame->is_run = true;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);

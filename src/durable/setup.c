@@ -161,21 +161,22 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     if (stored->sequence)
         return tr_fail(self,
                        TR_STALE,
-                       "it has events, up to %llu, and its kind has none",
+                       "the store has %llu events of this actor, but its kind has no events",
                        (unsigned long long)stored->sequence);
     /* without bytes it is only the mark of a kind that had events */
     if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
-        return tr_fail(self,
-                       TR_STALE,
-                       "its state has version %u, which is newer than that of the code, %u",
-                       stored->version,
-                       kind->version);
+        return tr_fail(
+            self,
+            TR_STALE,
+            "the stored state has version %u, which is newer than version %u of the code",
+            stored->version,
+            kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
     /* The bytes are borrowed until the reader is used again, and a migration may use it. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
-        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     tr_status status = tr__durable_state_read(
         self, actor, stored->version, stored->bytes, state, &actor->block, &error);
     if (status == TR_OK && !is_ours && !actor->is_half) {
@@ -212,7 +213,7 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
     if (is_there)
         stored.version &= ~STATE_HALF;
     if (status != TR_OK && !actor->is_new)
-        return tr_fail(self, status, "its state cannot be read: %s", tr_status_text(status));
+        return tr_fail(self, status, "the state cannot be read: %s", tr_status_text(status));
     if (kind->declared->options.events)
         return tr__events_load(self, actor, state, actor->is_new ? NULL : &stored);
     return actor->is_new ? TR_SAME : load_state(self, actor, state, &stored);
@@ -259,7 +260,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     else
         actor = actor_new(worker, self->cell, kind, identity->key);
     if (!actor)
-        return tr_fail(self, TR_NO_MEMORY, "no memory for a durable actor");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a durable actor");
     /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
@@ -270,7 +271,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     actor->start_ns = worker->loop.now_ns;
     tr_status status = setup_enter(worker, actor);
     if (status != TR_OK)
-        return tr_fail(self, status, "it cannot enter the store: %s", tr_status_text(status));
+        return tr_fail(
+            self, status, "the actor cannot be added to the store: %s", tr_status_text(status));
     tr_next next = setup_load(self, actor, state);
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
@@ -279,13 +281,13 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (next.code != TR_NEXT_SAME)
         return next;
     if (!tr__durable_show(worker, actor))
-        return tr_fail(self, TR_NO_MEMORY, "no memory for its state");
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status == TR_OK && !actor->is_new)
         status = tr__queues_load(worker, actor);
     if (status != TR_OK)
         return tr_fail(
-            self, status, "its alarms or queues cannot be read: %s", tr_status_text(status));
+            self, status, "the alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains) {
         /* There is no first hook to wait for. */
@@ -295,6 +297,6 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     static const struct tr_durable_begins begins;
     status = tr__durable_tell(worker, self->cell, &tr_type_tr_durable_begins, &begins);
     if (status != TR_OK)
-        return tr_fail(self, status, "no memory for its first message");
+        return tr_fail(self, status, "out of memory for the first message");
     return TR_SAME;
 }

@@ -174,20 +174,19 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
 {
     tr_bytes made = shape_text(kind, step->to_type);
     tr_bytes text = shape_text(kind, wanted);
-    tr__log(
-        kind->host->system,
-        TR_LEVEL_ERROR,
-        NULL,
-        "the durable kind %s: the migration of %s from version %u makes %.*s, and version %u has "
-        "%.*s: that must have the same fields, and may have more at its end",
-        kind->declared->name,
-        what,
-        step->from,
-        cut_length(made, STEP_SHAPE_MAX),
-        (const char *)made.data,
-        next,
-        cut_length(text, STEP_SHAPE_MAX),
-        (const char *)text.data);
+    tr__log(kind->host->system,
+            TR_LEVEL_ERROR,
+            NULL,
+            "the durable kind %s: the migration of %s from version %u makes %.*s, but version %u "
+            "has %.*s; it must have the same fields first, more may follow",
+            kind->declared->name,
+            what,
+            step->from,
+            cut_length(made, STEP_SHAPE_MAX),
+            (const char *)made.data,
+            next,
+            cut_length(text, STEP_SHAPE_MAX),
+            (const char *)text.data);
 }
 
 /* Adds the types of a chain of migrations that ends with `last`. Checks that each fits the one before. */
@@ -290,7 +289,7 @@ tr_status tr__shapes_load(struct durable_host *host)
         tr__log(host->system,
                 TR_LEVEL_WARN,
                 NULL,
-                "the store's table of shapes cannot be read to its end: %s",
+                "the store's table of shapes cannot be read completely: %s",
                 tr_status_text(status));
         status = TR_OK;
     }
@@ -343,7 +342,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
         return TR_OK;
     const struct shape *stored = shape_find(kind->host, hash);
     if (!stored) {
-        snprintf(why, SHAPE_WHY_SIZE, "the store does not have the shape that it was stored with");
+        snprintf(why, SHAPE_WHY_SIZE, "the store has no record of the shape of this data");
         return TR_STORE_CORRUPT;
     }
     struct shape_place place = {.first = {NULL, 0}};
@@ -359,7 +358,7 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
         place = (struct shape_place){text_of(stored), text};
     snprintf(why,
              SHAPE_WHY_SIZE,
-             "it was stored as %.*s, and the code has %.*s",
+             "stored as %.*s, but the code has %.*s",
              cut_length(place.first, CHECK_SHAPE_MAX),
              (const char *)place.first.data,
              cut_length(place.second, CHECK_SHAPE_MAX),

@@ -155,7 +155,7 @@ static tr_status may_run(const tr_self *self, const struct durable_actor *actor,
         return TR_NOT_SUPPORTED;
     }
     if (!self->frame) {
-        *why = "not in a set-up or a signal";
+        *why = "not allowed in a set-up or a signal";
         return TR_NOT_IN_A_TURN;
     }
     if (self->is_cancelled) {
@@ -163,7 +163,7 @@ static tr_status may_run(const tr_self *self, const struct durable_actor *actor,
         return TR_CANCELLED;
     }
     if (!count || values[0].type != TR_SQL_TYPE_TEXT) {
-        *why = "there is no statement";
+        *why = "the statement is missing";
         return TR_INVALID_ARGUMENT;
     }
     return TR_OK;

@@ -147,8 +147,8 @@ static tr_status block_read(tr_self *self, const struct durable_actor *actor, tr
     if (is_known && (tail.is_nested || (is_migrated && tail.count))) {
         snprintf(error->text,
                  sizeof error->text,
-                 is_migrated ? "it has fields that its migration does not know"
-                             : "messages inside have fields that the code does not know");
+                 is_migrated ? "the stored data has fields that its migration does not have"
+                             : "nested messages have fields that the code does not have");
         tr__shape_log(actor->kind, block->type, hash, tr_path(self));
         return is_migrated ? TR_WRONG_SHAPE : TR_STALE;
     }
@@ -202,7 +202,10 @@ tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *acto
         void *to = tr_alloc(self, step->to_type->size);
         status = step->call(self, from, to);
         if (status != TR_OK) {
-            snprintf(error->text, sizeof error->text, "its migration from %u failed", step->from);
+            snprintf(error->text,
+                     sizeof error->text,
+                     "the migration from version %u failed",
+                     step->from);
             return status;
         }
         from = to;

@@ -112,12 +112,12 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 static tr_next not_stored(struct tr_self *self, tr_status status)
 {
     turn_fail_reply(self, status);
-    return tr_fail(self, status, "what it changed cannot be stored: %s", tr_status_text(status));
+    return tr_fail(self, status, "the changes cannot be stored: %s", tr_status_text(status));
 }
 
 static tr_next no_memory(struct tr_self *self)
 {
-    return tr_fail(self, TR_NO_MEMORY, "no memory for a turn");
+    return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
 }
 
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must)
@@ -125,7 +125,7 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
     struct worker *worker = self->worker;
     if (next.code == TR_NEXT_BECOME) {
         tr__become_forget(self);
-        next = tr_fail(self, TR_NOT_SUPPORTED, "a durable actor keeps its behavior");
+        next = tr_fail(self, TR_NOT_SUPPORTED, "tr_become is not possible in a durable actor");
     }
     if (next.code == TR_NEXT_STOP) {
         (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_SLEEP, worker->loop.now_ns);

@@ -142,7 +142,7 @@ const void *tr_self_append(tr_self *self, const void *items, size_t count, size_
     if (bytes && count * size > bytes)
         tr_crash(self,
                  TR_INVALID_ARGUMENT,
-                 "tr_append: the list has a count of %zu, and memory for %zu",
+                 "tr_append: the list has a count of %zu, but memory for %zu",
                  count,
                  bytes / size);
     char *made = (char *)(uintptr_t)items;
@@ -166,7 +166,7 @@ tr_hold tr_self_hold(tr_self *self, bool is_awake, const char *what, const char 
     struct durable_frame *frame = self->frame;
     struct worker *worker = self->worker;
     if (!frame)
-        tr_crash(self, TR_NOT_IN_A_TURN, "TR_KEEP_AWAKE: not in a signal");
+        tr_crash(self, TR_NOT_IN_A_TURN, "TR_KEEP_AWAKE: not allowed in a signal");
     struct durable_hold *hold = source_resize(&worker->source, NULL, sizeof *hold);
     if (!hold)
         tr_crash(self, TR_NO_MEMORY, "TR_KEEP_AWAKE: out of memory");

@@ -56,7 +56,7 @@ void tr__durable_why(struct worker *worker, struct cell *cell, tr_why_report *re
                                         TR_WHY_STORING,
                                         TR_HOLDS_SLEEP | TR_HOLDS_STOP,
                                         -1,
-                                        "%u of its changes are on their way to the disk",
+                                        "%u changes are being written to the disk",
                                         writes);
         if (reason)
             reason->count = writes;

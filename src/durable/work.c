@@ -40,7 +40,7 @@ static const char *waiting_mail(const struct cell *cell)
         if (first)
             return first->type ? first->type->name : "an order";
     }
-    return cell->flags & CELL_WOKEN ? "a turn that was woken" : NULL;
+    return cell->flags & CELL_WOKEN ? "a turn about to resume" : NULL;
 }
 
 /* Returns how long the asker still waits for this reply; 0: not any more. */

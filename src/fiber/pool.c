@@ -39,13 +39,12 @@ void tr__fiber_overflow(const struct fiber *fiber)
     char text[768];
     if (pool->describe)
         pool->describe(pool, who, sizeof who);
-    (void)snprintf(
-        text,
-        sizeof text,
-        "troupe: stack overflow: more than the %zu bytes of a stack were used, found after %s; "
-        "stack_bytes of the system's options sets the size of its stacks",
-        fiber->side.size,
-        who);
+    (void)snprintf(text,
+                   sizeof text,
+                   "troupe: stack overflow: a stack of %zu bytes was exceeded, found after %s; set "
+                   "a larger stack_bytes in the system's options",
+                   fiber->side.size,
+                   who);
     tr__panic(text);
 }
 

@@ -164,13 +164,13 @@ enum verdict {
 
 static const char *const verdict_texts[] = {
     [VERDICT_OURS] = "",
-    [VERDICT_FOREIGN] = "on a thread that runs no actors",
-    [VERDICT_OUTSIDE] = "while no handler of an actor ran",
+    [VERDICT_FOREIGN] = "on a thread that is no worker",
+    [VERDICT_OUTSIDE] = "outside of handlers",
     [VERDICT_RUNTIME] = "inside the runtime",
     [VERDICT_SYSTEM] = "inside the C library, which may hold a lock",
-    [VERDICT_UNKNOWN] = "in code whose stack could not be followed",
+    [VERDICT_UNKNOWN] = "in code whose stack cannot be walked",
     [VERDICT_BEYOND] = "below the guard of the stack, where other stacks may be damaged",
-    [VERDICT_NESTED] = "and the stack is damaged",
+    [VERDICT_NESTED] = "on a damaged stack",
 };
 
 struct walk {
@@ -318,9 +318,9 @@ static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
     fault_print(" in ");
     fault_print(text);
     if (is_full) {
-        fault_print(": its stack has ");
+        fault_print(": the stack has ");
         print_number(stack.size);
-        fault_print(" bytes; stack_bytes of the system's options sets more");
+        fault_print(" bytes; set a larger stack_bytes in the system's options");
     }
     fault_print("\n");
 }
@@ -336,7 +336,7 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     print_hex((uintptr_t)info->si_addr);
     fault_print(", ");
     fault_print(verdict_texts[verdict]);
-    fault_print(": the process cannot go on\n");
+    fault_print(": cannot recover, the process ends\n");
     print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
         struct walk walk = {.pc = registers_pc(context), .fault = &fault};

@@ -133,7 +133,7 @@ static tr_status refuse_busy(tr_error *error, const char *path)
 {
     if (error) {
         *error = (tr_error){.status = TR_STORE_BUSY};
-        (void)snprintf(error->text, sizeof error->text, "another process has locked %s", path);
+        (void)snprintf(error->text, sizeof error->text, "%s is locked by another process", path);
     }
     return TR_STORE_BUSY;
 }

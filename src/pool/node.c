@@ -61,7 +61,7 @@ static tr_status node_wrong(tr_node_error *error, tr_status status, int part, si
 static const char *shown_char(char c, char buffer[8])
 {
     if (c == '\0')
-        return "the end";
+        return "end";
     if (c >= ' ' && c <= '~')
         snprintf(buffer, 8, "'%c'", c);
     else
@@ -75,7 +75,7 @@ tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_n
     char buffer[8];
     size_t offset = 0;
     if (!text || !address)
-        return node_wrong(error, TR_INVALID_ARGUMENT, 0, 0, "there is no address");
+        return node_wrong(error, TR_INVALID_ARGUMENT, 0, 0, "the address is missing");
     for (int part = 0; part < PARTS; part++) {
         size_t length = part_length(text + offset);
         if (length > TR_NODE_PART_MAX)
@@ -93,23 +93,24 @@ tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_n
                               TR_BAD_DATA,
                               part,
                               offset,
-                              "%s, where a letter or a digit begins a part",
+                              "unexpected %s; a part begins with a letter or a digit",
                               shown_char(c, buffer));
         if (part == PARTS - 1 && c == '/')
-            return node_wrong(error, TR_BAD_DATA, part, offset, "a fifth part; there are four");
+            return node_wrong(
+                error, TR_BAD_DATA, part, offset, "unexpected fifth part; an address has four");
         if (part < PARTS - 1 && c == '\0')
             return node_wrong(error,
                               TR_BAD_DATA,
                               part,
                               offset,
-                              "the end, where '/' and %s follow",
+                              "unexpected end; expected '/' and %s",
                               part_names[part + 1]);
         if (c != '\0' && c != '/')
             return node_wrong(error,
                               TR_BAD_DATA,
                               part,
                               offset,
-                              "%s is none of A-Z a-z 0-9 _ . -",
+                              "invalid character %s; use A-Z a-z 0-9 _ . -",
                               shown_char(c, buffer));
         offset++;
     }

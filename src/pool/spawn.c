@@ -29,7 +29,7 @@ static tr_status pool_spawn(struct tr_system *system, const struct pooled_spawne
         return TR_NAME_INVALID;
     }
     if (pooled_is_held(system, args->name)) {
-        tr__error_set(args->error, TR_STOPPING, 0, "/user/%s is about to come back", args->name);
+        tr__error_set(args->error, TR_STOPPING, 0, "/user/%s is being restarted", args->name);
         return TR_STOPPING;
     }
     struct pool *pool = tr__pool_of(system, NULL);
@@ -64,14 +64,16 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     const char *why;
     TR_ASSERT(self); /* without a turn there is nothing to end */
     if (!args || args->size != sizeof *args)
-        tr_crash(self, TR_INVALID_ARGUMENT, "pool spawn: no arguments, or of another version");
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "pool spawn: invalid arguments: NULL, or of another version of the library");
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_pool_spawn(self, &with_error, &bits);
     if (status != TR_OK)
         tr_crash(self,
                  status,
-                 "pool spawn of %s: %.200s",
+                 "cannot spawn %s in the pool: %.200s",
                  tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
                  error.text);
     return tr_ref_from_bits(bits);

@@ -207,7 +207,7 @@ void tr__sleep_init(struct sleep_machine *machine, const struct sleep_options *o
     TR_ASSERT(options->grace_ns >= 0);
     *machine = (struct sleep_machine){
         .options = *options,
-        .no_sleep = {.what = "option of the kind"},
+        .no_sleep = {.what = "set by the kind's options"},
         .state = SLEEP_LOADING,
         .due = SLEEP_NEVER,
         .deadline = SLEEP_NEVER,

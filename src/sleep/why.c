@@ -50,7 +50,7 @@ static const char *waits_for(const struct sleep_machine *machine)
 {
     switch (machine->state) {
     case SLEEP_LOADING:
-        return machine->stop_waits ? "its start, and stops then" : "its start";
+        return machine->stop_waits ? "its start, then stops" : "its start";
     case SLEEP_STARTED:
         return machine->is_sleep_asked || machine->is_destroy_asked ? "the answer of its authority"
                                                                     : "its idle time";

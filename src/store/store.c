@@ -373,7 +373,8 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
     if (!has_program(from) || !has_program(into))
         return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     if (!driver->salvage)
-        return store_refuse(error, TR_NOT_SUPPORTED, "this Troupe was built without SQLite");
+        return store_refuse(
+            error, TR_NOT_SUPPORTED, "no store: this Troupe was built without SQLite");
     return driver->salvage(from, into, report, on_lost, context, error);
 }
 
@@ -406,7 +407,7 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
     if (!made->is_threadless) {
         status = start_threads(made);
         if (status) {
-            (void)store_refuse(error, status, "the threads of the store could not be started");
+            (void)store_refuse(error, status, "the threads of the store did not start");
             goto close_session;
         }
     }

@@ -53,5 +53,6 @@ void tr__fill_refuse(size_t size, tr_wire_error *error)
     if (size > 0)
         tr__fault_set(error, TR_TOO_LARGE, 0, "the document has %zu bytes", size);
     else
-        tr__fault_set(error, TR_INVALID_ARGUMENT, 0, "NULL, or an unknown descriptor");
+        tr__fault_set(
+            error, TR_INVALID_ARGUMENT, 0, "invalid argument: NULL, or an unknown descriptor");
 }

@@ -35,7 +35,7 @@ void tr__json_expected(struct json_input *in, json_place at, const char *expecte
     unsigned byte = json_byte(in, at);
     const char *name = name_of_value(byte);
     if (at >= in->end)
-        tr__fault_set(in->error, TR_BAD_DATA, offset, "the document ends too early");
+        tr__fault_set(in->error, TR_BAD_DATA, offset, "unexpected end of the document");
     else if (name != NULL)
         tr__fault_set(in->error, TR_BAD_DATA, offset, "%s is expected, not %s", expected, name);
     else if (byte > 0x20 && byte < 0x7f)
@@ -99,7 +99,7 @@ static json_place scan_escape(struct json_input *in, json_place at, size_t *size
         if (letter == 0 || strchr("\"\\/bfnrt", (int)letter) == NULL)
             return at + 1 < in->end
                        ? FAULT(
-                             in->error, TR_BAD_DATA, json_offset(in, at), "there is no such escape")
+                             in->error, TR_BAD_DATA, json_offset(in, at), "unknown escape sequence")
                        : JSON_EXPECTED(in, at + 1, "an escape");
         *size += 1;
         return at + 2;
@@ -107,16 +107,17 @@ static json_place scan_escape(struct json_input *in, json_place at, size_t *size
     uint32_t unit = left < 6 ? UINT32_MAX : hex_unit(at + 2);
     if (unit > UINT16_MAX)
         return FAULT(
-            in->error, TR_BAD_DATA, json_offset(in, at), "\\u has not four hexadecimal digits");
+            in->error, TR_BAD_DATA, json_offset(in, at), "\\u needs four hexadecimal digits");
     if (unit == 0)
-        return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "a text has a NUL inside");
+        return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "a string contains a NUL");
     if (is_high_surrogate(unit) && left >= 12 && at[6] == '\\' && at[7] == 'u' &&
         is_low_surrogate(hex_unit(at + 8))) {
         *size += 4;
         return at + 12;
     }
     if (is_high_surrogate(unit) || is_low_surrogate(unit))
-        return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "half of a pair of surrogates");
+        return FAULT(
+            in->error, TR_BAD_DATA, json_offset(in, at), "one half of a surrogate pair is missing");
     *size += unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
     return at + 6;
 }
@@ -140,7 +141,7 @@ json_place tr__json_text(struct json_input *in, json_place at, struct json_text 
             return FAULT(in->error,
                          TR_BAD_DATA,
                          json_offset(in, at),
-                         *at < 0x20 ? "a control character in a string" : "not UTF-8");
+                         *at < 0x20 ? "a string contains a control character" : "not UTF-8");
         text->size += length;
         at += length;
     }
@@ -318,7 +319,7 @@ json_place tr__json_skip(struct json_input *in, json_place at, unsigned depth)
     size_t count;
     unsigned byte = json_byte(in, at);
     if ((byte == '{' || byte == '[') && depth == 0)
-        return FAULT(in->error, TR_TOO_DEEP, json_offset(in, at), "values nest too deep");
+        return FAULT(in->error, TR_TOO_DEEP, json_offset(in, at), "values are nested too deep");
     switch (byte) {
     case '{':
         return skip_object(in, at, depth - 1);

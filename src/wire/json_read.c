@@ -266,7 +266,10 @@ static json_place read_ref(struct json_input *in, json_place at, char *to)
         bits = is_ref ? bits << 4 | (uint64_t)(digit - digits) : 0;
     }
     if (!is_ref)
-        return FAULT(in->error, TR_BAD_DATA, json_offset(in, at), "not a ref, as \"0x1f\" is");
+        return FAULT(in->error,
+                     TR_BAD_DATA,
+                     json_offset(in, at),
+                     "not a ref; expected a form such as \"0x1f\"");
     integer_store(to, sizeof(bits), bits);
     return next;
 }
@@ -439,7 +442,7 @@ static json_place read_member(struct json_input *in, json_place at, const tr_typ
     const tr_field *field = tr__type_field(type, found);
     uint64_t bit = UINT64_C(1) << found;
     if (*seen & bit)
-        tr__fault_set(in->error, TR_BAD_DATA, json_offset(in, begin), "the field is there twice");
+        tr__fault_set(in->error, TR_BAD_DATA, json_offset(in, begin), "the field occurs twice");
     at = *seen & bit ? NULL : read_field(in, at, field, fill_inside(to, field->offset), depth);
     *seen |= bit;
     *index = found + 1;
@@ -454,7 +457,7 @@ static json_place read_message(struct json_input *in, json_place at, const tr_ty
     if (json_byte(in, at) != '{')
         return JSON_EXPECTED(in, at, "an object");
     if (depth > TR_DEPTH_MAX)
-        return FAULT(in->error, TR_TOO_DEEP, json_offset(in, at), "messages nest too deep");
+        return FAULT(in->error, TR_TOO_DEEP, json_offset(in, at), "messages are nested too deep");
     if (type->field_count > FIELDS_MAX)
         return FAULT(in->error, TR_INVALID_ARGUMENT, json_offset(in, at), "too many fields");
     at = json_space(in, at + 1);
@@ -492,7 +495,7 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
         tr__fault_set(in->error,
                       TR_BAD_DATA,
                       json_offset(in, at),
-                      "%zu bytes are behind the document",
+                      "%zu extra bytes after the end of the document",
                       (size_t)(in->end - at));
     if (to != NULL)
         tr__copy_drop(type, to);

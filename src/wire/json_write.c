@@ -139,9 +139,13 @@ static bool put_base64(struct text *text, const void *data, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     if (size > TR_PAYLOAD_MAX)
-        return FAULT(text->error, TR_TOO_LARGE, text->length, "bytes are too many");
+        return FAULT(text->error, TR_TOO_LARGE, text->length, "a bytes value is too long");
     if (size > 0 && data == NULL)
-        return FAULT(text->error, TR_BAD_DATA, text->length, "%zu bytes are at NULL", size);
+        return FAULT(text->error,
+                     TR_BAD_DATA,
+                     text->length,
+                     "a bytes value has size %zu but a NULL pointer",
+                     size);
     const unsigned char *bytes = data;
     put_string(text, "\"");
     for (size_t i = 0; i < size; i += 3) {
@@ -235,8 +239,11 @@ static bool put_values(struct text *text, const tr_field *field, struct field_va
                        unsigned depth)
 {
     if (values.items == NULL && values.count > 0)
-        return FAULT(
-            text->error, TR_BAD_DATA, text->length, "a list of %zu items is at NULL", values.count);
+        return FAULT(text->error,
+                     TR_BAD_DATA,
+                     text->length,
+                     "a list has %zu items but a NULL pointer",
+                     values.count);
     if (values.count > TR_PAYLOAD_MAX / field->item_size)
         return FAULT(text->error, TR_TOO_LARGE, text->length, "a list is too long");
     put_string(text, "[");
@@ -268,7 +275,7 @@ static bool put_field(struct text *text, const tr_field *field, const char *mess
 static bool put_message(struct text *text, const tr_type *type, const char *message, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
-        return FAULT(text->error, TR_TOO_DEEP, text->length, "messages nest too deep");
+        return FAULT(text->error, TR_TOO_DEEP, text->length, "messages are nested too deep");
     put_string(text, "{");
     for (size_t i = 0; i < type->field_count; i++) {
         const tr_field *field = tr__type_field(type, i);
@@ -286,7 +293,10 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
 {
     if (type == NULL || message == NULL || type->abi != TR_ABI ||
         (text->buffer == NULL && text->size > 0))
-        return FAULT(text->error, TR_INVALID_ARGUMENT, 0, "NULL, or an unknown descriptor");
+        return FAULT(text->error,
+                     TR_INVALID_ARGUMENT,
+                     0,
+                     "invalid argument: NULL, or an unknown descriptor");
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
     if (!put_message(text, type, message, 0))
         return false;

@@ -6,7 +6,7 @@
 
 void tr__pack_cut_short(struct pack_input *in, pack_place at)
 {
-    tr__fault_set(in->error, TR_BAD_DATA, offset_of(in, at), "the document ends too early");
+    tr__fault_set(in->error, TR_BAD_DATA, offset_of(in, at), "unexpected end of the document");
 }
 
 static const char *name_of_tag(unsigned tag)
@@ -23,7 +23,7 @@ static const char *name_of_tag(unsigned tag)
     if (tag == PACK_NIL)
         return "nil";
     if (tag == PACK_NEVER_USED)
-        return "a byte that MessagePack does not use";
+        return "a byte that is invalid in MessagePack";
     if (tag <= PACK_TRUE)
         return "a bool";
     if (tag < PACK_EXT8)
@@ -46,7 +46,7 @@ void tr__pack_announced(struct pack_input *in, pack_place at, uint64_t count, co
     tr__fault_set(in->error,
                   TR_BAD_DATA,
                   offset_of(in, at),
-                  "%" PRIu64 " %s are announced, and %zu bytes are left",
+                  "%" PRIu64 " %s announced, but only %zu bytes are left",
                   count,
                   what,
                   left_of(in, at));
@@ -101,7 +101,7 @@ pack_place tr__pack_skip(struct pack_input *in, pack_place at, uint64_t count, u
     if (count > left_of(in, at))
         return ANNOUNCED(in, at, count, "items");
     if (count > 0 && depth > TR_DEPTH_MAX)
-        return FAULT(in->error, TR_TOO_DEEP, offset_of(in, at), "values nest too deep");
+        return FAULT(in->error, TR_TOO_DEEP, offset_of(in, at), "values are nested too deep");
     for (; count > 0 && at != NULL; count--) {
         unsigned tag = 0;
         at = read_tag(in, at, &tag);

@@ -113,8 +113,10 @@ static NO_INLINE pack_place read_float_of_another_form(struct pack_input *in, pa
     if (at == NULL)
         return NULL;
     if ((!is_negative && bits > (uint64_t)exact_max) || (int64_t)bits < -exact_max)
-        return FAULT(
-            in->error, TR_BAD_DATA, offset, "the integer has too many digits for its float");
+        return FAULT(in->error,
+                     TR_BAD_DATA,
+                     offset,
+                     "the integer cannot be stored exactly in its float field");
     store_float(to, kind, (double)(int64_t)bits);
     return at;
 }
@@ -170,7 +172,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
         return FAULT(in->error,
                      TR_BAD_DATA,
                      offset_of(in, at) + good,
-                     at[good] == '\0' ? "a str has a NUL inside" : "a str is not UTF-8");
+                     at[good] == '\0' ? "a str contains a NUL" : "a str is not UTF-8");
     const char *text;
     if (in->is_in_place) {
         text = text_in_place(in, at, (size_t)size);
@@ -268,7 +270,7 @@ static NO_INLINE pack_place read_ref(struct pack_input *in, pack_place at, unsig
     if (next == NULL)
         return NULL;
     if (at[0] != TR_WIRE_REF || size != 8)
-        return FAULT(in->error, TR_BAD_DATA, offset_of(in, begin), "the ext is no ref");
+        return FAULT(in->error, TR_BAD_DATA, offset_of(in, begin), "the ext value is not a ref");
     integer_store(to, sizeof(uint64_t), load64(at + 1));
     return next;
 }
@@ -442,7 +444,7 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
 {
     size_t count = 0;
     if (UNLIKELY(depth > TR_DEPTH_MAX))
-        return FAULT(in->error, TR_TOO_DEEP, offset_of(in, at) - 1, "messages nest too deep");
+        return FAULT(in->error, TR_TOO_DEEP, offset_of(in, at) - 1, "messages are nested too deep");
     at = read_array_head(in, at, tag, "an array of fields", &count);
     if (UNLIKELY(at == NULL))
         return NULL;
@@ -481,7 +483,7 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
         tr__fault_set(in->error,
                       TR_BAD_DATA,
                       offset_of(in, at),
-                      "%zu bytes are behind the document",
+                      "%zu extra bytes after the end of the document",
                       left_of(in, at));
     if (to != NULL)
         tr__copy_drop(type, to);
@@ -515,7 +517,7 @@ tr_status tr_unpack_in_place(const tr_type *type, void *document, size_t documen
     if (!fill_check(type, document, document_size, room, in.error))
         return in.error->status;
     if (UNLIKELY((uintptr_t)room % COPY_ALIGNMENT != 0)) {
-        tr__fault_set(in.error, TR_INVALID_ARGUMENT, 0, "the room is not aligned");
+        tr__fault_set(in.error, TR_INVALID_ARGUMENT, 0, "the buffer is not aligned");
         return TR_INVALID_ARGUMENT;
     }
     in.begin = document_size == 0 ? (pack_place) "" : document;
@@ -527,7 +529,11 @@ tr_status tr_unpack_in_place(const tr_type *type, void *document, size_t documen
         return TR_OK;
     if (type->size <= room_size)
         tr__copy_drop(type, room);
-    tr__fault_set(in.error, TR_TOO_LARGE, 0, "the message needs room for %zu bytes", fill.used);
+    tr__fault_set(in.error,
+                  TR_TOO_LARGE,
+                  0,
+                  "the buffer is too small: the message needs %zu bytes",
+                  fill.used);
     return TR_TOO_LARGE;
 }
 

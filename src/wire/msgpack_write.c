@@ -157,9 +157,13 @@ static inline unsigned char *put_bytes(struct writer *w, unsigned char *at, cons
                                        size_t size)
 {
     if (UNLIKELY(size > TR_PAYLOAD_MAX))
-        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "bytes are too many");
+        return FAULT(w->error, TR_TOO_LARGE, pack_written(w, at), "a bytes value is too long");
     if (UNLIKELY(size > 0 && data == NULL))
-        return FAULT(w->error, TR_BAD_DATA, pack_written(w, at), "%zu bytes are at NULL", size);
+        return FAULT(w->error,
+                     TR_BAD_DATA,
+                     pack_written(w, at),
+                     "a bytes value has size %zu but a NULL pointer",
+                     size);
     unsigned char *head = head_begin(w, at);
     at = head_end(w, at, head, head_wide(head, PACK_BIN8, size));
     return put_raw(w, at, data, size);
@@ -262,7 +266,7 @@ static NO_INLINE unsigned char *put_values(struct writer *w, unsigned char *at,
         return FAULT(w->error,
                      TR_BAD_DATA,
                      pack_written(w, at),
-                     "a list of %zu items is at NULL",
+                     "a list has %zu items but a NULL pointer",
                      values.count);
     if (field->shape == TR_SHAPE_LIST) {
         if (values.count > (TR_PAYLOAD_MAX - w->items_size) / field->item_size)
@@ -314,7 +318,7 @@ static unsigned char *put_message(struct writer *w, unsigned char *at, const tr_
                                   const char *message, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
-        return FAULT(w->error, TR_TOO_DEEP, pack_written(w, at), "messages nest too deep");
+        return FAULT(w->error, TR_TOO_DEEP, pack_written(w, at), "messages are nested too deep");
     return put_fields(w, at, type, message, 0, depth);
 }
 
@@ -351,7 +355,8 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
     struct writer w;
     w.error = error == NULL ? &unasked : error;
     if (type == NULL || message == NULL || type->abi != TR_ABI || (buffer == NULL && size > 0)) {
-        tr__fault_set(w.error, TR_INVALID_ARGUMENT, 0, "NULL, or an unknown descriptor");
+        tr__fault_set(
+            w.error, TR_INVALID_ARGUMENT, 0, "invalid argument: NULL, or an unknown descriptor");
         return 0;
     }
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));

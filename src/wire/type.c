@@ -87,15 +87,16 @@ static const char *fault_of_shape(const tr_field *field)
     case TR_SHAPE_ONE:
         return field->count == 1 && field->size == field->item_size
                    ? NULL
-                   : "a single field has another size than its value";
+                   : "the size of a single field differs from that of its value";
     case TR_SHAPE_ARRAY:
         return (uint64_t)field->count * field->item_size == field->size
                    ? NULL
-                   : "an array has another size than its values";
+                   : "the size of an array differs from that of its values";
     case TR_SHAPE_LIST:
         return field->size == sizeof(struct list_value) ? NULL : "a list has the wrong size";
     case TR_SHAPE_OPTIONAL:
-        return field->size > field->item_size ? NULL : "an optional field has no room for `has`";
+        return field->size > field->item_size ? NULL
+                                              : "an optional field is too small for its `has`";
     }
     return "a field has an unknown shape";
 }
@@ -112,18 +113,18 @@ static const char *fault_of_field(const tr_type *type, const tr_field *field)
         return "a nested message has no descriptor, or another field has one";
     size_t item_size = field->message ? field->message->size : kind_sizes[field->kind];
     if (field->item_size != item_size || item_size == 0)
-        return "a value has another size than its kind";
+        return "the size of a value differs from that of its kind";
     if (type->is_flat && (tr__field_is_deep(field) || field->shape == TR_SHAPE_LIST))
-        return "a flat message holds a pointer";
+        return "a flat message contains a pointer";
     return fault_of_shape(field);
 }
 
 static const char *fault_of_type(const tr_type *type)
 {
     if (type == NULL)
-        return "there is no descriptor";
+        return "the descriptor is missing";
     if (type->abi != TR_ABI)
-        return "the descriptor was compiled for another version";
+        return "the descriptor was compiled for another version of the library";
     if (type->name == NULL || type->name[0] == '\0')
         return "the message has no name";
     if (type->size == 0 || type->size > TR_PAYLOAD_MAX)
@@ -131,7 +132,7 @@ static const char *fault_of_type(const tr_type *type)
     if (type->field_count > 0 && (type->fields == NULL || type->field_size < sizeof(tr_field)))
         return "the message has no table of fields, or its rows are too short";
     if (type->inline_size && !(type->is_flat && type->inline_size == type->size))
-        return "the size inside an envelope is not that of the message";
+        return "the size inside an envelope differs from that of the message";
     for (size_t i = 0; i < type->field_count; i++) {
         const char *fault = fault_of_field(type, tr__type_field(type, i));
         if (fault != NULL)

@@ -268,7 +268,7 @@ TEST(a_signal_stops_the_app_in_order, "X-03", "SH-12")
     ck_assert_int_eq(post_stops, 2);
 }
 
-/* Works for ever: a shutdown waits for it in vain. */
+/* Works forever: a shutdown waits for it in vain. */
 static tr_next on_start_stuck(void)
 {
     (void)kill(getpid(), SIGINT); /* Read before SIGTERM, since its number is lower. */
@@ -393,7 +393,7 @@ TEST(a_handler_that_never_returns_is_status_70_and_is_named, "X-03", "X-04", "SH
 {
     ck_assert_int_eq(run_apart(app_hung, said, sizeof said), 70);
     ck_assert_ptr_nonnull(strstr(said, "app: gave up in "));
-    ck_assert_ptr_nonnull(strstr(said, "  still busy: /user/hung has handled a signal for "));
+    ck_assert_ptr_nonnull(strstr(said, "  still busy: /user/hung, handling a signal for "));
 }
 
 static tr_status late_hook(void *context)

@@ -74,7 +74,7 @@ static tr_next ask_and_sleep(tr_self *self, struct player *player, int64_t arg)
     return TR_SAME;
 }
 
-/* The turn goes on, and so its ask is there still; but nothing happens when its time is up. */
+/* The turn continues, and so its ask is there still; but nothing happens when its time is up. */
 TEST(the_reply_takes_the_timer_away, "A-02", "AK-10")
 {
     EACH_WORLD(workers, seed)
@@ -170,7 +170,7 @@ TEST(a_reply_of_another_type_fails_who_replied, "A-05")
         world_begin(workers, seed);
         ck_assert_int_eq(outcome_of(ASK(0, ask_the_wrong, 0).any, NULL), TR_OK);
         ck_assert_int_eq(world.status, TR_FAILED);
-        ck_assert_str_eq(world.log, "TR_WRONG_TYPE: other_value is no reply to play");
+        ck_assert_str_eq(world.log, "TR_WRONG_TYPE: other_value is not a reply to play");
         ck_assert_int_eq(outcome_of(ASK(1, echo, 0).any, NULL), TR_STOPPED);
         ck_assert_int_eq(outcome_of(ASK(0, echo, 0).any, NULL), TR_OK);
         world_end();

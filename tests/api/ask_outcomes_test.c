@@ -244,7 +244,7 @@ TEST(asks_that_are_queued_at_the_end_get_stopped_at_once, "A-01", "AK-04", "Y-01
             tr_time now_ns = tr_kit_now(world.kit);
             if (!is_heard)
                 ck_assert_int_eq(outcome_of(after, NULL), TR_STOPPED);
-            if (how == STOP) /* behind a PoisonPill: refused while the turn before it goes on */
+            if (how == STOP) /* behind a PoisonPill: refused while the turn before it continues */
                 ck_assert_int_eq(outcome_of(after, NULL), TR_STOPPED);
             if (how != FAIL)
                 ck_assert_int_eq(tr_kit_now(world.kit), now_ns);

@@ -11,7 +11,7 @@
 
 static int cycles;       /* asks that ended so */
 static int others;       /* and asks that were answered */
-static char path[400];   /* the story of the last ring */
+static char path[400];   /* the trace of the last ring */
 static bool is_alone[6]; /* whether a player is asked to play as a barrier */
 
 static void ring_begin(int workers, uint64_t seed)
@@ -72,7 +72,7 @@ TEST(a_ring_is_told_with_its_path, "A-03", "SG-12", "AK-09")
                 snprintf(name, sizeof name, "/user/p%d: ", i);
                 ck_assert_msg(strstr(path, name) != NULL, "%s is not in: %s", name, path);
             }
-            ck_assert_msg(strstr(path, "in a ring") != NULL || size == 1, "%s", path);
+            ck_assert_msg(strstr(path, "a cycle") != NULL || size == 1, "%s", path);
             if (size > 1)
                 ck_assert_msg(strstr(path, "waits 0 ms for play_alone") != NULL, "%s", path);
             expect_all_well(now_ns);
@@ -282,7 +282,7 @@ static tr_next ask_slow(tr_self *self, struct player *player, int64_t arg)
 
 /*
  * 0, a barrier, is about to be answered by a turn of 1 that waits for the time alone; and a barrier
- * of 1 asks 0. The first turn goes on whatever the barrier waits for.
+ * of 1 asks 0. The first turn continues whatever the barrier waits for.
  */
 TEST(a_request_in_the_hands_of_another_turn_closes_no_ring, "A-03", "D-03", "SG-12")
 {

@@ -169,7 +169,7 @@ TEST(a_timeout_names_the_chain_and_where_it_waits, "A-03")
         const char *text = story(&stage, first, 0);
         HAS(text, "/user/first: on_question waits 1000 ms for question at ask_story_test.c:");
         HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_story_test.c:");
-        HAS(text, "; /user/last: its reply was put off");
+        HAS(text, "; /user/last: the reply was deferred with tr_reply_later");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -302,13 +302,14 @@ TEST(a_busy_worker_is_named_with_what_it_runs_and_for_how_long, "A-03")
     long long ms = -1;
     const char *words = strstr(outcome->text, "worker 1 has not answered for a millisecond");
     ck_assert_msg(words != NULL, "%s", outcome->text);
-    const char *age = strstr(words, "it runs spin for ");
-    ck_assert_msg(age && sscanf(age, "it runs spin for %lld ms", &ms) == 1, "%s", outcome->text);
+    const char *age = strstr(words, "running on it: spin, for ");
+    ck_assert_msg(
+        age && sscanf(age, "running on it: spin, for %lld ms", &ms) == 1, "%s", outcome->text);
     /* The timeout was 50 ms, all of which it ran; before that, what the machine may take. */
     ck_assert_int_ge(ms, 50);
     ck_assert_int_le(ms, (end - start) / TR_MILLISECOND + 50);
     pthread_mutex_lock(&log_lock);
-    HAS(logged, "/user/asker: question got no answer in time: worker 1 has not answered");
+    HAS(logged, "/user/asker: question was not answered in time: worker 1 has not answered");
     pthread_mutex_unlock(&log_lock);
     atomic_store(&may_end, true);
     tr_client_free(client);
@@ -331,7 +332,7 @@ TEST(a_client_is_told_the_story_too, "A-03")
         const char *text = tr_ask_error(stage.client, asked)->text;
         HAS(text,
             "question: /user/first: on_question waits 1000 ms for question at ask_story_test.c:");
-        HAS(text, "; /user/last: its reply was put off");
+        HAS(text, "; /user/last: the reply was deferred with tr_reply_later");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }

@@ -135,7 +135,7 @@ TR_BEHAVIOR(labourer, struct labourer, TR_ON(work, on_work),
             TR_ON(break_down, on_break_down), TR_ON(tr_pre_start, on_start),
             TR_ON(tr_post_stop, on_end), TR_OPTIONS(.restart = TR_TEMPORARY));
 
-/* The same, begun anew when it fails. */
+/* The same, begun again when it fails. */
 TR_BEHAVIOR(tenacious, struct labourer, TR_ON(work, on_work), TR_ON(break_down, on_break_down));
 
 /* ---- On kits. ---- */
@@ -419,7 +419,7 @@ TEST(a_killed_actor_waits_for_the_function_that_runs, "B-10", "Y-02")
     work_ask second = tr_ask_within(theatre.client, STAGE_PATIENCE, labourer, work, .n = 2);
     gate_await(1);
     tr_kill(theatre.client, labourer);
-    log_await("/user/a it stops when the functions that tr_blocking runs for it have returned: 1");
+    log_await("/user/a the actor stops when its functions in tr_blocking have returned: 1");
     ck_assert_int_eq(atomic_load(&post_stops), 0);
     /* What has no thread yet ends at once. */
     work_ask third = tr_ask_within(theatre.client, STAGE_PATIENCE, other, work, .n = 3);
@@ -448,8 +448,7 @@ TEST(a_restart_waits_for_it_and_says_so, "B-10", "S-04")
     work_ask first = tr_ask_within(theatre.client, STAGE_PATIENCE, labourer, work, .n = 1);
     gate_await(1);
     tr_tell(theatre.client, labourer, break_down);
-    log_await("/user/a it is restarted when the functions that tr_blocking runs for it have "
-              "returned: 1");
+    log_await("/user/a the actor restarts when its functions in tr_blocking have returned: 1");
     gate_open();
     ck_assert_int_eq(tr_try_await(theatre.client, first, &worked), TR_RESTARTED);
     work_ask second = tr_ask_within(theatre.client, STAGE_PATIENCE, labourer, work, .n = 2);
@@ -466,7 +465,7 @@ TEST(a_shutdown_waits_for_it_too, "B-10", "D-05")
         tr_tell(theatre.client, labourer, work, .n = i);
     gate_await(2);
     tr_system_shutdown(theatre.system, 0);
-    log_await("/user/a it stops when");
+    log_await("/user/a the actor stops when");
     gate_open();
     theatre_close(&theatre);
     ck_assert_int_eq(atomic_load(&calls), 2);

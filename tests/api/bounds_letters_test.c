@@ -72,7 +72,7 @@ TEST(every_message_without_room_is_counted_recorded_and_told, "M-02", "M-03", "M
     }
 }
 
-/* What a subscriber has no room for is lost, is no dead letter, and drives nothing else out. */
+/* What a subscriber is full for is lost, is no dead letter, and drives nothing else out. */
 TEST(a_full_subscriber_loses_reports_and_nothing_else, "M-02", "M-03", "MB-11")
 {
     for (size_t i = 0; i < 3; i++) {

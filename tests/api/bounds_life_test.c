@@ -45,7 +45,7 @@ TEST(become_makes_the_mailbox_larger_and_smaller, "M-02", "MB-01")
     for (enum from from = FROM_NEAR; from < FROM_COUNT; from++) {
         for (uint64_t seed = 1; seed <= TEST_SEEDS(SEEDS); seed++) {
             tr_ref box = box_open(seed, &tr_behavior_wide);
-            burst(FROM_NEAR, box, 0, 30, NULL); /* something is put by */
+            burst(FROM_NEAR, box, 0, 30, NULL); /* something is reserved */
             BOXED(0, 30);
             for (size_t row = 0; row < 5; row++) {
                 box_become(box, rows[row].behavior);
@@ -113,7 +113,7 @@ TEST(what_is_above_a_smaller_bound_goes_before_more_is_taken, "M-02", "MB-01")
         while (seen < WAITING - 2 * WIDE)
             ck_assert(tr_kit_step(kit));
         tr_kit_check(kit);
-        /* As many wait as there may, and so many turns have each made room for one at most. */
+        /* As many wait as there may, and so many turns have each made capacity for one at most. */
         ck_assert_uint_le(refilled, 1);
         ck_assert_int_eq(tr_kill(test, box), TR_OK);
         tr_kit_settle(kit);
@@ -280,7 +280,7 @@ TEST(stashing_round_and_round_does_not_grow_the_mailbox, "M-02", "MB-01")
     kit_close();
 }
 
-/* The same of one whose senders wait: they get no room while more waits than there may. */
+/* The same of one whose senders wait: they get no capacity while more waits than there may. */
 static tr_next on_hoard_parked(tr_self *self)
 {
     waiting--;

@@ -18,7 +18,7 @@ struct list_of {
     size_t count;
     uint32_t lines;
 };
-static struct list_of waiting; /* with room in the mailbox, in order */
+static struct list_of waiting; /* with capacity in the mailbox, in order */
 static struct list_of stashed;
 static uint32_t next_n;
 static uint32_t box_now; /* which of the behaviors */

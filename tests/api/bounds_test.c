@@ -257,7 +257,7 @@ TEST(one_that_is_larger_than_the_mailbox_drives_nobody_out, "M-02", "MB-02")
     }
 }
 
-/* ---- Wide mailboxes, of which a little is put by for near senders. ---- */
+/* ---- Wide mailboxes, of which a little is reserved for near senders. ---- */
 
 TEST(a_wide_mailbox_is_full_at_its_bound_and_at_most_256_early, "M-02", "MB-01")
 {
@@ -316,7 +316,7 @@ static tr_next blob_turn(tr_self *self)
     return TR_SAME;
 }
 
-/* More than 64 lines go around what is put by; 4,096 lines hold two such blobs. */
+/* More than 64 lines go around what is reserved; 4,096 lines hold two such blobs. */
 TEST(large_messages_go_around_the_stock, "M-02", "MB-02")
 {
     for (int worker = 0; worker < 3; worker += 2) {
@@ -397,7 +397,7 @@ TEST(a_spawn_with_too_large_bounds_is_refused, "M-02")
 static tr_ref self_box;
 static tr_next to_oneself(tr_self *self)
 {
-    /* The message of this turn has left the mailbox: there is room for one. */
+    /* The message of this turn has left the mailbox: there is capacity for one. */
     ck_assert_int_eq(tr_tell(self, self_box, item, .n = 1), TR_OK);
     ck_assert_int_eq(tr_tell(self, self_box, item, .n = 2), TR_MAILBOX_FULL);
     return TR_SAME;

@@ -208,7 +208,7 @@ static void play_near_mail(void)
     begin();
     do_run(flood);
     SAID("sent; end saver");
-    /* What has room is handled, and is no longer held. */
+    /* What has capacity is handled, and is no longer held. */
     begin();
     size_t empty = usage_of(tr_any(saver)).bytes;
     for (int i = 0; i < 100; i++) {
@@ -383,8 +383,9 @@ static void play_set_up(void)
     ck_assert_int_eq(tr_try_spawn_at(test, &greedy, home, greedy, "greedy"), TR_OK);
     ck_assert_int_eq(tr_spawn_wait(test, greedy, TR_SECOND, &error), TR_INIT_FAILED);
     ck_assert_int_eq(error.status, TR_OVER_BUDGET);
-    ck_assert_ptr_nonnull(strstr(error.text, "2048 bytes more: it holds "));
-    ck_assert_ptr_nonnull(strstr(error.text, ", and its budget is 1024"));
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "memory budget exceeded: 2048 bytes requested, holds "));
+    ck_assert_ptr_nonnull(strstr(error.text, ", limit 1024"));
     /* Its state alone is too much. */
     ck_assert_int_eq(tr_try_spawn_at(test, &tiny, home, tiny, "tiny"), TR_OK);
     tr_kit_settle(kit);
@@ -455,8 +456,8 @@ TEST(cpu_time_is_exact_and_one_nanosecond_more_is_over, "O-06")
     SAID("end worn");
     ck_assert_ptr_nonnull(
         strstr(log_text,
-               "/user/worn failed: TR_OVER_BUDGET: it has run for 10.000 ms, and its budget "
-               "is 10.000 ms (incarnation 1 of worn, "));
+               "/user/worn failed: TR_OVER_BUDGET: budget exceeded: ran for 10.000 ms, "
+               "limit 10.000 ms (incarnation 1 of worn, "));
     hand_close(&hand);
 }
 
@@ -475,7 +476,7 @@ TEST(a_run_of_many_turns_ends_where_the_budget_does, "O-06")
     ck_assert_int_eq(tr_try_spawn(hand.client, &worn, worn, "worn"), TR_OK);
     do_work(tr_any(worn), 5 * TR_SECOND);
     SAID("end worn");
-    ck_assert_ptr_nonnull(strstr(log_text, "run for 5000.000 ms"));
+    ck_assert_ptr_nonnull(strstr(log_text, "ran for 5000.000 ms"));
     hand_close(&hand);
 }
 
@@ -503,7 +504,7 @@ TEST(the_time_of_the_set_up_counts, "O-06")
     TELL_RUN(hand.client, lazy, work);
     hand_run(&hand);
     SAID("end lazy"); /* before its first message */
-    ck_assert_ptr_nonnull(strstr(log_text, "it has run for 3.000 ms, and its budget is 2.999 ms"));
+    ck_assert_ptr_nonnull(strstr(log_text, "budget exceeded: ran for 3.000 ms, limit 2.999 ms"));
     hand_close(&hand);
 }
 
@@ -542,8 +543,9 @@ TEST(each_nanosecond_of_a_tree_is_counted_once, "O-06")
     TELL_RUN(hand.client, clan, spawn_slow);
     hand_run(&hand);
     SAID("end slow; end clan");
-    ck_assert_ptr_nonnull(strstr(log_text, "/user/clan failed: TR_OVER_BUDGET: its tree has run"));
-    ck_assert_ptr_nonnull(strstr(log_text, "over it went /user/clan"));
+    ck_assert_ptr_nonnull(
+        strstr(log_text, "/user/clan failed: TR_OVER_BUDGET: tree budget exceeded: ran"));
+    ck_assert_ptr_nonnull(strstr(log_text, "pushed over by /user/clan"));
     hand_close(&hand);
 }
 

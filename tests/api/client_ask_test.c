@@ -128,7 +128,7 @@ TEST(asks_that_nobody_awaits_are_bounded, "A-01", "A-02")
     ck_assert_int_eq(tr_try_await(test, tr_ask(test, server_one, ping), NULL), TR_LIMIT);
     ck_assert_int_eq(tr_ask_callback(test, note, NULL, server_one, ping), TR_LIMIT);
     ck_assert_int_eq(calls, 0);
-    /* One that is awaited makes room for another, which takes its place until it is polled for. */
+    /* One that is awaited makes capacity for another, which takes its place until it is polled for. */
     ck_assert_int_eq(tr_try_await(test, first, NULL), TR_OK);
     ck_assert_int_eq(tr_ask_callback(test, note, NULL, server_one, ping), TR_OK);
     tr_kit_settle(kit);

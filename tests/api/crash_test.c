@@ -78,7 +78,7 @@ static tr_next on_spawn(tr_self *self, const struct go *m)
         ck_assert_int_eq(error.status, TR_BAD_DATA);
         ck_assert_str_eq(error.text, "row 5 of \"table\"");
     } else {
-        ck_assert_ptr_nonnull(strstr(error.text, "spawn of child"));
+        ck_assert_ptr_nonnull(strstr(error.text, "cannot spawn child"));
     }
     for (int i = 0; i < 500; i++) {
         ck_assert_int_eq(on_stack[i], 0x22);

@@ -34,7 +34,7 @@ static tr_next tell_ten(tr_self *self)
         tr_status status = tr_tell(self, group, told, .n = i);
         taken += status == TR_OK;
         full += status == TR_MAILBOX_FULL;
-        ck_assert(status != TR_OK || !full); /* who has room is found at once */
+        ck_assert(status != TR_OK || !full); /* who has capacity is found at once */
     }
     return TR_SAME;
 }

@@ -118,7 +118,7 @@ static tr_status plain_try(plain_call *call, int64_t *result)
     return books_try("a", (book_call *)(uintptr_t)call, 0, result);
 }
 
-/* A first start that has stored its state and goes on to fail. */
+/* A first start that has stored its state and continues to fail. */
 static void begin_half(void)
 {
     int64_t sum;

@@ -111,7 +111,7 @@ static void house_close(struct house *house)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* The worker goes on, for several times as long as a change may wait to be stored. */
+/* The worker continues, for several times as long as a change may wait to be stored. */
 static void time_passes(const struct house *house)
 {
     const struct passed *passed;

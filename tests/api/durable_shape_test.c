@@ -269,19 +269,19 @@ TEST(migrations_that_do_not_follow_one_another_are_refused_at_the_start, "K-07")
     kind.options.migrations = TR_MIGRATIONS(ab_1);
     ck_assert_int_eq(try_system(&kind, &system), TR_INVALID_ARGUMENT);
     ck_assert(is_logged("the durable kind moved: the migration of its state from version 1 makes "
-                        "{a:u64,b:u64}, and version 2 has {b:u64,a:u64}"));
+                        "{a:u64,b:u64}, but version 2 has {b:u64,a:u64}"));
     kind = tr_durable_with_b; /* from {a, b} to {a}: b would be lost */
     kind.options.version = 3;
     kind.options.migrations = TR_MIGRATIONS(ab_1, ab_2);
     ck_assert_int_eq(try_system(&kind, &system), TR_INVALID_ARGUMENT);
-    ck_assert(is_logged("makes {a:u64,b:u64}, and version 2 has {a:u64}"));
+    ck_assert(is_logged("makes {a:u64,b:u64}, but version 2 has {a:u64}"));
     kind.options.migrations = TR_MIGRATIONS(ab_1, ab_1_again);
     ck_assert_int_eq(try_system(&kind, &system), TR_INVALID_ARGUMENT);
     ck_assert(is_logged("two migrations from version 1"));
     kind = tr_durable_payer_new;
     kind.options.events = &events_wrong;
     ck_assert_int_eq(try_system(&kind, &system), TR_INVALID_ARGUMENT);
-    ck_assert(is_logged("the migration of paid from version 1 makes {a:u64,b:u64}, and version 2 "
+    ck_assert(is_logged("the migration of paid from version 1 makes {a:u64,b:u64}, but version 2 "
                         "has {cents:u64,fee:u64,tip:u64}"));
     directory_drop();
 }

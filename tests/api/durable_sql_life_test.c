@@ -63,7 +63,7 @@ static tr_next on_columns(tr_self *self)
     tr_error error;
     tr_status status = tr_try_sql(self, &result, &error, "SELECT * FROM entry LIMIT 1");
     if (status == TR_STALE)
-        ck_assert_ptr_nonnull(strstr(error.text, "have seen 2 steps of a schema, the code has 1"));
+        ck_assert_ptr_nonnull(strstr(error.text, "they have 2 schema steps, the code has 1"));
     else if (status != TR_OK)
         ck_assert_ptr_nonnull(strstr(error.text, "step 3 of the schema: near \"CRATE\""));
     return tr_reply(self, acted, .value = status == TR_OK ? (int64_t)result.columns : status);

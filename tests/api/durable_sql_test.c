@@ -270,8 +270,8 @@ static tr_next what_fails(tr_self *self, struct thing_state *state, int64_t n)
     EXPECT(TR_INVALID_ARGUMENT, "syntax error", "INSRT INTO item VALUES (1)");
     EXPECT(TR_INVALID_ARGUMENT, "no such table: nowhere", "SELECT * FROM nowhere");
     EXPECT(TR_INVALID_ARGUMENT, "no such column", "SELECT \"nowhere\" FROM item");
-    EXPECT(TR_INVALID_ARGUMENT, "no statement", "");
-    EXPECT(TR_INVALID_ARGUMENT, "no statement", "  -- only words\n");
+    EXPECT(TR_INVALID_ARGUMENT, "statement is missing", "");
+    EXPECT(TR_INVALID_ARGUMENT, "statement is missing", "  -- only words\n");
     EXPECT(TR_INVALID_ARGUMENT, "one statement", "DELETE FROM item; DELETE FROM note");
     EXPECT(TR_INVALID_ARGUMENT, "0 values", "DELETE FROM item WHERE id = ?");
     ck_assert_int_eq(tr_try_sql(self, NULL, &error, "SELECT 1", 2), TR_INVALID_ARGUMENT);
@@ -348,7 +348,7 @@ static tr_next what_is_refused(tr_self *self, struct thing_state *state, int64_t
     (void)n;
     insert(self, state, 1);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        EXPECT(TR_NOT_SUPPORTED, "not for the tables of an actor", texts[i]);
+        EXPECT(TR_NOT_SUPPORTED, "not allowed in the tables of an actor", texts[i]);
     ck_assert_int_eq(try(self, "UPDATE sqlite_schema SET sql = ''"), TR_INVALID_ARGUMENT);
     ck_assert_int_eq(try(self, "DELETE FROM sqlite_schema"), TR_INVALID_ARGUMENT);
     /* The runtime's own are not there. */

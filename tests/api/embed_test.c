@@ -126,7 +126,7 @@ TEST(refs_of_one_system_are_dead_in_another, "LC-14", "P-04")
         ck_assert_uint_eq(tr_system_dead_letters(systems[i], NULL, 0, NULL), SYSTEMS - 1);
         ck_assert_ptr_eq(tr_client_system(clients[i]), systems[i]);
     }
-    /* One stops, the others go on. */
+    /* One stops, the others continue. */
     for (int i = 0; i < SYSTEMS; i++) {
         tr_client_free(clients[i]);
         tr_system_shutdown(systems[i], TR_SECOND);

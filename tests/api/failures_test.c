@@ -100,10 +100,9 @@ TEST(a_set_up_that_nobody_waits_for_fails_in_the_log, "L-04", "LC-04")
     broken_ref broken;
     ck_assert_int_eq(tr_try_spawn(client, &broken, broken, "disk"), TR_OK);
     run();
-    ck_assert_msg(
-        strstr(log_text, "3 /user: a child did not start, broken: TR_BAD_DATA: no disk\n"),
-        "%s",
-        log_text);
+    ck_assert_msg(strstr(log_text, "3 /user: child broken did not start: TR_BAD_DATA: no disk\n"),
+                  "%s",
+                  log_text);
     ck_assert_int_eq(lines(), 1); /* and it is not tried again */
     ck_assert(tr_is_nobody(tr_find(client, broken, "/user/disk")));
     ck_assert_int_eq(tr_spawn_wait(client, broken, 0, NULL), TR_INIT_FAILED);

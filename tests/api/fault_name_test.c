@@ -155,7 +155,8 @@ TEST(a_large_local_variable_in_an_app_is_named_with_actor_handler_and_stack, "X-
 {
     check_named(play_app,
                 "troupe: stack overflow in /user/root/glutton, handling gorge (on_gorge ");
-    ck_assert_ptr_nonnull(strstr(last_words, ": its stack has 65536 bytes; stack_bytes "));
+    ck_assert_ptr_nonnull(
+        strstr(last_words, ": the stack has 65536 bytes; set a larger stack_bytes "));
 }
 
 TEST(a_system_names_an_overflow_if_told_to, "X-03")
@@ -163,7 +164,8 @@ TEST(a_system_names_an_overflow_if_told_to, "X-03")
     check_named(play_gorge, "troupe: stack overflow in /user/glutton, handling gorge (on_gorge ");
     check_named(play_gorge_deep, "stack overflow in /user/glutton, handling gorge (on_gorge ");
     check_named(play_recur, "troupe: stack overflow in /user/glutton, handling recur (on_recur ");
-    ck_assert_ptr_nonnull(strstr(last_words, ": its stack has 65536 bytes; stack_bytes "));
+    ck_assert_ptr_nonnull(
+        strstr(last_words, ": the stack has 65536 bytes; set a larger stack_bytes "));
 }
 
 TEST(other_faults_are_named_without_a_stack, "X-03")
@@ -205,7 +207,8 @@ TEST(where_faults_are_trapped_a_large_local_variable_is_a_failure, "S-10")
             strstr(log_text, "/user/glutton: failed in gorge: TR_FAULT: stack overflow");
         ck_assert_ptr_nonnull(line);
         ck_assert_ptr_nonnull(strstr(line, " in swallow (fault_name_test.c:"));
-        ck_assert_ptr_nonnull(strstr(line, "; the stack has 65536 bytes, stack_bytes "));
+        ck_assert_ptr_nonnull(
+            strstr(line, "; the stack has 65536 bytes, set a larger stack_bytes "));
     }
     embedded_close(&at);
 }

@@ -439,7 +439,7 @@ static size_t resident_pages(void)
     return resident;
 }
 
-/* A turn waits for room in a mailbox, with a message in its hands, when another one faults. */
+/* A turn waits for capacity in a mailbox, with a message in its hands, when another one faults. */
 static void storm_at_a_box(struct embedded *at, uint32_t kind)
 {
     box_ref box;

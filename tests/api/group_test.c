@@ -144,7 +144,7 @@ static void play_delay(void)
     DO(kid[1], fall);
     tell_notes(kid[0], 1, 1);
     tr_kit_advance(kit, 100 * MS - 1);
-    SAID("a 1"); /* the others go on as long as the delay lasts */
+    SAID("a 1"); /* the others continue as long as the delay lasts */
     tr_kit_advance(kit, 1);
     SAID("c down; b down; a down; a set-up; a start; a up; b set-up; b start; b up; c set-up; "
          "c start; c up");
@@ -236,7 +236,7 @@ TEST(however_failures_meet_all_are_up_in_the_end, "S-07", "SU-17")
     }
 }
 
-/* A supervisor that goes on with one that fails while it comes up. */
+/* A supervisor that continues with one that fails while it comes up. */
 static tr_directive resume_starts(tr_self *self, const tr_error *cause)
 {
     (void)self;
@@ -427,7 +427,7 @@ TEST(one_failure_too_many_stops_the_group_and_fails_the_supervisor, "S-03", "S-0
     kits_each(play_exhausted);
 }
 
-/* The supervisor goes on; whoever was stopped with the group stays stopped. */
+/* The supervisor continues; whoever was stopped with the group stays stopped. */
 static tr_directive always_resume(tr_self *self, const tr_error *cause)
 {
     (void)self;

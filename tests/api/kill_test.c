@@ -110,7 +110,7 @@ TEST(an_actor_that_is_killed_before_its_set_up_gets_no_signal, "Y-02", "L-01", "
     stage_play(play_unborn);
 }
 
-/* ---- Oneself, a child, a stranger: the current turn goes on to its end. ---- */
+/* ---- Oneself, a child, a stranger: the current turn continues to its end. ---- */
 
 TR_ACTOR(suicide, note);
 static tr_next suicide_note(tr_self *self, const struct note *note)

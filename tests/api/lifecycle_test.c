@@ -325,7 +325,7 @@ TEST(the_message_and_signal_after_a_become_go_to_the_new_behavior, "LC-16", "G-0
     stage_play(play_answers_of_messages);
 }
 
-/* ---- A PostStop that fails is logged, and the end goes on. ---- */
+/* ---- A PostStop that fails is logged, and the end continues. ---- */
 
 static unsigned error_lines;
 static char error_path[256];

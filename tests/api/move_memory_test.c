@@ -90,7 +90,7 @@ static void arm(tr_self *self, struct mover *mover, uint32_t timer)
                                          key_of(timer) ? NULL : &mover->handles[timer]);
     ck_assert(status == TR_OK || status == TR_NO_MEMORY);
     if (status != TR_OK)
-        return; /* an older one of this key goes on */
+        return; /* an older one of this key continues */
     known[mover->index].is_on[timer] = true;
     known[mover->index].kind[timer] = kind;
     known[mover->index].version[timer]++;
@@ -289,7 +289,7 @@ static uint64_t play(uint64_t seed, uint64_t nth, bool and_all_after)
         answers += status == TR_OK;
     }
     check_timers();
-    /* Who has not failed too often goes on as ever. */
+    /* Who has not failed too often continues as ever. */
     for (uint32_t i = 0; i < MOVERS; i++) {
         uint32_t poked = known[i].poked;
         bool is_up = tr_tell(test, known[i].ref, poke, .n = 0) == TR_OK;

@@ -40,7 +40,7 @@ static tr_next on_large_number(const struct large_number *message)
 }
 TR_BEHAVIOR(receiver, void, TR_ON(number, on_number), TR_ON(large_number, on_large_number));
 
-/* Sends a burst, then goes on with the next, so that it mixes with the others. */
+/* Sends a burst, then continues with the next, so that it mixes with the others. */
 static tr_ref receiving;
 static uint64_t sent[PEERS + 1];
 static tr_next on_go(tr_self *self, const struct go *message)

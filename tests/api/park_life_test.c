@@ -323,7 +323,7 @@ static void play_large_and_small(void)
     SHUT(scale);
     TELL_RUN(test, who, send_large);
     tr_kit_advance(kit, TR_SECOND);
-    TELL_RUN(test, other_one(), send_small); /* there is room for it, but others came before */
+    TELL_RUN(test, other_one(), send_small); /* there is capacity for it, but others came before */
     tr_kit_settle(kit);
     tr_kit_check(kit);
     ck_assert_uint_eq(done_count, 0);

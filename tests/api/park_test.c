@@ -21,7 +21,7 @@ static void wait_and_go_on(source_ref source)
     ck_assert_uint_eq(tr_kit_settle(kit), 0); /* nobody polls */
     OPEN(sink);
     ck_assert_uint_eq(ok_count, 10);
-    ck_assert_uint_eq(done_count, 1); /* the turn went on, and to its end, once */
+    ck_assert_uint_eq(done_count, 1); /* the turn continued, and to its end, once */
     SEEN("1.0 1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 ");
     ck_assert_uint_eq(dead_letters(TR_MAILBOX_FULL), 0);
 }
@@ -355,7 +355,7 @@ TEST(a_ring_of_those_who_wait_is_broken_at_once, "MB-09", "M-02")
     kits_each(play_rings);
 }
 
-/* Two that send to each other, and whose turns always find room in time: there is no ring. */
+/* Two that send to each other, and whose turns always find capacity in time: there is no ring. */
 static void play_no_ring(void)
 {
     source_ref other;
@@ -376,7 +376,7 @@ TEST(several_who_wait_for_one_are_no_ring, "MB-09")
     kits_each(play_no_ring);
 }
 
-/* The sink has let the source in, which is about to go on, and waits for it: no ring either. */
+/* The sink has let the source in, which is about to continue, and waits for it: no ring either. */
 static link_ref pair[2];
 static tr_status pair_status;
 
@@ -503,7 +503,7 @@ TEST(a_client_waits_too, "M-02", "MB-08")
     kits_each(play_client);
 }
 
-/* A client that gave up, and does nothing since, keeps no room. */
+/* A client that gave up, and does nothing since, keeps no capacity. */
 static void play_client_ghost(void)
 {
     tr_client *other;

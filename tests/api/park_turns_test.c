@@ -137,7 +137,7 @@ static tr_next restart_tick(tr_self *self)
     return TR_SAME;
 }
 
-/* The turn of a timer's message waits, and another takes the timer back or sets it anew. */
+/* The turn of a timer's message waits, and another takes the timer back or sets it again. */
 static turn *other_turn;
 static tr_next run_other_turn(tr_self *self)
 {

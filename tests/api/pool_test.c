@@ -223,11 +223,11 @@ static void play_others(void)
     ck_assert_uint_eq(other.bits, 7);
     ck_assert(tr_is_nobody(tr_pool_find(test, other_desk, "front")));
     ck_assert_int_eq(tr_try_spawn(test, &plain, desk, "front"), TR_NAME_EXISTS);
-    /* One that is not of the pool is not given out as if it were. */
+    /* One that is not an actor of the pool is not given out as if it were. */
     ck_assert_int_eq(tr_try_spawn(test, &plain, desk, "plain"), TR_OK);
     ck_assert(tr_is_nobody(tr_pool_find(test, desk, "plain")));
     ck_assert_int_eq(tr_try_pool_spawn_error(test, &plain, &error, desk, "plain"), TR_NAME_EXISTS);
-    ck_assert_ptr_nonnull(strstr(error.text, "not of the pool"));
+    ck_assert_ptr_nonnull(strstr(error.text, "not an actor of the pool"));
     ck_assert_uint_eq(visit_it(tr_any(desk), 1).n, 1);
 }
 

@@ -36,7 +36,8 @@ TEST(reports_say_that_it_was_relieved, "O-05", "O-03")
     ck_assert_int_eq(tr_actor_why(client, play.sitters[0], &report), TR_OK);
     char text[4096];
     tr_why_print(&report, text, sizeof text);
-    ck_assert_msg(strstr(text, "on_sit does not return; worker 0 goes on without it"), "%s", text);
+    ck_assert_msg(
+        strstr(text, "on_sit has not returned; another thread runs worker 0"), "%s", text);
     /* Its end, back on its worker, may be slow again on a busy machine: that is another report. */
     ck_assert_int_le(atomic_load(&heard.early), 1);
     gate_open(0);
@@ -61,7 +62,7 @@ TEST(an_ask_that_gets_no_answer_in_time_knows_why, "O-05", "A-03")
     while (!is_told) { /* on a busy machine the story may come too late */
         get_sum_ask late = tr_ask_within(client, TR_MILLISECOND, play.sitters[0], get_sum);
         ck_assert_int_eq(tr_try_await(client, late, &sat), TR_TIMEOUT);
-        is_told = strstr(tr_ask_error(client, late)->text, "on_sit does not return");
+        is_told = strstr(tr_ask_error(client, late)->text, "on_sit has not returned");
     }
     gate_open(0);
     ck_assert_int_eq(sat_of(&play, asked).status, TR_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Relief: a handler blocks, unannounced, and its worker goes on without it.
+ * Handoff: a handler blocks, unannounced, and its worker continues without it.
  */
 #include "support/sitters.h"
 

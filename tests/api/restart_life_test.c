@@ -192,7 +192,7 @@ static void play_budget(void)
     tr_ref who = crew_spawn_top(&tr_behavior_metered, "m");
     DO(who, look);
     size_t first = used.bytes;
-    DO(who, take); /* goes over, fails, and begins anew */
+    DO(who, take); /* goes over, fails, and starts again */
     SAID("m up");
     DO(who, look);
     ck_assert_uint_eq(used.bytes, first);
@@ -263,7 +263,7 @@ static void play_over_while_suspended(void)
     told_text[0] = '\0';
     tr_stop(test, boss);
     tr_kit_settle(kit);
-    /* One that goes on over its budget fails again, as often as somebody looks. */
+    /* One that continues over its budget fails again, as often as somebody looks. */
     crew_open(&tr_behavior_lenient_boss, &tr_behavior_metered, 1);
     tr_suspend(test, kid[0]);
     tr_kit_settle(kit);
@@ -290,7 +290,7 @@ static tr_next take_tree(tr_self *self)
 
 static void play_tree(void)
 {
-    /* A tree goes over by its child, in each incarnation anew. */
+    /* A tree goes over by its child, in each incarnation again. */
     is_quiet = false;
     told_text[0] = '\0';
     kid_count = 1;

@@ -402,7 +402,7 @@ TEST(a_set_up_may_say_that_it_is_not_needed_any_more, "L-01", "L-05")
     kits_each(play_setup_stops);
 }
 
-/* A set-up that fails says so by a code; to go on is all that its supervisor wants. */
+/* A set-up that fails says so by a code; to continue is all that its supervisor wants. */
 static tr_directive restart_once(tr_self *self, const tr_error *cause)
 {
     (void)self;

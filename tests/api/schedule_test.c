@@ -411,7 +411,7 @@ static tr_next end_in_some_way(tr_self *self)
         return TR_STOP;
     }
     }
-    return tr_stash(self); /* 5: nothing of this is for a call, and it goes on */
+    return tr_stash(self); /* 5: nothing of this is for a call, and it continues */
 }
 
 static void play_ends(void)

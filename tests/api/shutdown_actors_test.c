@@ -139,11 +139,11 @@ static void play_each(struct stage *stage)
     static char text[TR_REPORT_TEXT_MAX];
     (void)tr_shutdown_report_print(&report, text, sizeof text);
     const char *expected =
-        "stopped in 10.0 s: 4 actors stopped, 1 of them killed when the time (10.0 s) was up; 5 "
-        "messages nobody handled\n"
-        "  /user/held stopped after 0.00 ms: 0 messages handled, 5 not\n"
-        "  /user/late was killed after 10.0 s: 1 message handled, 0 not\n"
-        "  slow to stop: /user/late, after 10.0 s\n";
+        "stopped in 10.0 s: 4 actors stopped, 1 of them killed at the timeout (10.0 s); 5 messages "
+        "not handled\n"
+        "  /user/held stopped after 0.00 ms: 0 messages handled, 5 not handled\n"
+        "  /user/late was killed after 10.0 s: 1 message handled, 0 not handled\n"
+        "  slow to stop: /user/late, stopped after 10.0 s\n";
     ck_assert_str_eq(text, expected);
 }
 
@@ -232,7 +232,8 @@ TEST(one_that_has_not_stopped_is_there_too, "X-01", "X-04", "SH-09")
     ck_assert_str_eq(report.actor[0].path, "/user/s");
     ck_assert_uint_eq(report.actor[0].handled, 3);
     ck_assert_int_eq(report.actor[0].after_ns, -1);
-    ck_assert_ptr_nonnull(strstr(text, "  /user/s has not stopped: 3 messages handled, 0 not\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "  /user/s has not stopped: 3 messages handled, 0 not handled\n"));
     kept = theatre.system;
 }
 

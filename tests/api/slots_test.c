@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A ref names one actor for ever: whoever lives in its place later hears nothing of what is sent to
+ * A ref names one actor forever: whoever lives in its place later hears nothing of what is sent to
  * it. And a parent knows its children, however fast they come and go.
  */
 #include "support/stage.h"

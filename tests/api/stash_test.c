@@ -404,7 +404,7 @@ TEST(a_stashed_message_keeps_its_sender_and_causal_id, "B-08", "B-04")
     kits_each(play_sender);
 }
 
-/* The message of a timer is stashed, and the timer goes on without it. */
+/* The message of a timer is stashed, and the timer continues without it. */
 static tr_next arm(tr_self *self)
 {
     tr_timer_once(self, "once", 10 * MS, item, .n = 1);

@@ -508,7 +508,7 @@ static void play_weak(void)
     tr_stop(test, boss);
     tr_kit_settle(kit);
     told_text[0] = '\0';
-    /* One that goes on after its failure is told of all others as well. */
+    /* One that continues after its failure is told of all others as well. */
     signals_to_fail = 1;
     is_quiet = true;
     tr_ref top = crew_spawn_top(&tr_behavior_forgiving_boss, "top");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Suspend and resume: mail waits and keeps its order, everything else goes on.
+ * Suspend and resume: mail waits and keeps its order, everything else continues.
  */
 #include "support/kits.h"
 
@@ -421,7 +421,7 @@ static tr_next stop_slowly(tr_self *self)
     return TR_STOP;
 }
 
-/* While Stopping there is nothing to suspend: the stop goes on. */
+/* While Stopping there is nothing to suspend: the stop continues. */
 static void play_stopping(void)
 {
     begin();

@@ -320,7 +320,7 @@ TEST(a_timer_is_cancelled_in_its_own_turn, "T-01", "TM-02", "TM-03")
     kits_each(play_cancel_itself);
 }
 
-/* Handles are of one timer for ever. */
+/* Handles are of one timer forever. */
 static tr_next stop_handles(tr_self *self)
 {
     tr_timer a = ONCE(NULL, 5, 1);

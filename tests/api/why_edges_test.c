@@ -36,7 +36,7 @@ TEST(one_whose_set_up_runs_has_not_begun, "O-03")
     tr_kit_settle(kit);
     ck_assert_int_eq(status, TR_OK);
     ck_assert_str_eq(kinds(), "NOT_BEGUN+stop+mail+start");
-    WORDS(TR_WHY_NOT_BEGUN, "its set-up runs");
+    WORDS(TR_WHY_NOT_BEGUN, "the set-up is running");
     ck_assert_str_eq(report.state, "Starting");
     kit_close();
 }
@@ -143,10 +143,11 @@ TEST(a_report_reads_like_this, "O-03")
     int length = snprintf(
         expected,
         sizeof expected,
-        "/user/subject: Running, told to stop; 2 of 1048576 messages wait, the oldest is chat\n"
-        "  stop, mail: on_ponder waits for an answer to question from /user/oracle, and nothing "
-        "else begins meanwhile (2.5 s, whys.h:%d)\n"
-        "  stop: 2 messages that came before its poison pill wait\n",
+        "/user/subject: Running, stop requested; 2 of 1048576 messages queued, the oldest is chat\n"
+        "  stop, mail: on_ponder waits for an answer to question from /user/oracle; barrier: no "
+        "other message "
+        "starts (2.5 s, whys.h:%d)\n"
+        "  stop: messages queued before the poison pill: 2\n",
         PONDER_LINE);
     ck_assert_uint_eq(tr_why_print(&report, text, sizeof text), (size_t)length);
     ck_assert_str_eq(text, expected);

@@ -66,7 +66,7 @@ static void play_suspended(void)
     tr_kit_settle(kit);
     tr_kit_advance(kit, TR_SECOND);
     WHY(subject_, "SUSPENDED");
-    WORDS(TR_WHY_SUSPENDED, "it was suspended by /user/looker");
+    WORDS(TR_WHY_SUSPENDED, "suspended by /user/looker");
     ck_assert_uint_eq(reason_of(TR_WHY_SUSPENDED)->who.bits, tr_any(looker_).bits);
     ck_assert_int_eq(reason_of(TR_WHY_SUSPENDED)->age_ns, TR_SECOND);
 }
@@ -90,10 +90,9 @@ static void play_barrier(void)
     ck_assert_str_eq(reason->where, place);
     ck_assert_int_eq(reason->age_ns, 5 * MS);
     ck_assert_uint_eq(reason->who.bits, tr_any(oracle_).bits);
-    ck_assert_str_eq(
-        reason->text,
-        "on_ponder waits for an answer to question from /user/oracle, and nothing else "
-        "begins meanwhile");
+    ck_assert_str_eq(reason->text,
+                     "on_ponder waits for an answer to question from /user/oracle; barrier: no "
+                     "other message starts");
     ck_assert_uint_eq(report.waiting, 2);
     finish();
 }
@@ -124,7 +123,7 @@ TEST(one_that_is_ready_has_others_before_it, "O-03")
     tr_kit_settle(kit);
     ck_assert_int_eq(status, TR_OK);
     ck_assert_str_eq(kinds(), "READY+mail");
-    WORDS(TR_WHY_READY, "it is ready; 0 others are before it on worker 0");
+    WORDS(TR_WHY_READY, "ready to run; 0 others are queued first on worker 0");
     kit_close();
 }
 
@@ -161,7 +160,7 @@ static void play_children(void)
     ck_assert_str_eq(report.state, "Stopping");
     ck_assert_str_eq(report.path, "/user/subject");
     ck_assert(report.is_told_to_stop);
-    WORDS(TR_WHY_CHILDREN, "1 of its children has not stopped: child");
+    WORDS(TR_WHY_CHILDREN, "1 child has not stopped: child");
     ck_assert_uint_eq(reason_of(TR_WHY_CHILDREN)->who.bits, tr_any(child).bits);
     ck_assert_uint_eq(reason_of(TR_WHY_CHILDREN)->count, 1);
     /* And that one waits for its turn. */
@@ -191,7 +190,7 @@ static void play_pill(void)
     ck_assert(report.is_told_to_stop);
     ck_assert_str_eq(report.state, "Running");
     ck_assert_uint_eq(reason_of(TR_WHY_MAIL_FIRST)->count, 1);
-    WORDS(TR_WHY_MAIL_FIRST, "1 messages that came before its poison pill wait");
+    WORDS(TR_WHY_MAIL_FIRST, "messages queued before the poison pill: 1");
     finish();
 }
 
@@ -202,7 +201,7 @@ static void play_doze(void)
     (void)tr_stop(test, subject_);
     tr_kit_advance(kit, 10 * TR_MINUTE);
     WHY(subject_, "TURN_WAITS+stop");
-    WORDS(TR_WHY_TURN_WAITS, "on_doze sleeps for 3000000 ms more");
+    WORDS(TR_WHY_TURN_WAITS, "on_doze sleeps for another 3000000 ms");
     ck_assert_int_eq(reason_of(TR_WHY_TURN_WAITS)->age_ns, 10 * TR_MINUTE);
     finish();
 }
@@ -215,7 +214,7 @@ static void play_then(void)
     (void)tr_stop(test, subject_);
     tr_kit_settle(kit);
     WHY(subject_, "ANSWERS_DUE+stop");
-    WORDS(TR_WHY_ANSWERS_DUE, "1 answers of tr_ask_then are due");
+    WORDS(TR_WHY_ANSWERS_DUE, "outstanding answers to tr_ask_then: 1");
     finish();
 }
 
@@ -263,8 +262,7 @@ static void play_full(void)
     ck_assert_str_eq(report.oldest, "chat");
     ck_assert_uint_eq(reason_of(TR_WHY_FULL)->count, 3);
     ck_assert_uint_eq(reason_of(TR_WHY_FULL)->who.bits, tr_client_ref(test).bits);
-    WORDS(TR_WHY_FULL,
-          "its mailbox is full, with 3 of 3 messages and 1 of 65536 KiB; further ones are refused");
+    WORDS(TR_WHY_FULL, "mailbox full: 3 of 3 messages, 1 of 65536 KiB; new messages are refused");
     (void)tr_kill(test, narrow);
     tr_kit_settle(kit);
 }
@@ -280,13 +278,12 @@ static void play_park(void)
     tr_tell(test, subject_, write_to, .whom = tr_any(patient));
     tr_kit_settle(kit);
     WHY(patient, "SUSPENDED+mail+room FULL+room SENDERS_WAIT");
-    WORDS(TR_WHY_SENDERS_WAIT, "1 senders wait for capacity; the first is /user/subject");
+    WORDS(TR_WHY_SENDERS_WAIT, "senders that wait for capacity: 1; the first is /user/subject");
     ck_assert_uint_eq(reason_of(TR_WHY_SENDERS_WAIT)->who.bits, tr_any(subject_).bits);
     WHY(subject_, "BARRIER");
-    ck_assert_str_eq(
-        reason_of(TR_WHY_BARRIER)->text,
-        "on_write_to waits for capacity in the mailbox of /user/patient, and nothing else "
-        "begins meanwhile");
+    ck_assert_str_eq(reason_of(TR_WHY_BARRIER)->text,
+                     "on_write_to waits for capacity in the mailbox of /user/patient; barrier: no "
+                     "other message starts");
     ck_assert_uint_eq(reason_of(TR_WHY_BARRIER)->who.bits, tr_any(patient).bits);
 }
 
@@ -317,7 +314,7 @@ static void play_many(void)
     for (int i = 0; i < 20; i++)
         TELL(ponder);
     WHY(subject_, "TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS TURN_WAITS");
-    ck_assert_str_eq(report.reasons[6].text, "14 more of its turns wait");
+    ck_assert_str_eq(report.reasons[6].text, "more turns that wait: 14");
     ck_assert_uint_eq(report.reasons[6].count, 14);
     finish();
 }

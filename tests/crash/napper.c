@@ -244,7 +244,7 @@ TR_BEHAVIOR(mayfly, struct napper_state, TR_ON(tr_awake, mayfly_awake),
             TR_ON(look, on_look));
 TR_DURABLE(mayfly, napper_state);
 
-/* ---- Who asks. ---- */
+/* ---- The asker. ---- */
 
 static void must(tr_status status)
 {

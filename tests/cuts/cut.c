@@ -257,8 +257,8 @@ static void sweep(struct disk *disk, struct promise *promise, const char *path, 
             uint64_t own = mix(seed + next * 1000003);
             bool is_damaged = depth == 0 && next % 6 == 5, is_refused;
             disk_build(disk, image, own, is_damaged, false);
-            char tale[sizeof story];
-            memcpy(tale, story, sizeof story);
+            char tale[sizeof cut_text];
+            memcpy(tale, cut_text, sizeof cut_text);
             bool is_deep = depth == 0 && !is_damaged && next % 40 == 3;
             struct disk *deep = NULL;
             if (is_deep) {

@@ -313,13 +313,13 @@ static uint8_t *remains(const struct file *file, enum keep keep, size_t *size)
     return data;
 }
 
-char story[1000];
+char cut_text[1000];
 static void tell(const char *format, ...)
 {
-    size_t size = strlen(story);
+    size_t size = strlen(cut_text);
     va_list list;
     va_start(list, format);
-    vsnprintf(story + size, sizeof story - size, format, list);
+    vsnprintf(cut_text + size, sizeof cut_text - size, format, list);
     va_end(list);
 }
 
@@ -384,7 +384,7 @@ void disk_build(const struct disk *disk, const char *directory, uint64_t seed, b
     int count = disk->name_count;
     char path[PATH * 2];
     state = seed;
-    story[0] = 0;
+    cut_text[0] = 0;
     memcpy(names, disk->names, sizeof names);
     clear(directory);
     mkdir(directory, 0755);

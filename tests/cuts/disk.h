@@ -79,11 +79,11 @@ void disk_load(struct disk *disk, const char *root);
 void disk_free(struct disk *disk);
 
 /**
- * Writes what is left after a cut into a directory; is_all: everything is. It depends on the seed only, and `story`
+ * Writes what is left after a cut into a directory; is_all: everything is. It depends on the seed only, and `cut_text`
  * says what it is.
  */
 void disk_build(const struct disk *disk, const char *directory, uint64_t seed, bool is_damaged,
                 bool is_all);
-extern char story[1000];
+extern char cut_text[1000];
 
 #endif

@@ -12,7 +12,7 @@
  *     S <key> <step> p|d          is asked for now
  *     A <key> <step>              was answered
  *     L <key> <first> <last>      was seen by a look
- *     G <epoch>                   of a start that was heard of
+ *     G <epoch>                   of a start that was reported
  *     O, C                        the store is opened, closed
  */
 #include <dlfcn.h>

@@ -39,7 +39,7 @@ static void check_next(const struct cron *cron, const struct zone *zone, int64_t
     require(next > after);
     int64_t local = next + tr__zone_offset(zone, next);
     require(!cron->is_walk || matches(cron, local));
-    /* Strictly between there is nothing: whoever starts later comes to the same. */
+    /* Strictly between there is nothing: a later start gives the same. */
     int64_t again = 0;
     require(tr__cron_next(cron, zone, next - 1, &again) == TR_OK && again == next);
     require(tr__cron_next(cron, zone, after + (next - after) / 2, &again) == TR_OK);

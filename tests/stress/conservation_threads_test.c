@@ -66,7 +66,7 @@ static void system_begin(int worker_count)
     ck_assert_int_eq(tr_client_new(system_, &client), TR_OK);
 }
 
-/* Stops the system, whatever goes on in it, and balances the books. */
+/* Stops the system, whatever continues in it, and balances the books. */
 static void system_end(void)
 {
     tr_counters counters;

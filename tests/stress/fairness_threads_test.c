@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Workers that others keep waiting, on real threads: many ready actors, functions that block,
- * handlers that do not return. What goes on must go on before the test lets go of what blocks; how
+ * handlers that do not return. What continues must continue before the test lets go of what blocks; how
  * late it was is printed, and not judged: the machine may be busy with other things.
  */
 #include "support/stage.h"
@@ -104,7 +104,7 @@ static tr_next on_help_block(tr_self *self)
 TR_BEHAVIOR(blocker, void, TR_ON(block, on_block), TR_ON(help_block, on_help_block),
             TR_OPTIONS(.is_pinned = true));
 
-/* ---- Who goes on. ---- */
+/* ---- What continues. ---- */
 
 TR_MESSAGE(tell_report);
 TR_MESSAGE(begin_life, (u64, rounds));

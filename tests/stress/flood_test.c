@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A hundred producers on real threads against one slow consumer: memory stays within the bound of
- * its mailbox, whatever happens to the messages for which there is no room.
+ * its mailbox, whatever happens to the messages for which there is no capacity.
  */
 #include "support/test.h"
 

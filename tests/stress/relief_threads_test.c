@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Relief under load: handlers of several workers stand still for about as long as it takes until they are
- * relieved, a little more or a little less, and go on with verbs of all kinds. Nothing is lost, order per
+ * Handoff under load: handlers of several workers stand still for about as long as it takes until they are
+ * handed off, a little more or a little less, and continue with verbs of all kinds. Nothing is lost, order per
  * sender holds, and no actor runs twice at a time.
  */
 #include "support/test.h"

@@ -267,7 +267,7 @@ static void *spawn_held(void *argument)
 }
 
 /*
- * The stayer is killed at the deadline, and only then the spawn goes on: /user is still there, and the new
+ * The stayer is killed at the deadline, and only then the spawn continues: /user is still there, and the new
  * actor is killed as well.
  */
 static void outlast(const struct tr_durables *durable, const char *store)

@@ -172,8 +172,7 @@ TEST(a_supervisor_that_has_not_decided, "O-03")
     tr_tell(client, anna, break_down);
     tr_tell(client, anna, bear);
     const tr_reason *reason = wait_for(anna, TR_WHY_DECIDING);
-    ck_assert_str_eq(reason->text,
-                     "it has failed, and its supervisor /user/boss has not decided yet");
+    ck_assert_str_eq(reason->text, "failed; the supervisor /user/boss has not decided yet");
     ck_assert_uint_eq(reason->who.bits, supervisor.bits);
     ck_assert_int_ge(reason->age_ns, 0);
     ck_assert_str_eq(report.state, "Suspended");
@@ -192,7 +191,7 @@ TEST(a_back_off_that_is_not_over, "O-03")
     begin(&tr_behavior_slow);
     tr_tell(client, anna, break_down);
     const tr_reason *reason = wait_for(anna, TR_WHY_BACK_OFF);
-    const char *words = "it has failed (TR_BAD_DATA: row 7); its restart waits 3";
+    const char *words = "failed (TR_BAD_DATA: row 7); the restart is delayed for another 3";
     ck_assert_msg(strncmp(reason->text, words, strlen(words)) == 0, "%s", reason->text);
     tr_tell(client, anna, bear);
     reason = wait_for(anna, TR_WHY_BACK_OFF);
@@ -207,9 +206,9 @@ TEST(a_function_of_tr_blocking_and_the_others_of_its_group, "O-03")
     gate_await();
     tr_tell(client, anna, break_down);
     const tr_reason *reason = wait_for(ben, TR_WHY_BLOCKING);
-    ck_assert_str_eq(reason->text, "on_delegate waits for its function of tr_blocking");
+    ck_assert_str_eq(reason->text, "on_delegate waits for its function in tr_blocking");
     reason = wait_for(anna, TR_WHY_GROUP);
-    ck_assert_str_eq(reason->text, "it waits for those who are restarted with it by /user/boss");
+    ck_assert_str_eq(reason->text, "waits for the other actors that /user/boss restarts with it");
     ck_assert_uint_eq(reason->who.bits, supervisor.bits);
     gate_open();
     wait_until_well(anna);
@@ -226,7 +225,7 @@ TEST(children_that_have_not_stopped_before_a_restart, "O-03")
     gate_await();
     tr_tell(client, anna, break_down);
     const tr_reason *reason = wait_for(anna, TR_WHY_CHILDREN);
-    ck_assert_str_eq(reason->text, "1 of its children has not stopped: child");
+    ck_assert_str_eq(reason->text, "1 child has not stopped: child");
     ck_assert_uint_eq(reason->who.bits, tr_any(child).bits);
     ck_assert_str_eq(report.state, "Starting");
     reason = find_reason(tr_any(child), TR_WHY_BLOCKING);

@@ -165,7 +165,7 @@ TEST(a_function_of_tr_blocking_holds_up_a_stop, "O-03")
         /* The order has put it into the queue of its worker, where it may be seen. */
     } while (report.count > 1);
     ck_assert_uint_eq(the_reason(TR_WHY_BLOCKING)->holds, TR_HOLDS_STOP);
-    ck_assert_str_eq(report.reasons[0].text, "on_delegate waits for its function of tr_blocking");
+    ck_assert_str_eq(report.reasons[0].text, "on_delegate waits for its function in tr_blocking");
     /* A kill cancels turns that wait, but not a function that runs. */
     (void)tr_kill(client, subject);
     do {

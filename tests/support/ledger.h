@@ -117,7 +117,7 @@ static inline void ledger_leave(struct ledger *ledger)
     }
 }
 
-/** Enters anew whose batch failed: of a full disk, say. */
+/** Enters again whose batch failed: of a full disk, say. */
 static inline void ledger_renew(struct ledger *ledger)
 {
     for (size_t i = 0; i < LEDGER_ACTORS; i++) {
@@ -247,7 +247,7 @@ static inline void ledger_check(const struct ledger *ledger, struct store *store
     tr__store_reader_free(reader);
 }
 
-/** The same, after which all actors go on from what is there. */
+/** The same, after which all actors continue from what is there. */
 static inline void ledger_adopt(struct ledger *ledger, struct store *store)
 {
     struct store_reader *reader = stores_reader(store);

@@ -35,7 +35,7 @@ static struct job jobs[JOBS];
 static char log_text[LOG_SIZE];
 static size_t log_length;
 static tr_time idle_until;
-static bool goes_on; /* a task that has run goes on with the next one itself */
+static bool goes_on; /* a task that has run continues with the next one itself */
 static bool ticks;   /* a millisecond of virtual time is a tick, as the watch gives it */
 
 static void note(char what)

@@ -63,7 +63,7 @@ TR_BEHAVIOR(sink, void, TR_ON(run, on_run), TR_ON(item, on_item), TR_ON(load, on
 TR_BEHAVIOR(strait, void, TR_ON(run, on_run), TR_ON(item, on_item), TR_ON(load, on_load),
             TR_OPTIONS(.restart = TR_TEMPORARY, .mailbox_max = 1, .overflow = TR_PARK));
 
-/* Sends `count` items, one after another, and goes on after a refusal. */
+/* Sends `count` items, one after another, and continues after a refusal. */
 KITS_UNUSED static tr_next on_go(tr_self *self, const struct go *message)
 {
     for (uint32_t n = 0; n < message->count; n++) {

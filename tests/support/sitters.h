@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Actors whose handlers block on pipes until the test lets them go on, on a system whose only worker is
+ * Actors whose handlers block on pipes until the test lets them continue, on a system whose only worker is
  * relieved. That others were served meanwhile is the proof of it, so nothing here is timed.
  */
 #ifndef TROUPE_TESTS_SUPPORT_SITTERS_H
@@ -233,9 +233,9 @@ static void on_log(void *context, tr_level level, const char *path, const char *
     (void)context;
     (void)level;
     (void)path;
-    if (strstr(text, "no relief for worker"))
+    if (strstr(text, "no handoff for worker"))
         atomic_fetch_add(&heard.limits, 1);
-    if (strstr(text, "handoff: worker 0 goes on without on_sit"))
+    if (strstr(text, "handoff: another thread now runs worker 0; on_sit has handled"))
         atomic_fetch_add(&heard.handoffs, 1);
 }
 

@@ -46,7 +46,7 @@ __attribute__((__unused__)) static const char *story_take(void)
     return story.taken;
 }
 
-/** For tr_at_end and tr_defer: the resource is a text that is added to the story. */
+/** For tr_at_end and tr_defer: the resource is a text that is added to the trace. */
 __attribute__((__unused__)) static void story_release(void *text)
 {
     story_add("%s", (const char *)text);

@@ -135,7 +135,8 @@ TEST(a_legal_change_is_made_and_an_illegal_one_changes_nothing, "L-01", "L-02", 
             ck_assert_mem_eq(&cell, &before, sizeof cell);
             /* The story has both states and the caller, and so has the log. */
             char both[64];
-            snprintf(both, sizeof both, "%s may not become %s", names[from], names[to]);
+            snprintf(
+                both, sizeof both, "a change from %s to %s is not allowed", names[from], names[to]);
             ck_assert_int_eq(error.status, TR_INVALID_TRANSITION);
             ck_assert_uint_eq(error.actor.bits, 42);
             ck_assert_ptr_nonnull(strstr(error.text, both));

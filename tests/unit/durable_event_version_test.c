@@ -178,7 +178,7 @@ TEST(an_earlier_generation_writes_no_event, "K-08", "K-06", "PE-17")
     tr__store_batch_free(stale);
     tr__store_leave(stale_entry);
     ck_assert_uint_eq(events_there().count, 1);
-    /* And this way around: the actor is the stale one, hears so, and begins anew. */
+    /* And this way around: the actor is the stale one, hears so, and starts again. */
     put_event(1, "added\0\1\0\0\0\x91\5", 12);
     ck_assert_int_eq(books_try("a", book_add, 10, NULL), TR_STALE);
     ck_assert_int_eq(books_do("a", book_sum, 0), 6);

@@ -388,7 +388,7 @@ TEST(numbers_are_given_once, "")
     ck_assert_uint_eq(first, 1);
     ck_assert_int_eq(tr__journal_append(&journal, 0, 1, &first), TR_REFUSED); /* a stale writer */
     ck_assert_int_eq(tr__journal_append(&journal, 3, UINT64_MAX, &first), TR_LIMIT);
-    /* All events go, and the numbers go on. */
+    /* All events go, and the numbers continue. */
     ck_assert_int_eq(tr__journal_saved(&journal, 3), TR_OK);
     struct journal_trim trim = tr__journal_trim(&journal, &(struct journal_policy){.keep = 1});
     ck_assert_uint_eq(trim.events, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The lock: one thread at a time, nobody sleeps for ever.
+ * The lock: one thread at a time, nobody sleeps forever.
  */
 #include "os/lock.h"
 

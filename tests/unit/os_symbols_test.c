@@ -74,7 +74,7 @@ TEST(what_was_found_is_remembered, "S-10")
         cache.symbols[i].line = 7;
     tr__symbol_find(&cache, address_of_twice(), &second);
     ck_assert_uint_eq(second.line, 7);
-    /* More than there is room for. */
+    /* More than there is capacity for. */
     for (uintptr_t i = 0; i < 1000; i++)
         tr__symbol_find(&cache, address_of_twice() + i, &second);
     tr__symbol_find(&cache, address_of_twice(), &second);

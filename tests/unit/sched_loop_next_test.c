@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Tasks that go on with the next one themselves, without a way back to the loop in between.
+ * Tasks that continue with the next one themselves, without a way back to the loop in between.
  */
 #include "support/test.h"
 
 #include "support/loop_jobs.h"
 
-/* What jobs do, and how often the loop looks at what, when tasks go on by themselves or do not. */
+/* What jobs do, and how often the loop looks at what, when tasks continue by themselves or do not. */
 static void do_mixed_work(char *text)
 {
     begin();

@@ -23,7 +23,7 @@ static unsigned losses; /* that the canary is to find */
 static tr_status on_io(void *context, enum store_io io, const char *file, uint64_t offset,
                        size_t size);
 
-/* A store on what is left: all that was acknowledged is there, and it goes on. */
+/* A store on what is left: all that was acknowledged is there, and it continues. */
 static void check_copy(struct world *world, enum disk_crash how)
 {
     struct store_disk *copy;

@@ -294,7 +294,7 @@ TEST(a_commit_does_not_wait_for_all_destroys_before_it, "K-11")
     ck_assert_int_eq(tr__store_submit(batch, on_counted, &written), TR_OK);
     ck_assert(tr__store_work(store));
     ck_assert_uint_eq(written, 1);
-    ck_assert_uint_gt(destroyed, 0); /* nor do they wait for ever */
+    ck_assert_uint_gt(destroyed, 0); /* nor do they wait forever */
     ck_assert_uint_le(destroyed, 256);
     while (tr__store_work(store))
         continue;

@@ -110,7 +110,7 @@ TEST(one_bad_batch_fails_alone_and_whole, "K-02", "AL-07")
     ck_assert_str_eq(stores_state(reader, "k", "b"), "TR_NOT_FOUND");
     ck_assert_str_eq(stores_state(reader, "k", "c"), "c1");
 
-    /* The entry is over; a new one goes on. */
+    /* The entry is over; a new one continues. */
     ck_assert_int_eq(stores_put(store, b, 1, "b3"), TR_STALE);
     tr__store_leave(b);
     b = stores_enter(store, "k", "b");
@@ -366,7 +366,7 @@ static void run_threads(struct store_options options)
             platform->thread_start(platform, "w", write_rounds, &writers[i], &writers[i].thread);
         ck_assert_int_eq(status, TR_OK);
     }
-    /* Reads go on meanwhile; state and key of one batch are never seen apart by a later read. */
+    /* Reads continue meanwhile; state and key of one batch are never seen apart by a later read. */
     reader = stores_reader(store);
     for (int i = 0; i < 200; i++) {
         const char *state = stores_state(reader, "k", "0.0");

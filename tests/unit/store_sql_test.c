@@ -226,7 +226,7 @@ static uint64_t live(uint64_t nth, bool and_all_after)
                       "%s",
                       tr_status_name(outcome));
         if (shelf.round != shelf.acknowledged)
-            break; /* what was submitted has failed: its owner begins anew */
+            break; /* what was submitted has failed: its owner starts again */
     }
     uint64_t count = requests;
     fail_at = 0;

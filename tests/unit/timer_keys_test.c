@@ -272,7 +272,7 @@ TEST(a_table_without_entries_holds_no_memory, "")
     finish();
 }
 
-/* Also with a refusal in the middle, which must not leave the table large for ever. */
+/* Also with a refusal in the middle, which must not leave the table large forever. */
 TEST(a_table_shrinks_with_its_entries, "")
 {
     start();

@@ -299,7 +299,7 @@ TEST(a_million_cost_a_line_each_and_leave_nothing, "TM-11")
     }
     for (unsigned i = 0; i < MILLION; i += 10)
         row_remove(&rows[i]);
-    /* One slab stays until the worker sleeps; then only where numbers go on. */
+    /* One slab stays until the worker sleeps; then only where numbers continue. */
     ck_assert_uint_le(fake.bytes, (size_t)17 * 1024 * 1024);
     tr__loose_trim(&pool);
     ck_assert_uint_le(fake.bytes, 4096);

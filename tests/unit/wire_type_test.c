@@ -152,7 +152,7 @@ static void expect_invalid(const tr_type *type, const char *words)
 
 TEST(a_broken_descriptor_is_refused_in_words, "B-06")
 {
-    expect_invalid(NULL, "no descriptor");
+    expect_invalid(NULL, "descriptor is missing");
     twin_of(&tr_type_deposit)->abi = TR_ABI + 1;
     expect_invalid(&twin_type, "another version");
     twin_of(&tr_type_deposit)->name = "";
@@ -164,7 +164,7 @@ TEST(a_broken_descriptor_is_refused_in_words, "B-06")
     twin_of(&tr_type_deposit)->field_size = 8;
     expect_invalid(&twin_type, "too short");
     twin_of(&tr_type_deposit)->is_flat = true;
-    expect_invalid(&twin_type, "holds a pointer");
+    expect_invalid(&twin_type, "contains a pointer");
     twin_of(&tr_type_point)->inline_size = 1;
     expect_invalid(&twin_type, "inside an envelope");
     twin_of(&tr_type_deposit)->inline_size = (uint8_t)tr_type_deposit.size;
@@ -182,7 +182,7 @@ TEST(a_broken_descriptor_is_refused_in_words, "B-06")
     expect_invalid(&twin_type, "unknown shape");
     twin_of(&tr_type_deposit);
     twin_fields[0].kind = TR_KIND_U32;
-    expect_invalid(&twin_type, "another size than its kind");
+    expect_invalid(&twin_type, "differs from that of its kind");
     twin_of(&tr_type_deposit);
     twin_fields[0].kind = TR_KIND_MESSAGE;
     expect_invalid(&twin_type, "no descriptor");

@@ -239,7 +239,7 @@ Usage: troupe mail ACTOR [SYSTEM]
 
 ACTOR is a path such as /user/bank or /user/$5.0, or an expression without blanks: a ref, the number
 of one, or a `struct cell *`. Each line says where the message waits, oldest first, of which kind it
-is, the message as tr_type_print writes it, and who sent it."""
+is, the message as tr_type_print writes it, and its sender."""
 
     def run(self, argument):
         who, _, rest = argument.partition(" ")

@@ -23,7 +23,7 @@ ENUMS = {
 
 
 class Problem(Exception):
-    """What a user is told instead of a result."""
+    """The text that a user gets instead of a result."""
 
 
 def read(address, size):

@@ -127,7 +127,7 @@ def is_lived_in(cell):
         return False
     door = cell.inner("door")
     if door.number("owner") == FRONT:
-        return False  # the ref of a group: who stands behind it is listed
+        return False  # the ref of a group: its supervisor is listed
     return door.number("ref") != 0 or door.number("owner") != FOREIGN
 
 

@@ -187,7 +187,7 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
     tr__log(worker->system,
             TR_LEVEL_WARN,
             path,
-            "refused %s, which nobody asked: %d: %s",
+            "tr_refuse without effect: %s is not an ask; code %d: %s",
             request ? request->type->name : "a signal",
             code,
             text);

@@ -180,7 +180,7 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
 {
     say(text, "%s ", turn->handler->name ? turn->handler->name : "its handler");
     if (turn->state == TURN_WOKEN) {
-        say(text, "may go on");
+        say(text, "is about to resume");
         return false;
     }
     const struct ask *open = NULL;
@@ -210,7 +210,7 @@ static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct
 {
     tr_time age_ns = worker->loop.now_ns - turn->wait.since_ns;
     say(text,
-        "%s does not return; its worker goes on without it for %lld ms",
+        "%s has not returned; another thread has run its worker for %lld ms",
         turn->handler->name ? turn->handler->name : "its handler",
         (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
@@ -225,7 +225,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     tr__cell_path(worker->system, cell, path);
     say(text, "%.200s: ", path);
     if (cell->life == LIFE_NEW) {
-        say(text, "not begun yet"); /* and what few actors need is not there: it has its set-up */
+        say(text, "not started yet"); /* and what few actors need is not there: it has its set-up */
         return false;
     }
     mail_look(worker, cell);
@@ -239,7 +239,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     }
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->handler->name;
-        say(text, "%s asks, in a ring", name ? name : "its handler");
+        say(text, "%s asks; that closes a cycle", name ? name : "its handler");
         return false; /* it does not wait yet */
     }
     if (cell->extra) {
@@ -257,7 +257,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     look_through(cell->notices, question, &count, &place);
     if (!place) {
         say(text,
-            is_put_off(cell, question) ? "its reply was put off"
+            is_put_off(cell, question) ? "the reply was deferred with tr_reply_later"
                                        : "the request was answered too late, or forwarded");
         return false;
     }
@@ -292,7 +292,7 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
     uint64_t seen[STORY_DEPTH_MAX];
     for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
         if (text->used && question->asker == origin->ref && question->id == origin->id) {
-            say(text, "; and so on, in a ring");
+            say(text, "; and so on, in a cycle");
             return TOLD_ALL;
         }
         struct cell *cell = slots_find(worker->slots, question->to);
@@ -301,7 +301,7 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
         if (text->used)
             say(text, "; ");
         if (!cell) {
-            say(text, "who was asked has stopped");
+            say(text, "the receiver has stopped");
             return TOLD_ALL;
         }
         if (!tell_actor(worker, cell, text, question, origin))
@@ -309,7 +309,7 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
         seen[depth] = cell->identity;
         for (int i = 0; i <= depth; i++) {
             if (seen[i] == question->to) {
-                say(text, "; and so on, in a ring");
+                say(text, "; and so on, in a cycle");
                 return TOLD_ALL;
             }
         }
@@ -334,7 +334,7 @@ static void keep(struct worker *worker, struct ask *ask, const char *words)
             path,
             "%s %s: %s",
             ask->type->name,
-            ask->status == TR_ASK_CYCLE ? "is in a ring" : "got no answer in time",
+            ask->status == TR_ASK_CYCLE ? "is part of a cycle of asks" : "was not answered in time",
             words);
 }
 
@@ -379,7 +379,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
             ask->story_to = question.to;
             return false;
         }
-        say(&text, "who was asked has stopped");
+        say(&text, "the receiver has stopped");
     }
     keep(worker, ask, text.words);
     return true;
@@ -396,7 +396,9 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     const struct cell *cell = slots_find(&system->slots, ref);
     uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
     if (owner >= system->worker_count) {
-        snprintf(words, STORY_MAX, "who was asked has not begun, moves, or is no actor");
+        snprintf(words,
+                 STORY_MAX,
+                 "the receiver has not started, is moving to another worker, or is not an actor");
         return;
     }
     const struct worker *busy = system->workers[owner];
@@ -406,9 +408,9 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
     snprintf(words,
              STORY_MAX,
-             "worker %u has not answered for a millisecond; it runs %s for %lld ms",
+             "worker %u has not answered for a millisecond; running on it: %s, for %lld ms",
              owner,
-             type ? type->name : "a signal, or nothing,",
+             type ? type->name : "a signal, or nothing",
              (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
 
@@ -435,7 +437,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
         telling =
             tell(worker, &text, &question, &(struct origin){trace->origin, trace->origin_id, NULL});
     else
-        say(&text, "who was asked has stopped");
+        say(&text, "the receiver has stopped");
     next.text = text.words;
     next.hops = trace->hops + 1;
     next.asker = question.asker;

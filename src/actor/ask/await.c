@@ -240,7 +240,8 @@ tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where)
 const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
-    static const tr_error no_memory = {.status = TR_NO_MEMORY, .text = "no memory for the trace"};
+    static const tr_error no_memory = {.status = TR_NO_MEMORY,
+                                       .text = "out of memory for the error text"};
     struct ask *ask;
     struct envelope *answer;
     tr_status status = ask_of(self, pending, &ask, &answer);
@@ -256,7 +257,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     const char *name = ask ? ask->type->name : answer_type(answer)->name;
     error->actor = tr_ref_from_bits(to);
     struct cell *cell = slots_find(self->worker->slots, to);
-    char path[TR_PATH_MAX + 1] = "somebody who has stopped";
+    char path[TR_PATH_MAX + 1] = "an actor that has stopped";
     /* What another worker, or a client, owns is not to be looked at. */
     if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
@@ -264,7 +265,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
         snprintf(path, sizeof path, "an actor of another worker");
     snprintf(error->where, sizeof error->where, "%.*s", (int)sizeof error->where - 1, path);
     if (ask && !ask->is_done)
-        snprintf(error->text, sizeof error->text, "%s is not answered yet", name);
+        snprintf(error->text, sizeof error->text, "%s has not been answered yet", name);
     else if (ask && ask->trace)
         snprintf(error->text, sizeof error->text, "%s: %s", name, ask->trace);
     else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)

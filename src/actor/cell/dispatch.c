@@ -56,15 +56,15 @@ void tr__dispatches_deinit(struct dispatches *dispatches)
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why)
 {
     const tr_backoff *backoff = &supervision->backoff;
-    *why = "a supervision with an unknown strategy or significance";
+    *why = "invalid supervision: unknown strategy or significance";
     if ((unsigned)supervision->strategy > TR_REST_FOR_ONE ||
         (unsigned)supervision->significance > TR_STOP_AFTER_ALL)
         return false;
-    *why = "a supervision with too many or too few restarts, or a negative window";
+    *why = "invalid supervision: too many or too few restarts, or a negative window";
     if (supervision->restarts_max < TR_NO_RESTARTS || supervision->restarts_max > TR_RESTARTS_MAX ||
         supervision->window_ns < 0)
         return false;
-    *why = "a back-off with a negative time, a multiplier below 1, or a jitter outside 0 to 1";
+    *why = "invalid back-off: a negative time, a multiplier below 1, or a jitter outside 0 to 1";
     bool is_sound = backoff->initial_ns >= 0 && backoff->max_ns >= 0 && backoff->jitter >= 0 &&
                     backoff->jitter <= 1 && (backoff->multiplier == 0 || backoff->multiplier >= 1);
     if (!is_sound)
@@ -75,12 +75,12 @@ bool tr__supervision_is_valid(const tr_supervision *supervision, const char **wh
 
 static bool children_are_valid(const tr_behavior *behavior, const char **why)
 {
-    *why = "a behavior whose children are missing";
+    *why = "invalid behavior: the table of children is missing";
     if (behavior->child_count && !behavior->children)
         return false;
     for (size_t i = 0; i < behavior->child_count; i++) {
         const tr_child_spec *spec = &behavior->children[i];
-        *why = "a child without a behavior, or with an unknown restart";
+        *why = "invalid child: no behavior, or an unknown restart";
         if (!spec->behavior || (unsigned)spec->restart > TR_TEMPORARY)
             return false;
         if (spec->supervision && !tr__supervision_is_valid(spec->supervision, why))
@@ -92,17 +92,17 @@ static bool children_are_valid(const tr_behavior *behavior, const char **why)
 
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
 {
-    *why = "no behavior";
+    *why = "the behavior is missing";
     if (!behavior)
         return false;
-    *why = "a behavior of another version of the library";
+    *why = "invalid behavior: compiled for another version of the library";
     if (behavior->abi != TR_ABI || behavior->handler_size != sizeof(tr_handler) ||
         behavior->size != sizeof(tr_behavior))
         return false;
-    *why = "a behavior without a name";
+    *why = "invalid behavior: no name";
     if (!behavior->name || !behavior->state_name)
         return false;
-    *why = "a behavior whose handlers are missing";
+    *why = "invalid behavior: the table of handlers is missing";
     if (behavior->handler_count && !behavior->handlers)
         return false;
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -111,24 +111,24 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
             return false;
         if (handler->type && !tr__type_is_valid(handler->type, why))
             return false;
-        *why = "a behavior with a batch of too many, or a .batch_max of no batch";
+        *why = "invalid behavior: .batch_max is too large, or set without TR_ON_BATCH";
         if (handler->batch_max > (handler->is_batch ? TR_BATCH_MAX : 0))
             return false;
-        *why = "a behavior whose handlers are missing";
+        *why = "invalid behavior: the table of handlers is missing";
     }
     if (behavior->setup.call && behavior->setup.type &&
         !tr__type_is_valid(behavior->setup.type, why))
         return false;
-    *why = "a behavior with an unknown ordering";
+    *why = "invalid behavior: unknown ordering";
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
         return false;
-    *why = "a behavior with an unknown overflow";
+    *why = "invalid behavior: unknown overflow";
     if ((unsigned)behavior->options.overflow > TR_PARK)
         return false;
-    *why = "a behavior with a negative budget";
+    *why = "invalid behavior: negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)
         return false;
-    *why = "a behavior with an unknown restart";
+    *why = "invalid behavior: unknown restart";
     if ((unsigned)behavior->options.restart > TR_TEMPORARY)
         return false;
     return tr__supervision_is_valid(&behavior->supervision, why) &&

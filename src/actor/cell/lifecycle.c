@@ -38,7 +38,7 @@ tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life
                            .actor = tr_ref_from_bits(cell->identity)};
     snprintf(error_text.text,
              sizeof error_text.text,
-             "%s may not become %s",
+             "a change from %s to %s is not allowed",
              tr__life_name(from),
              to < LIFE_COUNT ? tr__life_name(to) : "a state that does not exist");
     snprintf(error_text.where, sizeof error_text.where, "%s", caller);

@@ -31,7 +31,7 @@ tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type, uint
         tr__error_set(error,
                       TR_WRONG_TYPE,
                       actor,
-                      "%s is set up with a message: %s",
+                      "the set-up of %s needs a message: %s",
                       behavior->name,
                       behavior->setup.type->name);
         return TR_WRONG_TYPE;
@@ -41,7 +41,7 @@ tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type, uint
     tr__error_set(error,
                   TR_WRONG_TYPE,
                   actor,
-                  "%s is not set up with %s but with %s",
+                  "the set-up of %s got %s; expected %s",
                   behavior->name,
                   type->name,
                   wants ? behavior->setup.type->name : "nothing");
@@ -111,7 +111,7 @@ static tr_next start_children(tr_self *self, void *state, const void *message)
         if (status != TR_OK)
             return tr_fail(self,
                            status,
-                           "its child %s did not start: %s",
+                           "child %s did not start: %s",
                            spec->name ? spec->name : spec->behavior->name,
                            error.text[0] ? error.text : tr_status_text(status));
     }
@@ -184,11 +184,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
 {
     const char *why;
     if (depth == TR_BEHAVIORS_NESTED_MAX) {
-        tr__error_set(error,
-                      TR_TOO_DEEP,
-                      cell->identity,
-                      "set-ups led from behavior to behavior %d times",
-                      depth);
+        tr__error_set(
+            error, TR_TOO_DEEP, cell->identity, "too many tr_become in set-ups: %d", depth);
         return TR_TOO_DEEP;
     }
     struct dispatch *dispatch = dispatch_known(&worker->dispatches, behavior);
@@ -213,7 +210,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (is_by_kind && !tr__extra_of(worker, cell))
         return no_memory(cell, error, "a mailbox");
     if (cell->dispatch && cell->dispatch->behavior != behavior && !origin_keep(worker, cell))
-        return no_memory(cell, error, "what a restart begins with");
+        return no_memory(cell, error, "the initial state of a restart");
     if (!keeps_state && !state_make(worker, cell, behavior->state_size))
         return no_memory(cell, error, "a state");
     if (cell->dispatch)

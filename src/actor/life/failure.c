@@ -199,7 +199,7 @@ static const char *reason_of(const tr_error *error)
     if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
         return "";
     bool is_escalated = error->links[error->link_count - 1].reason == TR_BY_ESCALATION;
-    return is_escalated ? "; its supervisor escalates" : "; its restarts are used up";
+    return is_escalated ? "; escalated by the supervisor" : "; the limit of restarts is reached";
 }
 
 /* Notes what has happened, for the log and for whoever hears of it. */

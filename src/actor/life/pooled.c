@@ -41,10 +41,10 @@ static tr_status accept(struct tr_system *system, const tr_spawn_args *args, con
         tr__error_set(args->error,
                       TR_NAME_EXISTS,
                       found.ref,
-                      "%s: %s, and is %s%s",
+                      "%s: %s is %s%s",
                       tr_status_text(TR_NAME_EXISTS),
                       path,
-                      found.behavior ? "a " : "not of the pool",
+                      found.behavior ? "a " : "not an actor of the pool",
                       found.behavior ? found.behavior->name : "");
         return TR_NAME_EXISTS;
     }
@@ -144,7 +144,10 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return status;
     status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
-        tr__error_set(args->error, status, 0, "no capacity for another actor");
+        tr__error_set(args->error,
+                      status,
+                      0,
+                      "no slot is free for another actor: out of memory, or the limit is reached");
         goto leave;
     }
     cell_clear(cell);
@@ -152,7 +155,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     tr__capacity_open(cell, args->behavior);
     status = tr__origin_new(&system->source, args, spawner->client, &cell->origin);
     if (status != TR_OK) {
-        tr__error_set(args->error, status, 0, "no memory for the set-up message");
+        tr__error_set(args->error, status, 0, "out of memory for the set-up message");
         goto give_slot;
     }
     tr__pooled_hold(cell->origin);

@@ -87,7 +87,8 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
     struct tr_self *self =
         tr__call_hook(worker, cell, TURN_POST_RESTART, handler->call, &message, 0);
     if (!self) {
-        tr_error error = {.status = TR_NO_MEMORY, .text = "no stack for tr_post_restart"};
+        tr_error error = {.status = TR_NO_MEMORY,
+                          .text = "out of memory for a stack of tr_post_restart"};
         tr__cell_fail(worker, cell, "tr_post_restart", &error);
         return false;
     }

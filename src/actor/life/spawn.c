@@ -102,11 +102,12 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
     const char *why;
     if (args->worker < -1 ||
         args->worker >= (int)atom32_load(&system->scale.open_most, ATOM_ACQUIRE)) {
-        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "there is no worker %d", args->worker);
+        tr__error_set(
+            args->error, TR_INVALID_ARGUMENT, 0, "worker %d does not exist", args->worker);
         return TR_INVALID_ARGUMENT;
     }
     if (args->setup_type && (!args->setup || !tr__type_is_valid(args->setup_type, &why))) {
-        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "a malformed set-up message");
+        tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "malformed set-up message");
         return TR_INVALID_ARGUMENT;
     }
     if (args->setup_type && !args->setup_type->is_flat &&
@@ -124,7 +125,8 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
         return TR_NAME_INVALID;
     }
     if (!mail_bound_is_valid(args->behavior)) {
-        tr__error_set(args->error, TR_LIMIT, 0, "%s: too large a mailbox", args->behavior->name);
+        tr__error_set(
+            args->error, TR_LIMIT, 0, "%s: the mailbox is too large", args->behavior->name);
         return TR_LIMIT;
     }
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST)) {
@@ -148,7 +150,7 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
 
 static tr_status path_too_long(tr_error *error)
 {
-    tr__error_set(error, TR_LIMIT, 0, "the path is longer than %d", TR_PATH_MAX);
+    tr__error_set(error, TR_LIMIT, 0, "the path is longer than %d characters", TR_PATH_MAX);
     return TR_LIMIT;
 }
 
@@ -200,7 +202,8 @@ static tr_status depth_check(const struct slots *slots, const struct cell *paren
     *length += named ? named->name->path_length : 0;
     if (depth <= TR_DEPTH_MAX + 1) /* /user itself is not counted */
         return TR_OK;
-    tr__error_set(error, TR_TOO_DEEP, 0, "actors are nested at most %d deep", TR_DEPTH_MAX);
+    tr__error_set(
+        error, TR_TOO_DEEP, 0, "actors are nested too deep: the limit is %d", TR_DEPTH_MAX);
     return TR_TOO_DEEP;
 }
 
@@ -225,7 +228,10 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     }
     status = tr__slot_take(&system->slots, cache, &cell);
     if (status != TR_OK) {
-        tr__error_set(args->error, status, 0, "no capacity for another actor");
+        tr__error_set(args->error,
+                      status,
+                      0,
+                      "no slot is free for another actor: out of memory, or the limit is reached");
         return status;
     }
     cell_clear(cell);
@@ -243,7 +249,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     if (keeps_origin) {
         status = tr__origin_new(&system->source, args, spawner, &cell->origin);
         if (status != TR_OK) {
-            tr__error_set(args->error, status, 0, "no memory for the set-up message");
+            tr__error_set(args->error, status, 0, "out of memory for the set-up message");
             goto remove_name;
         }
     }
@@ -284,7 +290,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
                 cell->name ? cell->name->path : NULL,
-                "stopped: no stack for tr_pre_start");
+                "stopped: out of memory for a stack of tr_pre_start");
         cell->flags |= CELL_FAILED;
         tr__cell_stop(worker, cell, false);
         return false;
@@ -315,7 +321,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "a child did not start, %s: %s: %s",
+            "child %s did not start: %s: %s",
             setup->behavior->name,
             tr_status_name(error->status),
             error->text);
@@ -468,7 +474,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
         setup->has_lived |= setup->has_come_back; /* so it does again */
-        tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before it was set up");
+        tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before its set-up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
@@ -493,7 +499,7 @@ static void protocol_check(struct worker *worker, struct dispatch *dispatch, con
         tr__log(worker->system,
                 TR_LEVEL_DEBUG,
                 NULL,
-                "TR_ACTOR lists %s, for which %s has no handler",
+                "TR_ACTOR lists %s, but %s has no handler for it",
                 name,
                 dispatch->behavior->name);
 }

@@ -153,7 +153,7 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
     if (!handler)
         return;
     struct tr_self *self = tr__call_hook(worker, cell, kind, handler->call, message, 0);
-    tr_error error_text = {.status = TR_NO_MEMORY, .text = "no stack for it"};
+    tr_error error_text = {.status = TR_NO_MEMORY, .text = "out of memory for a stack"};
     if (self && self->call.next.code != TR_NEXT_FAILED) {
         tr__call_hook_end(self);
         return;

@@ -51,7 +51,7 @@ void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_
     }
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, parent, path);
-    tr__log(worker->system, TR_LEVEL_WARN, path, "no memory to be told that a child failed");
+    tr__log(worker->system, TR_LEVEL_WARN, path, "out of memory for a tr_child_failed signal");
 }
 
 /* ---- Deciding. ---- */
@@ -78,7 +78,7 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
         return TR_RESTART;
     struct question question = {.decide = how->decide, .cause = cause, .answer = TR_ESCALATE};
     struct tr_self *self = tr__call_hook(worker, parent, TURN_DECIDER, ask_decider, &question, 0);
-    const char *why = "there is no stack for it";
+    const char *why = "out of memory for a stack";
     bool has_failed = !self || self->call.next.code == TR_NEXT_FAILED;
     char words[sizeof(tr_error){0}.text];
     if (self && has_failed) {
@@ -89,13 +89,17 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
         tr__call_hook_end(self);
     if (!has_failed && (unsigned)question.answer > TR_ESCALATE) {
         has_failed = true;
-        why = "it gave no directive";
+        why = "the decider returned no directive";
     }
     if (!has_failed)
         return question.answer;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, parent, path);
-    tr__log(worker->system, TR_LEVEL_ERROR, path, "its decider failed, so it escalates: %s", why);
+    tr__log(worker->system,
+            TR_LEVEL_ERROR,
+            path,
+            "the decider failed, so the failure is escalated: %s",
+            why);
     return TR_ESCALATE;
 }
 
@@ -254,7 +258,7 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
 {
     tr_error error = {.status = TR_NO_MEMORY,
                       .actor = tr_ref_from_bits(child),
-                      .text = "no memory to restart its children together"};
+                      .text = "out of memory for a restart of all children"};
     tr__restart_group_kill(worker, parent, how, child);
     return tr__cell_fail(worker, parent, "a child", &error);
 }
@@ -333,13 +337,13 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
         return;
     tr__children_look(worker, parent);
     if (error.status == TR_OK)
-        error = (tr_error){.status = status, .text = "it could not be started again"};
+        error = (tr_error){.status = status, .text = "the child did not start again"};
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, parent, path);
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,
-            "a child that should always be there did not start again: %s: %s",
+            "a permanent child did not start again: %s: %s",
             tr_status_name(error.status),
             error.text);
     tr__child_failed_signal(worker, parent, child, TR_STOP_CHILD, &error);
@@ -391,7 +395,7 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
     }
     tr_error cause = {.status = TR_STOPPED,
                       .actor = tr_ref_from_bits(failure->child),
-                      .text = "it ended too often"};
+                      .text = "the child ended more often than the limit of restarts allows"};
     bool is_alone = how->strategy == TR_ONE_FOR_ONE;
     tr__child_failed_signal(worker, parent, failure->child, TR_STOP_CHILD, &cause);
     end_for_good(worker, parent, failure->spec);
@@ -447,7 +451,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
             return;
         tr_error cause = {.status = TR_NO_MEMORY,
                           .actor = tr_ref_from_bits(child->identity),
-                          .text = "no memory to start it again"};
+                          .text = "out of memory for starting the child again"};
         tr__child_failed_signal(worker, parent, child->identity, TR_STOP_CHILD, &cause);
     }
     tr__place_close(worker, parent, child);

@@ -59,7 +59,7 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
     char known[96] = "";
     char more[64] = "";
     if (letter->behavior)
-        snprintf(known, sizeof known, ", which %.60s does not know", letter->behavior);
+        snprintf(known, sizeof known, ", for which %.60s has no handler", letter->behavior);
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
     tr__log(system,

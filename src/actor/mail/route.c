@@ -57,16 +57,16 @@ bool tr__routes_are_valid(const tr_route *routes, const char **why)
         *why = "too many routes";
         if (count == TR_FIELDS_MAX || !tr__type_is_valid(route->type, why))
             return false;
-        *why = "a key is an integer, a bool, an enum, a str, bytes or a ref";
+        *why = "invalid key of a route: use an integer, a bool, an enum, a str, bytes or a ref";
         if (!route->key && !is_key(field_of(route)))
             return false;
-        *why = "two routes of one message";
+        *why = "a message has two routes";
         for (const tr_route *other = routes; other != route; other++) {
             if (tr_type_is_equal(other->type, route->type))
                 return false;
         }
     }
-    *why = "a router without routes";
+    *why = "a router has no routes";
     return count > 0;
 }
 

@@ -43,16 +43,18 @@ tr_next tr_stash(tr_self *self)
         return TR_SAME;
     if (!self->envelope || self->envelope->type == &tr__idle_type ||
         self->envelope->kind == ENVELOPE_SIGNAL || self->envelope->type == &tr__then_type)
-        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: there is no message to set aside");
+        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: no message to stash in this turn");
     if (self->handler->is_batch)
-        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be set aside");
+        return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be stashed");
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
         return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");
     if (extra->stash.count >= TR_STASH_MAX)
-        return tr_fail(self, TR_STASH_FULL, "tr_stash: %d messages wait already", TR_STASH_MAX);
+        return tr_fail(
+            self, TR_STASH_FULL, "tr_stash: the stash is full with %d messages", TR_STASH_MAX);
     if (extra->stash.lines + mail_lines(self->envelope) > TR_STASH_BYTES_MAX / 64)
-        return tr_fail(self, TR_STASH_FULL, "tr_stash: the messages are too large together");
+        return tr_fail(
+            self, TR_STASH_FULL, "tr_stash: the messages exceed the memory limit of the stash");
     turn_require_slow_end(self);
     return TR_VALUE(tr_next, TR_NEXT_STASHED);
 }

@@ -37,7 +37,7 @@ static void note(struct hook *hook, tr_status status, tr_time took_ns)
             "shutdown hook \"%s\": %s: %s",
             hook->name,
             tr_status_name(status),
-            status == TR_TIMEOUT ? "it has not returned in time" : tr_status_text(status));
+            status == TR_TIMEOUT ? "the hook has not returned in time" : tr_status_text(status));
 }
 
 /* Until the hook has returned or its time is up. */

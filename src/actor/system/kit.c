@@ -147,7 +147,7 @@ static bool on_park(void *context, tr_time deadline_ns)
         next_ns = deadline_ns;
     if (next_ns == TR_NEVER)
         tr__assert_failed(
-            __FILE__, __LINE__, __func__, "a client waits for ever, and nothing will happen");
+            __FILE__, __LINE__, __func__, "a client waits forever: no work and no timer is left");
     tr__virtual_advance_to(kit->virtual, next_ns);
     return true;
 }

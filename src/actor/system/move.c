@@ -81,7 +81,10 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
 static void fail(struct worker *worker, struct cell *cell)
 {
     tr_error error;
-    tr__error_set(&error, TR_NO_MEMORY, cell->identity, "no memory for its timers after a move");
+    tr__error_set(&error,
+                  TR_NO_MEMORY,
+                  cell->identity,
+                  "out of memory for the timers after a move to another worker");
     (void)tr__cell_fail(worker, cell, NULL, &error);
 }
 

@@ -154,8 +154,7 @@ void tr__shutdown_unstored(struct worker *worker, const struct cell *cell)
         tr__log(system,
                 TR_LEVEL_ERROR,
                 path,
-                "what it changed since its last save is not in the store: the time of the shutdown "
-                "is up");
+                "changes since the last save are lost: the shutdown timeout has passed");
 }
 
 bool tr__shutdown_has_unstored(struct tr_system *system)
@@ -311,19 +310,18 @@ static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *repo
 /* Not everybody who waits asks for the report. */
 static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
 {
-    tr__log(
-        system,
-        TR_LEVEL_ERROR,
-        NULL,
-        "the shutdown is incomplete: %llu actors have not stopped, %u functions have not returned",
-        (unsigned long long)report->left,
-        report->busy_count);
+    tr__log(system,
+            TR_LEVEL_ERROR,
+            NULL,
+            "shutdown incomplete: %llu actors have not stopped, %u functions have not returned",
+            (unsigned long long)report->left,
+            report->busy_count);
     for (uint32_t i = 0; i < report->busy_count && i < TR_REPORT_BUSY_MAX; i++) {
         const tr_report_busy *busy = &report->busy[i];
         tr__log(system,
                 TR_LEVEL_ERROR,
                 busy->path,
-                "has handled %s for %lld ms, in %s",
+                "still handling %s for %lld ms, in %s",
                 busy->type,
                 (long long)(busy->age_ns / TR_MILLISECOND),
                 busy->where);
@@ -451,16 +449,16 @@ static void say_head(struct text *text, const tr_shutdown_report *report)
     say_count(text, report->stopped, "actor");
     say(text, " stopped");
     if (report->forced) {
-        say(text, ", %llu of them killed when the time (", (unsigned long long)report->forced);
+        say(text, ", %llu of them killed at the timeout (", (unsigned long long)report->forced);
         say_time(text, report->timeout_ns);
-        say(text, ") was up");
+        say(text, ")");
     }
     if (report->left)
-        say(text, ", %llu not", (unsigned long long)report->left);
+        say(text, ", %llu not stopped", (unsigned long long)report->left);
     if (report->dead_letters) {
         say(text, "; ");
         say_count(text, report->dead_letters, "message");
-        say(text, " nobody handled");
+        say(text, " not handled");
     }
     say(text, "\n");
 }
@@ -472,7 +470,7 @@ static void say_busy(struct text *text, const tr_shutdown_report *report)
         count = TR_REPORT_BUSY_MAX;
     for (uint32_t i = 0; i < count; i++) {
         const tr_report_busy *busy = &report->busy[i];
-        say(text, "  still busy: %s has handled %s for ", busy->path, busy->type);
+        say(text, "  still busy: %s, handling %s for ", busy->path, busy->type);
         say_time(text, busy->age_ns);
         if (busy->worker < 0 && strcmp(busy->where, the_store) == 0)
             say(text, ", in the store\n");
@@ -489,10 +487,10 @@ static void say_unstored(struct text *text, const tr_shutdown_report *report)
 {
     if (!report->unstored)
         return;
-    say(text, "  not stored: what %s", report->unstored_path);
+    say(text, "  not stored: changes of %s", report->unstored_path);
     if (report->unstored > 1)
         say(text, " and %llu more", (unsigned long long)report->unstored - 1);
-    say(text, " had changed\n");
+    say(text, "\n");
 }
 
 static void say_actors(struct text *text, const tr_shutdown_report *report)
@@ -510,7 +508,7 @@ static void say_actors(struct text *text, const tr_shutdown_report *report)
         }
         say(text, ": ");
         say_count(text, actor->handled, "message");
-        say(text, " handled, %llu not\n", (unsigned long long)actor->dead_letters);
+        say(text, " handled, %llu not handled\n", (unsigned long long)actor->dead_letters);
     }
 }
 
@@ -547,7 +545,7 @@ size_t tr_shutdown_report_print(const tr_shutdown_report *report, char *buffer, 
         const tr_report_slow *slow = &report->slow[i];
         if (!is_long && slow->after_ns < WORTH_SAYING_NS)
             continue;
-        say(&text, "  slow to stop: %s, after ", slow->path);
+        say(&text, "  slow to stop: %s, stopped after ", slow->path);
         say_time(&text, slow->after_ns);
         say(&text, "\n");
     }

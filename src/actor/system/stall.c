@@ -43,9 +43,9 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
             stall->is_over ? "took" : "has taken",
             (long long)(stall->duration_ns / TR_MILLISECOND),
             stall->is_over ? "" : " so far",
-            place[0] ? place : "code that is not known",
+            place[0] ? place : "unknown code",
             stall->worker,
-            stall->is_handed_off ? ", replaced" : "",
+            stall->is_handed_off ? ", handed off" : "",
             more);
 }
 

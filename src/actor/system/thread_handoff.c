@@ -201,7 +201,7 @@ static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_ti
     tr__log(worker->system,
             TR_LEVEL_WARN,
             path,
-            "handoff: worker %u goes on without %s, which has handled %.64s for %lld ms",
+            "handoff: another thread now runs worker %u; %s has handled %.64s for %lld ms",
             (unsigned)worker->index,
             turn->handler->name ? turn->handler->name : "its handler",
             turn->envelope->type->name,
@@ -357,14 +357,14 @@ static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64
         tr__log(handoff->system,
                 TR_LEVEL_WARN,
                 NULL,
-                "no handoff for worker %u: all %u threads for it are in use",
+                "no handoff for worker %u: all %u handoff threads are in use",
                 (unsigned)worker->index,
                 (unsigned)handoff->spares_max);
     else
         tr__log(handoff->system,
                 TR_LEVEL_ERROR,
                 NULL,
-                "no handoff for worker %u: no thread: %s",
+                "no handoff for worker %u: cannot start a thread: %s",
                 (unsigned)worker->index,
                 tr_status_text(status));
 }

@@ -214,7 +214,7 @@ static void describe_running(const struct fiber_pool *pool, char *text, size_t s
     tr__cell_path(worker->system, running, path);
     const tr_type *type = worker_type(worker);
     const char *what = type ? type->name : "a signal";
-    snprintf(text, size, "%s in %s (or a turn before it on the same stack)", what, path);
+    snprintf(text, size, "%s in %s (or an earlier turn on the same stack)", what, path);
 }
 
 void tr__worker_fiber(void *context)

@@ -284,7 +284,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
                 cell->name ? cell->name->path : NULL,
-                "a timer ended: its message was stashed and there is no memory for another");
+                "a timer was cancelled: its message is stashed, and out of memory for a copy");
     }
     tr__wheel_cancel(&worker->timers.wheel, &entry->node);
     entry->envelope = NULL;
@@ -386,7 +386,7 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
     struct worker *worker = self->worker;
     struct cell *cell = self->cell;
     if (!is_duration(idle_ns))
-        tr_crash(self, TR_INVALID_ARGUMENT, "a receive timeout of %lld ns", (long long)idle_ns);
+        tr_crash(self, TR_INVALID_ARGUMENT, "invalid receive timeout: %lld ns", (long long)idle_ns);
     if (!idle_ns && !(cell->flags & CELL_IDLES))
         return;
     struct cell_extra *extra = tr__extra_of(worker, cell);
@@ -528,7 +528,7 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
     if (status != TR_OK)
         tr_crash(self,
                  status,
-                 "a timer of %lld ns for %s",
+                 "cannot start a timer of %lld ns for %s",
                  (long long)ns,
                  type ? type->name : "no message");
     return timer;

@@ -300,8 +300,8 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     tr__log(system,
             TR_LEVEL_WARN,
             path,
-            "it %s when the functions that tr_blocking runs for it have returned: %u",
-            cell->life < LIFE_STOPPING ? "is restarted" : "stops",
+            "the actor %s when its functions in tr_blocking have returned: %u",
+            cell->life < LIFE_STOPPING ? "restarts" : "stops",
             extra->waits.blocked);
     return false;
 }

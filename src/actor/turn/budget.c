@@ -116,12 +116,12 @@ static void error_print(tr_error *error, const struct cell *cell, enum budget_ki
         snprintf(amount, sizeof amount, "%llu bytes", (unsigned long long)used);
         snprintf(budget, sizeof budget, "%llu bytes", (unsigned long long)limit);
     }
-    const char *verb = kind == BUDGET_CPU ? "has run for" : "holds";
+    const char *verb = kind == BUDGET_CPU ? "ran for" : "holds";
     if (holder)
         tr__error_set(error,
                       TR_OVER_BUDGET,
                       cell->identity,
-                      "its tree %s %s, and its budget is %s; over it went %s",
+                      "tree budget exceeded: %s %s, limit %s; pushed over by %s",
                       verb,
                       amount,
                       budget,
@@ -130,7 +130,7 @@ static void error_print(tr_error *error, const struct cell *cell, enum budget_ki
         tr__error_set(error,
                       TR_OVER_BUDGET,
                       cell->identity,
-                      "it %s %s, and its budget is %s",
+                      "budget exceeded: %s %s, limit %s",
                       verb,
                       amount,
                       budget);
@@ -304,7 +304,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
     if (!tree)
         tr_crash(self,
                  TR_OVER_BUDGET,
-                 "%zu bytes more: it holds %zu, and its budget is %zu",
+                 "memory budget exceeded: %zu bytes requested, holds %zu, limit %zu",
                  asked_for,
                  tr__cell_bytes(cell),
                  budget->bytes_max);
@@ -315,7 +315,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
     tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
     tr_crash(self,
              TR_OVER_BUDGET,
-             "%zu bytes more: the tree of %.100s holds %lld, and its budget is %zu",
+             "tree budget exceeded: %zu bytes requested, the tree of %.100s holds %lld, limit %zu",
              asked_for,
              path,
              (long long)used,

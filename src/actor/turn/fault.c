@@ -121,7 +121,7 @@ static void story_write(struct tr_self *self, const struct fault *fault)
     if (fault->is_overflow && (size_t)length < size)
         snprintf(self->error.text + length,
                  size - (size_t)length,
-                 "; the stack has %zu bytes, stack_bytes of the system's options sets more",
+                 "; the stack has %zu bytes, set a larger stack_bytes in the system's options",
                  self->worker->system->options.stack_size);
 }
 
@@ -203,10 +203,11 @@ tr_status tr__faults_switch_on(struct tr_system *system)
     system->options.names_faults = false;
     if (!survives) /* It is there to help; what cannot be helped stays as it was. */
         return TR_OK;
-    tr__log(system,
-            TR_LEVEL_ERROR,
-            NULL,
-            "faults cannot be trapped here: link libtroupe.so, or libtroupe.a with -fno-lto");
+    tr__log(
+        system,
+        TR_LEVEL_ERROR,
+        NULL,
+        "faults cannot be trapped in this build; link libtroupe.so, or libtroupe.a with -fno-lto");
     return status;
 }
 
@@ -228,7 +229,10 @@ void tr__faults_begin(struct worker *worker)
     if (tr__fault_thread_open(&owner, &worker->faults.thread) == TR_OK)
         return;
     worker->faults.thread = NULL;
-    tr__log(worker->system, TR_LEVEL_WARN, NULL, "no memory to trap or name faults on a worker");
+    tr__log(worker->system,
+            TR_LEVEL_WARN,
+            NULL,
+            "out of memory: faults on a worker are not trapped or named");
 }
 
 void tr__faults_end(struct worker *worker)

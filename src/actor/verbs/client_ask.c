@@ -250,7 +250,7 @@ static void tell_story(struct tr_client *client, const struct client_ask *ask)
         tr__client_look(client);
     client->trace = NULL;
     if (!is_asked)
-        snprintf(trace.words, sizeof trace.words, "who was asked has stopped");
+        snprintf(trace.words, sizeof trace.words, "the receiver has stopped");
     else if (!trace.is_told)
         tr__ask_trace_guess(system, ask->to, trace.words);
     char *text = client->why.text; /* what does not fit is in the log */
@@ -261,7 +261,7 @@ static void tell_story(struct tr_client *client, const struct client_ask *ask)
     tr__log(system,
             TR_LEVEL_WARN,
             NULL,
-            "%s of a client got no answer in time: %s",
+            "%s of a client was not answered in time: %s",
             ask->type->name,
             trace.words);
 }
@@ -344,7 +344,8 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
 
 const tr_error *tr_client_ask_error(tr_client *client, tr_pending pending)
 {
-    static const tr_error no_client = {.status = TR_INVALID_ARGUMENT, .text = "no client"};
+    static const tr_error no_client = {.status = TR_INVALID_ARGUMENT,
+                                       .text = "invalid argument: client is NULL"};
     if (!client)
         return &no_client;
     if (client->why_id && client->why_id == pending.id)
@@ -358,8 +359,10 @@ const tr_error *tr_client_ask_error(tr_client *client, tr_pending pending)
     client->why = (tr_error){.status = ask ? TR_OK : status};
     client->why_id = 0;
     if (ask)
-        snprintf(
-            client->why.text, sizeof client->why.text, "%s is not awaited yet", ask->type->name);
+        snprintf(client->why.text,
+                 sizeof client->why.text,
+                 "%s has not been awaited yet",
+                 ask->type->name);
     else
         snprintf(client->why.text, sizeof client->why.text, "%s", tr_status_text(status));
     return &client->why;

@@ -290,7 +290,7 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
         tr__error_set(args->error,
                       TR_NAME_EXISTS,
                       0,
-                      "%s: /user/%s, of the pool",
+                      "%s: /user/%s, by an actor of the pool",
                       tr_status_text(TR_NAME_EXISTS),
                       args->name);
         return TR_NAME_EXISTS;
@@ -365,11 +365,12 @@ static tr_status spawn_wait(struct tr_client *client, tr_ref ref, tr_time timeou
         if (has_failed(client, ref.bits, error))
             return TR_INIT_FAILED;
         if (status == TR_STOPPED || client->probe == PROBE_IS_GONE)
-            return outcome(error, TR_STOPPED, ref, "it has stopped, and its set-up had not failed");
+            return outcome(
+                error, TR_STOPPED, ref, "the actor has stopped; its set-up did not fail");
         if (client->probe == PROBE_IS_UP)
             return TR_OK;
         if (!tr__client_wait(client, deadline_ns))
-            return outcome(error, TR_TIMEOUT, ref, "it was not set up in time");
+            return outcome(error, TR_TIMEOUT, ref, "the set-up did not finish in time");
     }
 }
 

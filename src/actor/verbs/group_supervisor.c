@@ -122,13 +122,13 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *spawn,
     if (status != TR_OK)
         return status;
     if (group->members != TR_ONE_PER_WORKER && group->members < 1)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "a group without members");
+        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: no members");
     if (group->members > TR_GROUP_MEMBERS_MAX)
-        return refuse(spawn, TR_LIMIT, "more members than TR_GROUP_MEMBERS_MAX");
+        return refuse(spawn, TR_LIMIT, "invalid group: more members than TR_GROUP_MEMBERS_MAX");
     if (spawn->behavior->options.restart == TR_PERMANENT)
-        return refuse(spawn, TR_NOT_SUPPORTED, "members of a group cannot be TR_PERMANENT");
+        return refuse(spawn, TR_NOT_SUPPORTED, "invalid group: members must not be TR_PERMANENT");
     if (spawn->spec)
-        return refuse(spawn, TR_INVALID_ARGUMENT, "a group has no child spec");
+        return refuse(spawn, TR_INVALID_ARGUMENT, "invalid group: a group takes no child spec");
     if (group->routes && !tr__routes_are_valid(group->routes, &why))
         return refuse(spawn, TR_INVALID_ARGUMENT, why);
     return TR_OK;
@@ -147,7 +147,9 @@ static tr_status prepare(struct tr_system *system, struct group_plan *plan,
         plan->base = (uint32_t)plan->spawn->worker;
     tr_status status = tr__group_new(system, plan, address);
     if (status != TR_OK)
-        return refuse(plan->spawn, status, "no capacity for another group");
+        return refuse(plan->spawn,
+                      status,
+                      "no slot is free for another group: out of memory, or the limit is reached");
     *open = (struct tr_group_open){.group = (uintptr_t)*address, .ref = (*address)->tenant};
     *supervisor = (tr_spawn_args){.size = sizeof *supervisor,
                                   .behavior = &tr_behavior_tr_group_supervisor,
@@ -213,13 +215,14 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     tr_error error = {.status = TR_OK};
     TR_ASSERT(self); /* there is no turn to end */
     if (!are_args(spawn, group, &bits))
-        tr_crash(
-            self, TR_INVALID_ARGUMENT, "spawn of a group: no arguments, or of another version");
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "spawn of a group: invalid arguments: NULL, or of another version of the library");
     tr_spawn_args with_error = *spawn;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn_group(self, &with_error, group, &bits);
     if (status != TR_OK)
-        tr_crash(self, status, "spawn of a group: %.200s", error.text);
+        tr_crash(self, status, "cannot spawn a group: %.200s", error.text);
     return tr_ref_from_bits(bits);
 }
 

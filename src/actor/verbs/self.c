@@ -192,7 +192,7 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
     tr_status status = reply_slowly(self, type, message);
     if (__builtin_expect(status == TR_WRONG_TYPE, 0))
         return tr_fail(
-            self, status, "%s is no reply to %s", type->name, self->envelope->type->name);
+            self, status, "%s is not a reply to %s", type->name, self->envelope->type->name);
     return TR_SAME;
 }
 
@@ -236,7 +236,7 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
         return TR_SAME;
     struct envelope *envelope = self->envelope;
     if (!envelope || envelope->kind == ENVELOPE_SIGNAL)
-        return tr_fail(self, TR_NOT_IN_A_TURN, "there is no message to forward");
+        return tr_fail(self, TR_NOT_IN_A_TURN, "no message to forward in this turn");
     if (envelope->kind == ENVELOPE_ASK && !self->is_cancelled) {
         (void)tr__ask_forward(self, to.bits);
         return TR_SAME;
@@ -257,12 +257,12 @@ tr_next tr_self_become(tr_self *self, const tr_behavior *behavior, const tr_type
     if (!tr__behavior_is_valid(behavior, &why))
         return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: %s", why);
     if (!mail_bound_is_valid(behavior))
-        return tr_fail(self, TR_LIMIT, "tr_become: %s: too large a mailbox", behavior->name);
+        return tr_fail(self, TR_LIMIT, "tr_become: %s: the mailbox is too large", behavior->name);
     tr__become_forget(self);
     const void *kept = NULL;
     if (setup_type) {
         if (!setup || !tr__type_is_valid(setup_type, &why))
-            return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: a malformed set-up message");
+            return tr_fail(self, TR_INVALID_ARGUMENT, "tr_become: malformed set-up message");
         size_t size = tr__copy_size(setup_type, setup);
         if (size > TR_PAYLOAD_MAX)
             return tr_fail(self, TR_TOO_LARGE, "tr_become: the set-up message is too large");
@@ -284,7 +284,9 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     tr_error error;
     error.text[0] = '\0'; /* nobody reads more of it */
     if (!args || args->size != sizeof *args)
-        tr_crash(self, TR_INVALID_ARGUMENT, "spawn: no arguments, or of another version");
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "spawn: invalid arguments: NULL, or of another version of the library");
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
@@ -292,7 +294,7 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     if (status != TR_OK)
         tr_crash(self,
                  status,
-                 "spawn of %s: %.200s",
+                 "cannot spawn %s: %.200s",
                  tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
                  error.text);
     return tr_ref_from_bits(bits);

@@ -72,7 +72,9 @@ void *tr_realloc(tr_self *self, void *memory, size_t size)
     TURN_VERB(self);
     void *resized = tr_try_realloc(self, memory, size);
     if (!resized && self && is_loaded(self, memory))
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_realloc: memory of the loaded state: copy it");
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "tr_realloc: memory of the loaded state cannot grow; copy it");
     if (!resized)
         no_heap(self, memory, size);
     return resized;
@@ -125,7 +127,7 @@ char *tr_format(tr_self *self, const char *format, ...)
     va_end(list);
     if (length < 0) {
         va_end(again);
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_format: a format that printf refuses");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_format: invalid format");
     }
     char *text = tr_try_scratch(self, (size_t)length + 1);
     if (text)
@@ -141,7 +143,7 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
     TURN_VERB(self);
     TR_ASSERT(self);
     if (!release)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: nothing to call");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: the function is NULL");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
     /* The turn ends here and nobody else knows of the resource. */
@@ -154,7 +156,7 @@ void tr_defer(tr_self *self, void *resource, void (*release)(void *resource))
     TURN_VERB(self);
     TR_ASSERT(self);
     if (!release)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: nothing to call");
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_defer: the function is NULL");
     turn_require_slow_end(self);
     if (self->defer_count == TR_DEFERS_MAX) {
         release(resource);

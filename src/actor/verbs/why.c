@@ -48,11 +48,11 @@ static const char *path_of(struct worker *worker, uint64_t ref, char *path)
 {
     const struct cell *cell = view_find(worker->slots, ref);
     if (!ref)
-        return "somebody";
+        return "an unknown actor";
     if (!cell || (cell_owner(cell) == CELL_FOREIGN && !slots_find(worker->slots, ref)))
-        return "somebody who is gone";
+        return "an actor that is gone";
     if (cell_owner(cell) == CELL_FOREIGN)
-        return "a client, or one that has not begun or is on its way to another worker";
+        return "a client, or an actor that has not started or moves to another worker";
     size_t length = tr__view_path(worker->system, cell, path);
     return length > PATH_CUT && length <= TR_PATH_MAX ? path + length - PATH_CUT : path;
 }
@@ -121,7 +121,7 @@ static uint32_t ring_count(const struct envelope *last)
 static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     static const char *const policies[] = {
-        "are refused", "are dropped", "drive the oldest out", "wait until there is capacity"};
+        "are refused", "are dropped", "replace the oldest", "wait until there is capacity"};
     char path[TR_PATH_MAX + 1];
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     int32_t lines;
@@ -140,7 +140,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
                     TR_WHY_FULL,
                     TR_HOLDS_CAPACITY,
                     -1,
-                    "its mailbox is full, with %u of %u messages and %u of %u KiB; further ones %s",
+                    "mailbox full: %u of %u messages, %u of %u KiB; new messages %s",
                     (unsigned)report->waiting,
                     (unsigned)report->waiting_max,
                     (unsigned)(lines > 0 ? (lines + 15) / 16 : 0),
@@ -158,7 +158,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
                          TR_WHY_SENDERS_WAIT,
                          0,
                          -1,
-                         "%u senders wait for capacity; the first is %s",
+                         "senders that wait for capacity: %u; the first is %s",
                          (unsigned)ring_count(waiters),
                          path_of(worker, first->sender, path));
     if (!reason)
@@ -192,9 +192,9 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
     const struct ask *ask = open_ask(turn, &asks);
     *who = 0;
     if (turn->state == TURN_WOKEN) {
-        snprintf(words, size, "may go on");
+        snprintf(words, size, "is about to resume");
     } else if (turn->job) {
-        snprintf(words, size, "waits for its function of tr_blocking");
+        snprintf(words, size, "waits for its function in tr_blocking");
     } else if (ask) {
         char more[48] = "";
         *who = ask->to;
@@ -214,7 +214,7 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
         tr_time left_ns = turn->waits.deadline.deadline_ns - worker->loop.now_ns;
         snprintf(words,
                  size,
-                 "sleeps for %lld ms more",
+                 "sleeps for another %lld ms",
                  (long long)(left_ns > 0 ? left_ns / TR_MILLISECOND : 0));
     } else {
         snprintf(words, size, "waits");
@@ -244,7 +244,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
                                     "%.40s %s%s",
                                     turn->handler->name ? turn->handler->name : "its handler",
                                     words,
-                                    turn->is_barrier ? ", and nothing else begins meanwhile" : "");
+                                    turn->is_barrier ? "; barrier: no other message starts" : "");
     if (!reason)
         return;
     reason->who = tr_ref_from_bits(who);
@@ -273,7 +273,7 @@ static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *r
                                         TR_WHY_TURN_WAITS,
                                         TR_HOLDS_STOP,
                                         -1,
-                                        "%u more of its turns wait",
+                                        "more turns that wait: %u",
                                         (unsigned)(cell->extra->parked.count - told));
         if (reason)
             reason->count = cell->extra->parked.count - told;
@@ -283,7 +283,7 @@ static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *r
                                         TR_WHY_ANSWERS_DUE,
                                         TR_HOLDS_STOP,
                                         -1,
-                                        "%u answers of tr_ask_then are due",
+                                        "outstanding answers to tr_ask_then: %u",
                                         (unsigned)cell->extra->asks.then_count);
         if (reason)
             reason->count = cell->extra->asks.then_count;
@@ -315,9 +315,9 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
                                     TR_WHY_CHILDREN,
                                     TR_HOLDS_STOP | TR_HOLDS_RESTART,
                                     -1,
-                                    "%u of its children %s not stopped: %s%s",
+                                    "%u %s not stopped: %s%s",
                                     (unsigned)cell->child_count,
-                                    cell->child_count == 1 ? "has" : "have",
+                                    cell->child_count == 1 ? "child has" : "children have",
                                     names,
                                     cell->child_count > CHILDREN_MAX ? ", ..." : "");
     if (!reason)
@@ -353,14 +353,13 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
     const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
     if (stuck) {
         const tr_behavior *behavior = cell->dispatch->behavior;
-        tr_reason *reason =
-            tr__why_add(report,
-                        TR_WHY_RUNS,
-                        all,
-                        age_of(report, stuck->wait.since_ns),
-                        "%s does not return; worker %u goes on without it",
-                        stuck->handler->name ? stuck->handler->name : "one of its handlers",
-                        (unsigned)worker->index);
+        tr_reason *reason = tr__why_add(report,
+                                        TR_WHY_RUNS,
+                                        all,
+                                        age_of(report, stuck->wait.since_ns),
+                                        "%s has not returned; another thread runs worker %u",
+                                        stuck->handler->name ? stuck->handler->name : "a handler",
+                                        (unsigned)worker->index);
         if (reason)
             place_set(reason, behavior->file, behavior->line);
     } else if (cell == worker_running(worker) || cell->sched_state == SCHED_RUNNING) {
@@ -369,12 +368,8 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
         /* Mail is taken in between two turns too, and then the handler is of whoever ran last. */
         bool is_own =
             cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;
-        tr_reason *reason = tr__why_add(report,
-                                        TR_WHY_RUNS,
-                                        all,
-                                        -1,
-                                        "%s runs",
-                                        is_own ? handler->name : "one of its handlers");
+        tr_reason *reason = tr__why_add(
+            report, TR_WHY_RUNS, all, -1, "%s runs", is_own ? handler->name : "a handler");
         if (reason)
             place_set(reason, behavior->file, behavior->line);
     } else if (cell->sched_state == SCHED_READY) {
@@ -383,7 +378,7 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
                                         TR_WHY_READY,
                                         all,
                                         -1,
-                                        "it is ready; %u others are before it on worker %u",
+                                        "ready to run; %u others are queued first on worker %u",
                                         (unsigned)before,
                                         (unsigned)worker->index);
         if (reason)
@@ -402,7 +397,7 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
                                     TR_WHY_SUSPENDED,
                                     TR_HOLDS_MAIL | TR_HOLDS_CAPACITY,
                                     extra ? age_of(report, extra->suspended.since_ns) : -1,
-                                    "it was suspended by %s",
+                                    "suspended by %s",
                                     path_of(worker, who, path));
     if (reason)
         reason->who = tr_ref_from_bits(who);
@@ -424,7 +419,7 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
                              TR_WHY_DECIDING,
                              holds,
                              age_ns,
-                             "it has failed, and its supervisor %s has not decided yet",
+                             "failed; the supervisor %s has not decided yet",
                              path_of(worker, supervisor, path));
     } else if (failure->phase == FAILURE_DELAYED) {
         tr_time left_ns = failure->delay.deadline_ns - report->asked_ns;
@@ -432,7 +427,7 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
                              TR_WHY_BACK_OFF,
                              holds,
                              age_ns,
-                             "it has failed (%s: %.100s); its restart waits %lld ms more",
+                             "failed (%s: %.100s); the restart is delayed for another %lld ms",
                              tr_status_name(failure->cause.status),
                              failure->cause.text,
                              (long long)(left_ns > 0 ? left_ns / TR_MILLISECOND : 0));
@@ -441,7 +436,7 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
                              TR_WHY_GROUP,
                              holds,
                              age_ns,
-                             "it waits for those who are restarted with it by %s",
+                             "waits for the other actors that %s restarts with it",
                              path_of(worker, supervisor, path));
     }
     if (!reason)
@@ -483,14 +478,14 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
                                         TR_WHY_MAIL_FIRST,
                                         TR_HOLDS_STOP,
                                         -1,
-                                        "%u messages that came before its poison pill wait",
+                                        "messages queued before the poison pill: %u",
                                         (unsigned)report->waiting);
         if (reason)
             reason->count = report->waiting;
     }
     if (extra && extra->stash.count) {
         tr_reason *reason = tr__why_add(
-            report, TR_WHY_STASHED, 0, -1, "%u messages are stashed", (unsigned)extra->stash.count);
+            report, TR_WHY_STASHED, 0, -1, "stashed messages: %u", (unsigned)extra->stash.count);
         if (reason)
             reason->count = extra->stash.count;
     }
@@ -523,7 +518,8 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     tr__view_path(worker->system, cell, report->path);
     report->state = tr__life_name(cell->life);
     if (cell->life <= LIFE_STARTING && !is_failed(cell)) {
-        const char *words = cell->life == LIFE_NEW ? "its set-up has not begun" : "its set-up runs";
+        const char *words =
+            cell->life == LIFE_NEW ? "the set-up has not started" : "the set-up is running";
         uint32_t holds = TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP;
         tr__why_add(report, TR_WHY_NOT_BEGUN, holds, -1, "%s", words);
         return;
@@ -533,6 +529,6 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     if (cell_durable(cell) && cell->life == LIFE_RUNNING)
         cell_durable(cell)->hooks->why(worker, cell, report);
     if (!report->count)
-        tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing holds it up: it waits for messages");
+        tr__why_add(report, TR_WHY_IDLE, 0, -1, "nothing to report: waits for messages");
     mask(cell, report);
 }

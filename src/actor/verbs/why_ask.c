@@ -81,7 +81,7 @@ static void see_gone(struct tr_system *system, uint64_t ref, tr_why_report *repo
 {
     tr__why_begin(report, ref, system->platform->mono_now(system->platform));
     report->state = "Stopped";
-    tr__why_add(report, TR_WHY_GONE, 0, -1, "it has stopped, or was never there");
+    tr__why_add(report, TR_WHY_GONE, 0, -1, "the actor has stopped, or never existed");
 }
 
 static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *report)
@@ -144,8 +144,8 @@ static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *r
                     TR_WHY_NOT_BEGUN,
                     TR_HOLDS_START | TR_HOLDS_MAIL | TR_HOLDS_STOP,
                     -1,
-                    "its set-up has not begun, or it is on its way to another worker, or it is the "
-                    "address of a client");
+                    "the set-up has not started, or the actor moves to another worker, or this is "
+                    "the address of a client");
     else
         see_worker(system->workers[owner], ref, report);
 }
@@ -336,9 +336,9 @@ size_t tr_why_print(const tr_why_report *report, char *text, size_t size)
         say(&out, "%llx: ", (unsigned long long)report->actor.bits);
     say(&out, "%s", report->state ? report->state : "?");
     if (report->is_told_to_stop)
-        say(&out, ", told to stop");
+        say(&out, ", stop requested");
     if (report->waiting_max)
-        say(&out, "; %u of %u messages wait", report->waiting, report->waiting_max);
+        say(&out, "; %u of %u messages queued", report->waiting, report->waiting_max);
     if (report->oldest)
         say(&out, ", the oldest is %s", report->oldest);
     say(&out, "\n");

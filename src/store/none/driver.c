@@ -12,9 +12,8 @@ static tr_status none_open(const struct store_options *options, struct store_ses
     (void)epoch;
     if (error) {
         *error = (tr_error){.status = TR_NOT_SUPPORTED};
-        (void)snprintf(error->text,
-                       sizeof error->text,
-                       "this Troupe was built without SQLite, and so has no store");
+        (void)snprintf(
+            error->text, sizeof error->text, "no store: this Troupe was built without SQLite");
     }
     return TR_NOT_SUPPORTED;
 }

@@ -165,7 +165,7 @@ tr_status tr__session_bury(struct store_session *session, bool *has_more, struct
     /* Try again later: after the next destroy, or when the store is opened. */
     session->has_buried = false;
     if (!sqlite3_get_autocommit(link->database) && tr__link_do(link, SQL_ROLLBACK) != TR_OK)
-        return tr__session_fail(session, link, "taking a transaction back", why);
+        return tr__session_fail(session, link, "rolling a transaction back", why);
     return TR_OK;
 }
 

@@ -578,7 +578,7 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         *result = tr__session_fail(session, link, "committing", why);
     commit_forget(first);
     if (roll_back(link) != TR_OK && outcome != GROUP_FAILED) {
-        *result = tr__session_fail(session, link, "taking a transaction back", why);
+        *result = tr__session_fail(session, link, "rolling a transaction back", why);
         outcome = GROUP_FAILED;
     }
     if (outcome == GROUP_AGAIN)

@@ -30,14 +30,16 @@ static tr_status engine_refuse_by(struct sql_engine *engine, struct store_sql_ca
 {
     tr_status status = tr__engine_status(engine, result);
     if (status == TR_NOT_SUPPORTED && engine->refused)
-        return engine_refuse(call, status, "%s is not for the tables of an actor", engine->refused);
+        return engine_refuse(
+            call, status, "not allowed in the tables of an actor: %s", engine->refused);
     if (status == TR_OVER_BUDGET)
         return engine_refuse(call,
                              status,
-                             "the statement takes more than %llu steps",
+                             "the statement exceeds its limit of %llu steps",
                              (unsigned long long)engine->sql->options.steps_max);
     if (status == TR_LIMIT)
-        return engine_refuse(call, status, "the tables have more than %u bytes", TR_SQL_BYTES_MAX);
+        return engine_refuse(
+            call, status, "the tables exceed the limit of %u bytes", TR_SQL_BYTES_MAX);
     return engine_refuse(call, status, "%s", sqlite3_errmsg(engine->database));
 }
 
@@ -129,7 +131,7 @@ static tr_status engine_begin(struct sql_engine *engine, struct store_sql_call *
     tr_status status =
         tr__view_last_page(engine->view, (tr_bytes){sql->name, sql->name_size}, &last);
     if (status != TR_OK)
-        return engine_refuse(call, status, "its tables cannot be read: %s", tr_status_text(status));
+        return engine_refuse(call, status, "the tables cannot be read: %s", tr_status_text(status));
     tr__pages_begin(&sql->pages, last);
     sql->is_begun = true;
     return TR_OK;
@@ -186,11 +188,12 @@ static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call
     if (status != TR_OK || seen == count)
         return status;
     if (seen > count)
-        return engine_refuse(call,
-                             TR_STALE,
-                             "its tables have seen %zu steps of a schema, the code has %zu",
-                             seen,
-                             count);
+        return engine_refuse(
+            call,
+            TR_STALE,
+            "the tables are newer than the code: they have %zu schema steps, the code has %zu",
+            seen,
+            count);
     status = do_steps(engine, call, seen, count);
     if (status == TR_OK)
         tr__pages_keep(&engine->sql->pages);
@@ -259,10 +262,11 @@ static tr_status engine_prepare(struct sql_engine *engine, struct store_sql_call
     if (result != SQLITE_OK)
         return engine_refuse_by(engine, call, result);
     if (!*statement)
-        return engine_refuse(call, TR_INVALID_ARGUMENT, "there is no statement");
+        return engine_refuse(call, TR_INVALID_ARGUMENT, "the statement is missing");
     if (!is_blank(tail)) {
         (void)sqlite3_finalize(*statement);
-        return engine_refuse(call, TR_INVALID_ARGUMENT, "one statement at a time");
+        return engine_refuse(
+            call, TR_INVALID_ARGUMENT, "more than one statement; execute one at a time");
     }
     (void)sqlite3_finalize(engine->prepared[last]);
     put_first(engine, last, *statement);
@@ -300,7 +304,7 @@ static tr_status engine_bind(struct sql_engine *engine, struct store_sql_call *c
     if ((size_t)places != call->count)
         return engine_refuse(call,
                              TR_INVALID_ARGUMENT,
-                             "%zu values for a statement with %d places",
+                             "%zu values for a statement with %d parameters",
                              call->count,
                              places);
     for (int i = 0; i < places; i++) {
@@ -371,7 +375,7 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
         }
         tr_status status = call->visit(call->context, values, (size_t)columns);
         if (status != TR_OK)
-            return engine_refuse(call, status, "its result: %s", tr_status_text(status));
+            return engine_refuse(call, status, "result: %s", tr_status_text(status));
     }
 }
 

@@ -31,7 +31,7 @@ static const char *engine_refusal(int action, const char *first, const char *sec
     switch (action) {
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
-        return "a transaction of its own (its stretch is one)";
+        return "BEGIN, COMMIT or SAVEPOINT (the turn already is a transaction)";
     case SQLITE_ATTACH: /* VACUUM does it too */
     case SQLITE_DETACH:
         return "ATTACH or VACUUM";
@@ -43,7 +43,7 @@ static const char *engine_refusal(int action, const char *first, const char *sec
     case SQLITE_DROP_TEMP_TABLE:
     case SQLITE_DROP_TEMP_TRIGGER:
     case SQLITE_DROP_TEMP_VIEW:
-        return "something temporary";
+        return "a temporary table, index, trigger or view";
     case SQLITE_CREATE_VTABLE:
     case SQLITE_DROP_VTABLE:
         return "a virtual table";

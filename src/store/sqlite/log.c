@@ -209,7 +209,7 @@ static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *datab
 {
     struct sum sum;
     uint64_t number = 0;
-    *why = "is damaged, and has more than can be read of it";
+    *why = "is damaged: some of it cannot be read";
     if (!read_header(log, &sum))
         return check_headless(vfs, log, database);
     while (read_frame(log, number) && frame_fits(log, sum, &sum))
@@ -217,7 +217,7 @@ static tr_status check_log(struct vfs *vfs, struct log *log, sqlite3_file *datab
     if (was_more_durable(log, number))
         return TR_STORE_CORRUPT;
     if (vfs->is_marked && number >= log->frame_count) {
-        *why = "was cut: its end is missing";
+        *why = "was truncated: the end is missing";
         return TR_STORE_CORRUPT;
     }
     return TR_OK;
@@ -231,11 +231,11 @@ static tr_status check_files(struct vfs *vfs, sqlite3_file *file, sqlite3_file *
     sqlite3_int64 database_size = 0;
     if (database->pMethods->xFileSize(database, &database_size) != SQLITE_OK ||
         file->pMethods->xFileSize(file, &size) != SQLITE_OK) {
-        *why = "cannot be looked at";
+        *why = "cannot be examined";
         return TR_STORE_FAILED;
     }
     if (vfs->is_marked && size < LOG_HEADER + FRAME) {
-        *why = "was cut: it is shorter than an empty one";
+        *why = "was truncated: it is shorter than an empty log";
         return TR_STORE_CORRUPT;
     }
     if (size <= LOG_HEADER)
@@ -276,7 +276,7 @@ tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **wh
 {
     int is_there = 0;
     sqlite3_file *file;
-    *why = "cannot be looked for";
+    *why = "cannot be searched for";
     if (vfs->base.xAccess(&vfs->base, vfs->log_path, SQLITE_ACCESS_EXISTS, &is_there) != SQLITE_OK)
         return TR_STORE_FAILED;
     if (!is_there) { /* or empty */

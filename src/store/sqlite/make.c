@@ -210,14 +210,15 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
             memcpy(&session->key, key.data, key.size);
         struct seal seal = seal_store(session->key, owner, session->epoch);
         if (key.size != sizeof session->key || !seal_fits(&seal, sealed))
-            status = tr__make_refuse(error,
-                                     TR_STORE_CORRUPT,
-                                     "%s: the row that says whose store it is cannot be trusted",
-                                     session->path);
+            status = tr__make_refuse(
+                error,
+                TR_STORE_CORRUPT,
+                "%s is corrupt: the row with the name of its program does not match its checksum",
+                session->path);
         else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
             status = tr__make_refuse(error,
                                      TR_STORE_FOREIGN,
-                                     "%s is the store of the program %.*s, not of %.*s",
+                                     "%s belongs to the program %.*s, not to %.*s",
                                      session->path,
                                      (int)owner.size,
                                      (const char *)owner.data,
@@ -239,7 +240,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     enum look look = look_at(file);
     if (look == LOOK_FOREIGN)
         return tr__make_refuse(
-            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
+            error, TR_STORE_FOREIGN, "%s is a database, but not a store of Troupe", session->path);
     tr_status status = TR_OK;
     if (look != LOOK_NOTHING && !vfs->is_marked)
         status = tr__place_adopt_log(session, error);
@@ -250,7 +251,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     if (status)
         return tr__make_refuse(error,
                                status,
-                               "the log %s %s: restore the directory from a backup",
+                               "the log %s %s; restore the directory from a backup",
                                vfs->log_path,
                                why);
     return TR_OK;
@@ -277,17 +278,17 @@ static tr_status check_marks(struct store_session *session, int64_t *format, tr_
     if (status == TR_STORE_CORRUPT && file && look_at(file) == LOOK_GARBAGE)
         return tr__make_refuse(error,
                                TR_STORE_FOREIGN,
-                               "%s does not begin as a database does: it is none, or destroyed",
+                               "%s is not a database, or its beginning is destroyed",
                                session->path);
     if (status)
         return tr__make_refuse_by(error, session, link, status);
     if (pages > 0 && application != SESSION_APPLICATION)
         return tr__make_refuse(
-            error, TR_STORE_FOREIGN, "%s is a database, but no store of Troupe", session->path);
+            error, TR_STORE_FOREIGN, "%s is a database, but not a store of Troupe", session->path);
     if (*format > SESSION_FORMAT || *format < 0)
         return tr__make_refuse(error,
                                TR_STORE_NEWER,
-                               "%s has format %lld, this Troupe knows formats up to %d",
+                               "%s has format %lld; this version of Troupe reads formats up to %d",
                                session->path,
                                (long long)*format,
                                SESSION_FORMAT);

@@ -75,15 +75,14 @@ static tr_status check_remains(struct store_session *session, tr_error *error)
     }
     if (is_there[0] || (!is_there[1] && !is_there[2] && !session->is_signed))
         return TR_OK;
-    return tr__make_refuse(
-        error,
-        TR_STORE_CORRUPT,
-        "%s is missing or empty, but %s says that a store was here: restore it from "
-        "a backup, or delete the directory to begin with an empty store",
-        session->path,
-        is_there[1]   ? "its log troupe.db-log"
-        : is_there[2] ? "its log troupe.db-wal"
-                      : "the file lock");
+    return tr__make_refuse(error,
+                           TR_STORE_CORRUPT,
+                           "%s is missing or empty, but %s shows that a store was here; restore it "
+                           "from a backup, or delete the directory to start with an empty store",
+                           session->path,
+                           is_there[1]   ? "its log troupe.db-log"
+                           : is_there[2] ? "its log troupe.db-wal"
+                                         : "the file lock");
 }
 
 /* Resolves the path `from` and copies it to `*to`. */
@@ -147,7 +146,7 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
     if (status == TR_OK)
         status = take_database(session, error);
     if (status == TR_STORE_BUSY)
-        return tr__make_refuse(error, status, "another process has the store %s", directory);
+        return tr__make_refuse(error, status, "the store %s is open in another process", directory);
     /* Also if the directory existed: the process that made it may have died before this. */
     if (status == TR_OK && !session->is_signed)
         status = tr__os_directory_sync_parent(session->directory, error);
@@ -165,7 +164,8 @@ tr_status tr__place_take_disk(struct store_session *session, struct store_disk *
     if (status)
         return refuse_memory(error);
     if (!tr__disk_take(disk ? disk : own))
-        return tr__make_refuse(error, TR_STORE_BUSY, "another store is on the disk in memory");
+        return tr__make_refuse(
+            error, TR_STORE_BUSY, "the disk in memory already has another store");
     session->disk = disk ? disk : own;
     session->owns_disk = own != NULL;
     return check_remains(session, error);
@@ -197,12 +197,11 @@ tr_status tr__place_adopt_log(struct store_session *session, tr_error *error)
     if (status != TR_OK)
         return status;
     if (is_new)
-        return tr__make_refuse(
-            error,
-            TR_STORE_CORRUPT,
-            "%s has two logs, -wal and -log: an earlier version of Troupe wrote to "
-            "it after a later one",
-            session->path);
+        return tr__make_refuse(error,
+                               TR_STORE_CORRUPT,
+                               "%s has two logs, -wal and -log: an older version of Troupe wrote "
+                               "to it after a newer one",
+                               session->path);
     char *old_path = place_join(&session->source, session->path, "-wal");
     if (!old_path)
         return refuse_memory(error);

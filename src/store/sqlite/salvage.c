@@ -565,7 +565,7 @@ static tr_status check_source(const struct store_options *options, tr_error *err
     if (options->disk)
         return TR_OK;
     if (!options->path)
-        return tr__make_refuse(error, TR_INVALID_ARGUMENT, "there is no store to save");
+        return tr__make_refuse(error, TR_INVALID_ARGUMENT, "no store found to salvage");
     (void)snprintf(path, sizeof path, "%s/troupe.db", options->path);
     tr_status status = tr__os_file_find(path, &id, error);
     return status == TR_NOT_FOUND ? TR_STORE_CORRUPT : status;

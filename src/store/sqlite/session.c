@@ -95,7 +95,7 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
             session->writer.database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     (void)snprintf(why->text,
                    sizeof why->text,
-                   "%s was deleted, replaced or cut while the store was open",
+                   "%s was deleted, replaced or truncated while the store was open",
                    path);
     atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
     return TR_STORE_FAILED;

@@ -92,7 +92,7 @@ tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
          * the log.
          */
         return TR_OK;
-    return tr__session_fail(session, &session->tidier, "tidying the log", why);
+    return tr__session_fail(session, &session->tidier, "cleaning up the log", why);
 }
 
 tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why)
@@ -111,7 +111,7 @@ tr_status tr__session_restart(struct store_session *session, bool is_cut, struct
     } else if (status == TR_STORE_BUSY) {
         atom32_store(&session->done_pages, (uint32_t)done_pages, ATOM_RELAXED);
     } else if (status == TR_STORE_FAILED) {
-        return tr__session_fail(session, &session->writer, "tidying the log", why);
+        return tr__session_fail(session, &session->writer, "cleaning up the log", why);
     }
     return status;
 }

@@ -53,7 +53,7 @@ static int thread_nth(unsigned set, unsigned n)
     return __builtin_ctz(set);
 }
 
-/* The first way is to go on; to leave a thread that could go on is a preemption. */
+/* The first way is to continue; to leave a thread that could continue is a preemption. */
 static int thread_descend(struct chooser *chooser, unsigned enabled, int current)
 {
     bool is_able = current >= 0 && (enabled >> current & 1);

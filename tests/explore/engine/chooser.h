@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who decides at a choice point: at random, by priorities (PCT), or by going through all (DFS).
+ * Decides at a choice point: at random, by priorities (PCT), or by going through all (DFS).
  *
  * A schedule of the first two is a function of its seed; one of DFS of its list of choices.
  */
@@ -49,7 +49,7 @@ bool chooser_parse(struct chooser *chooser, const char *text);
 void chooser_print(const struct chooser *chooser, char *text, size_t size);
 
 /**
- * Which thread of the set `enabled` goes on. `current` is in the set when it could go on, and
+ * Which thread of the set `enabled` continues. `current` is in the set when it could continue, and
  * `step` counts the choice points of the schedule.
  */
 int chooser_thread(struct chooser *chooser, unsigned enabled, int current, unsigned step);

@@ -60,7 +60,7 @@ static unsigned enabled_set(void)
     return machine.ready;
 }
 
-/* Chooses who goes on when the current thread is at a point, parked, or done. */
+/* Chooses the next thread when the current thread is at a point, parked, or done. */
 static void choose_next(void)
 {
     if (++machine.steps > STEPS_MAX)

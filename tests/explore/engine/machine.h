@@ -45,7 +45,7 @@ bool machine_run(const struct explore_model *model, struct chooser *chooser, uin
 /** A choice point: another thread may run before this returns. */
 void machine_point(void);
 
-/** Something has changed: who gave way goes on. */
+/** Something has changed: threads that gave way continue. */
 void machine_progress(void);
 
 #endif

@@ -27,7 +27,7 @@ struct view {
 
 struct store {
     uint64_t value;
-    struct view told; /* to who acquires it: empty for a relaxed store */
+    struct view told; /* to a thread that acquires it: empty for a relaxed store */
 };
 
 struct location {
@@ -180,13 +180,13 @@ static uint64_t store_read(struct location *location, uint16_t number, memory_or
     if (is_acquire(order))
         view_join(view, &store->told);
     view->stores[location - locations] = number;
-    /* Who comes later in the order of sequentially consistent operations reads no older one. */
+    /* A thread that comes later in the order of sequentially consistent operations reads no older one. */
     if (order == memory_order_seq_cst && location->sc < number)
         location->sc = number;
     return store->value;
 }
 
-/* A store of the current thread. `base` is what a read-modify-write goes on telling. */
+/* A store of the current thread. `base` is what a read-modify-write passes on. */
 static void store_add(struct location *location, uint64_t value, memory_order order,
                       const struct view *base)
 {
@@ -226,7 +226,7 @@ static void site_use(struct explore_site *site, memory_order order, memory_order
     site->failure = site->used_failure = failure;
 }
 
-/* Writes the word in place. Who gave way waits for a change. */
+/* Writes the word in place. Threads that gave way wait for a change. */
 static void word_change(void *address, enum explore_kind kind, uint64_t value)
 {
     if (machine.yielded && word_get(address, kind) != value)
@@ -358,7 +358,7 @@ void explore_store(struct explore_site *site, void *address, enum explore_kind k
                trace_word(kind, value));
 }
 
-/* A read-modify-write that happens: it reads the newest store and goes on with what that tells. */
+/* A read-modify-write that happens: it reads the newest store and passes on what that released. */
 static void modify(void *address, enum explore_kind kind, uint64_t value, memory_order order)
 {
     if (is_weak_now()) {

@@ -56,7 +56,7 @@ static void nudge(void)
 static void order(void)
 {
     orders++;
-    EXPLORE_CHECK(orders == 1, "/user is told to stop twice");
+    EXPLORE_CHECK(orders == 1, "/user is asked to stop twice");
     atom32_fetch_or(&control, 1, ATOM_SEQ_CST);
     nudge();
 }
@@ -143,7 +143,7 @@ static void check(void)
 
 EXPLORE_MODEL(admission, .about = "a spawn from outside is refused, or linked before /user stops",
               .ids = "X-02", .variant = RIGHT, THREADS);
-EXPLORE_MODEL(admission_only_looks, .about = "trap: a spawner looks whether it may, and goes on",
+EXPLORE_MODEL(admission_only_looks, .about = "trap: a spawner checks whether it may, and proceeds",
               .ids = "", .is_wrong = true, .variant = ONLY_LOOKS, THREADS);
 EXPLORE_MODEL(admission_leaves_early, .about = "trap: a spawner leaves when its child is posted",
               .ids = "", .is_wrong = true, .variant = LEAVES_EARLY, THREADS);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The slot of an ask: the answer from another worker against the timeout, the end of the asker, and
- * the end of who was asked.
+ * the end of the receiver.
  *
  * The asker, a client's thread or the worker of an actor, asks twice and uses its one slot again. Requests
  * and answers cross by the real doors and ready inboxes. What decides about an answer is as in
  * actor/ask/ask.c and actor/verbs/client_ask.c: its generation is that of the asker's present tenancy, its number
- * that of the slot, and the outcome of the slot is not fixed yet. Numbers begin anew with each tenancy.
+ * that of the slot, and the outcome of the slot is not fixed yet. Numbers start again with each tenancy.
  *
- * Who is asked replies, replies twice, passes the request on to another worker, or stops: then the
+ * The receiver replies, replies twice, passes the request on to another worker, or stops: then the
  * request itself travels back as an exception, and so do those that were queued.
  */
 #include "models/office.h"
 
 enum {
     CLIENT,      /* waits for its answer, and frees itself by waiting for a post */
-    ACTOR,       /* takes mail early, too, and tells a story between timeout and end */
+    ACTOR,       /* takes mail early, too, and makes a trace between timeout and end */
     SHUTS_DOWN,  /* a client; the system may end, also without an answer */
     NO_TENANT,   /* trap: generations are not compared */
     TAKES_FIXED, /* trap: an answer counts although the outcome is fixed */
@@ -372,7 +372,7 @@ static bool await_answer(bool may_end)
         case 1:
             fix("timeout");
             if (explore_variant() == ACTOR || explore_variant() == TAKES_FIXED)
-                look(); /* the story takes its time */
+                look(); /* the trace takes its time */
             return true;
         case 2:
             return false;

@@ -208,7 +208,7 @@ static void writer(int index)
 static void reuse_check(void)
 {
     (void)board_open(&board); /* with the next message at the latest */
-    EXPLORE_CHECK(board_is_open(&board), "somebody is announced for ever");
+    EXPLORE_CHECK(board_is_open(&board), "a sender stays announced forever");
     EXPLORE_CHECK(board_is_of(&board, 2), "the second tenant was put out");
 }
 
@@ -240,13 +240,13 @@ static void mourner(int index)
         board_leave(&board, stay);
 }
 
-static void heir_sender(int index)
+static void successor_sender(int index)
 {
     if (atom32_load(&announced, ATOM_ACQUIRE))
         send_to(2, index, LETTERS_MAX);
 }
 
-static void heir(int index)
+static void successor(int index)
 {
     board_clear(&board, 1);
     if (explore_variant() == KEEPS_NUMBER) {
@@ -268,7 +268,7 @@ static void burial_check(void)
 
 #define BURIAL                                                                                     \
     .setup = burial_setup, .check = burial_check,                                                  \
-    .threads = {{"mourner", mourner}, {"sender", heir_sender}, {"heir", heir}}
+    .threads = {{"mourner", mourner}, {"sender", successor_sender}, {"successor", successor}}
 
 EXPLORE_MODEL(board_burial,
               .about = "a tenant dies with announced mail: the next one opens, and in order",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Relief: a worker is taken from a thread that is in user code, and handed back when that comes in.
+ * Thread handoff: a worker is taken from a thread that is in user code, and handed back when that comes in.
  *
  * One thread goes out and comes in, two others want its worker, the second of them perhaps because it was
- * called too late. Whoever has the worker writes to it: no two may at a time, and what one has written the
+ * called too late. The thread that has the worker writes to it: no two may at a time, and what one has written the
  * next must see. In the end the first has it again.
  */
 #include "explore/model.h"
@@ -15,8 +15,8 @@ enum {
     LOOKS_FIRST, /* trap: the taker looks whether the thread is out before it says what it wants */
     IN_UNSEEN,   /* trap: the thread looks at its claim before it says that it is in */
     OUT_RELAXED, /* trap: going out does not publish what was done before */
-    HANDS_EARLY, /* trap: who hands the worker back is not done with it */
-    WAITS_FOR_HELD,   /* trap: the thread goes on only if nobody wants its claim again */
+    HANDS_EARLY, /* trap: the taker hands the worker back too early */
+    WAITS_FOR_HELD,   /* trap: the thread continues only if nobody wants its claim again */
     GIVES_UP_BLINDLY, /* trap: the taker gives up although the thread waits by now */
     NO_NUMBER         /* trap: one WANTED is like another */
 };
@@ -113,7 +113,7 @@ static void thread(int index)
     is_done[index] = true;
 }
 
-/* ---- Who takes. ---- */
+/* ---- Threads that take. ---- */
 
 static bool change(uint32_t from, uint32_t to)
 {
@@ -176,8 +176,8 @@ static void taker(int index)
 
 static void check(void)
 {
-    EXPLORE_CHECK(is_done[0], "the thread waits for ever");
-    EXPLORE_CHECK(is_done[1] && is_done[2], "a taker keeps the worker for ever");
+    EXPLORE_CHECK(is_done[0], "the thread waits forever");
+    EXPLORE_CHECK(is_done[1] && is_done[2], "a taker keeps the worker forever");
     EXPLORE_CHECK(claim_is_held(&claim), "the thread does not have its worker");
 }
 

@@ -2,7 +2,7 @@
 /**
  * The trap "double post": an inbox that knows only empty and not empty.
  *
- * Who takes mail early leaves it empty, although the post is still on its way; the next push posts
+ * An owner that takes mail early leaves it empty, although the post is still on its way; the next push posts
  * the door a second time, and a link that is in use is overwritten. It is shown under the explorer,
  * and counted over all sequences of six operations: 133 of 729 link a cell twice. With the door of
  * queue/door.h none does.

@@ -40,7 +40,7 @@ static void mp_write(int index)
     atom32_store(&y, 1, order(ATOM_RELEASE, ATOM_RELAXED));
 }
 
-/* A read-modify-write in between goes on with the release sequence, whatever its order. */
+/* A read-modify-write in between continues the release sequence, whatever its order. */
 static void mp_relay(int index)
 {
     (void)index;

@@ -162,7 +162,7 @@ static void door_arrives(int self)
     posts--;
     uint32_t owner = atom32_load(&door.owner, ATOM_RELAXED);
     EXPLORE_CHECK(owner == NONE || owner == (uint32_t)self, "a post reaches who is not the owner");
-    /* With the post in hand it can be passed on as it is. */
+    /* While the post is held it can be passed on as it is. */
     if (owner == (uint32_t)self && moves_left && explore_variant() == RIGHT && explore_choose(2)) {
         give(self);
         return;

@@ -3,11 +3,11 @@
  * An actor moves between two workers while it is killed and written to (move_stop), and a parent moves
  * while its child ends (move_child).
  *
- * The kill sets a bit and nudges. Who has given the actor away does not look at the bits again; who
- * takes it looks at them after it has made the door idle. A post reaches the owner, also at a closed
+ * The kill sets a bit and nudges. A worker that has given the actor away does not look at the bits again; the
+ * one that takes it looks at them after it has made the door idle. A post reaches the owner, also at a closed
  * door, and until it has the slot is nobody's.
  *
- * A child that has ended is posted to the worker of its parent, as far as can be seen. Whoever finds
+ * A child that has ended is posted to the worker of its parent, as far as can be seen. A worker that finds
  * it there looks again, since the parent may have moved, and passes it on; of a parent that is
  * nobody's at the moment he tries again.
  */
@@ -15,11 +15,11 @@
 
 enum {
     RIGHT,
-    LOOKS_EARLY,    /* trap: who takes the actor looks at its bits before he makes the door idle */
-    STOPS_GIVEN,    /* trap: who has given the actor away stops it when he sees the bits */
-    FORGETS_POST,   /* trap: the slot is free although a post is on its way */
-    GIVES_UNPOSTED, /* trap: who gives does not take the post */
-    CHILD_STAYS,    /* trap: a child that has ended is taken out wherever its post arrives */
+    LOOKS_EARLY,      /* trap: the taker looks at the bits before it makes the door idle */
+    STOPS_GIVEN,      /* trap: the giver stops the actor when it sees the bits */
+    FORGETS_POST,     /* trap: the slot is free although a post is on its way */
+    GIVES_UNPOSTED,   /* trap: the giver does not take the post */
+    CHILD_STAYS,      /* trap: a child that has ended is taken out wherever its post arrives */
     CHILD_OWNER_EARLY /* trap: a parent has its new owner before it is there */
 };
 
@@ -31,7 +31,7 @@ static struct letter letter;
 static atom32 control;
 static int posts;
 static int moves_left;
-static int executing; /* the worker that has the actor in hand, or NONE */
+static int executing; /* the worker that runs the actor, or NONE */
 static bool has_stopped;
 static bool is_ready;
 static bool is_free;
@@ -125,7 +125,7 @@ static void stop(void)
 
 static void hold(int self)
 {
-    EXPLORE_CHECK(executing == NONE, "two workers have one actor in hand");
+    EXPLORE_CHECK(executing == NONE, "two workers run one actor");
     executing = self;
     explore_plain_write(&actor);
 }
@@ -288,13 +288,13 @@ static void family_check(void)
 
 EXPLORE_MODEL(move_stop, .about = "an actor that moves is killed, and its slot is free once",
               .ids = "WP-01 WP-06 WP-07 WP-12", .variant = RIGHT, THREADS);
-EXPLORE_MODEL(move_looks_early, .about = "trap: who takes an actor looks at its bits too early",
+EXPLORE_MODEL(move_looks_early, .about = "trap: the taker looks at the bits too early",
               .ids = "WP-01", .is_wrong = true, .variant = LOOKS_EARLY, THREADS);
-EXPLORE_MODEL(move_stops_given, .about = "trap: who has given an actor away stops it",
-              .ids = "WP-06", .is_wrong = true, .variant = STOPS_GIVEN, THREADS);
+EXPLORE_MODEL(move_stops_given, .about = "trap: the giver of an actor stops it", .ids = "WP-06",
+              .is_wrong = true, .variant = STOPS_GIVEN, THREADS);
 EXPLORE_MODEL(move_forgets_post, .about = "trap: a slot is free and its door is posted",
               .ids = "WP-07", .is_wrong = true, .variant = FORGETS_POST, THREADS);
-EXPLORE_MODEL(move_gives_unposted, .about = "trap: who gives an actor away does not take the post",
+EXPLORE_MODEL(move_gives_unposted, .about = "trap: the giver does not take the post",
               .ids = "WP-07", .is_wrong = true, .variant = GIVES_UNPOSTED, THREADS);
 EXPLORE_MODEL(move_child, .about = "a child ends while its parent moves; one worker takes it out",
               .ids = "WP-06 WP-12", .variant = RIGHT, FAMILY);

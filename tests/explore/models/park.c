@@ -2,7 +2,7 @@
 /**
  * How a worker sleeps: posts, and a nudge for something that is not in its ready inbox.
  *
- * Whoever posts while the worker goes to sleep either is seen by its last look or wakes it.
+ * A thread that posts while the worker goes to sleep either is seen by its last look or wakes it.
  */
 #include "models/office.h"
 

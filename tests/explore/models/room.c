@@ -4,7 +4,7 @@
  * then the slot is the next tenant's.
  *
  * Never is more taken than the bound. A sender that is late takes nothing from the next tenant. And
- * nothing is lost: in the end the word, what is put by and what waits are the bound again.
+ * nothing is lost: in the end the word, what is reserved and what waits are the bound again.
  */
 #include "models/office.h"
 
@@ -13,7 +13,7 @@ enum {
     REUSES,      /* another one follows */
     NO_TENANT,   /* trap: a sender does not look whose room it is */
     GIVES_STALE, /* trap: the owner gives back what was taken from the last tenant */
-    KEEPS_STOCK, /* trap: what was put by goes on to the next tenant */
+    KEEPS_STOCK, /* trap: what was reserved passes to the next tenant */
     FORGETS      /* trap: the room of a dead letter is not given back */
 };
 
@@ -26,7 +26,7 @@ static atom32 announced; /* generation of the tenant that the late sender may kn
 static int posts;
 /* What the model knows. */
 static uint32_t capacity_of; /* generation of the tenant whose room it is now */
-static int held;             /* messages that have room of this one, and their lines */
+static int held;             /* messages that have capacity of this one, and their lines */
 static int held_lines;
 /* The owner's own. */
 static uint32_t tenant; /* 0 when the door is closed */
@@ -34,7 +34,7 @@ static bool has_stopped;
 static bool is_post_awaited;
 static bool has_told; /* the owner has sent itself its letter, */
 static bool has_near; /* which waits, */
-static int stock;     /* with what it has put by */
+static int stock;     /* with what it has reserved */
 static int stock_lines;
 
 static void setup(void)
@@ -113,7 +113,7 @@ static void send(struct letter *letter, bool must_live)
     }
     EXPLORE_CHECK(taken != CAPACITY_STRANGE || !must_live, "the room of its tenant is not there");
     if (taken != CAPACITY_TAKEN) {
-        letter_end(letter, taken == CAPACITY_FULL ? "no room" : "another lives there");
+        letter_end(letter, taken == CAPACITY_FULL ? "full" : "another lives there");
         return;
     }
     switch (door_push(&door, &letter->mail)) {
@@ -146,7 +146,7 @@ static void late_sender(int index)
 
 /* ---- The owner. ---- */
 
-/* A letter to itself: with what is put by, or some more of it. */
+/* A letter to itself: with what is reserved, or some more of it. */
 static void tell_near(void)
 {
     int32_t messages = 1;
@@ -155,7 +155,7 @@ static void tell_near(void)
     capacity_take_some(&door.capacity, &messages, &lines);
     stock += messages;
     stock_lines += lines;
-    explore_note("put by: %d, %d lines", stock, stock_lines);
+    explore_note("reserved: %d, %d lines", stock, stock_lines);
     if (stock < 1 || stock_lines < 1)
         return;
     stock--;
@@ -263,13 +263,13 @@ static void check(void)
     uint64_t word = capacity_load(&door.capacity);
     EXPLORE_CHECK(capacity_is_of(word, tenant), "the room is not its tenant's");
     EXPLORE_CHECK(capacity_messages(word) + stock + held == (tenant == 1 ? BOUND : NEXT_BOUND),
-                  "%d messages of room, %d put by, %d held",
+                  "%d messages free, %d reserved, %d held",
                   capacity_messages(word),
                   stock,
                   held);
     EXPLORE_CHECK(capacity_lines(word) + stock_lines + held_lines ==
                       (tenant == 1 ? LINES : NEXT_LINES),
-                  "%d lines of room, %d put by, %d held",
+                  "%d lines free, %d reserved, %d held",
                   capacity_lines(word),
                   stock_lines,
                   held_lines);
@@ -292,7 +292,7 @@ EXPLORE_MODEL(room_no_tenant, .about = "trap: a sender does not look whose room 
               .ids = "M-02", .is_wrong = true, .variant = NO_TENANT, THREADS);
 EXPLORE_MODEL(room_gives_stale, .about = "trap: the owner gives back the last tenant's room",
               .ids = "M-02", .is_wrong = true, .variant = GIVES_STALE, THREADS);
-EXPLORE_MODEL(room_keeps_stock, .about = "trap: what was put by goes on to the next tenant",
+EXPLORE_MODEL(room_keeps_stock, .about = "trap: what was reserved passes to the next tenant",
               .ids = "M-02", .is_wrong = true, .variant = KEEPS_STOCK, THREADS);
 EXPLORE_MODEL(room_forgets, .about = "trap: the owner does not give back", .ids = "M-02",
               .is_wrong = true, .variant = FORGETS, THREADS);

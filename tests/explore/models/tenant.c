@@ -101,7 +101,7 @@ static void next_tenant_open(void)
     if (explore_variant() == STOPS)
         return;
     tenant = 2;
-    /* The next tenant's owner has another number only so that an old one can be told from it. */
+    /* The next tenant's owner has another number only so that an old one differs from it. */
     door_open(&door, 2, 1, false);
     atom32_store(&announced, 2, ATOM_RELEASE);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The watch sleeps when all loops do; a loop that goes on after sleep rouses it.
+ * The watch sleeps when all loops do; a loop that continues after sleep wakes it.
  *
  * The source itself is included, because what sleeps is a static function of it.
  */
@@ -85,7 +85,7 @@ static void loop_thread(int index)
         ready_rise(&loop.ready);
     if (is_asleep || explore_variant() != AFTER_PARK_ONLY)
         rouse();
-    /* It is awake for ever now: the watch must not be asleep. */
+    /* It is awake forever now: the watch must not be asleep. */
 }
 
 static void poster(int index)

@@ -16,7 +16,7 @@ enum {
     KEEPS_ANY,      /* trap: the next tenant takes the watch for its own */
     HEARS_ANY,      /* trap: a signal counts for whatever watch there is */
     KEEPS_TOO_LATE, /* trap: what is found behind the door when it closes is kept, for nobody */
-    BELIEVES_CLOSED /* trap: who was refused learns nothing of what was done before */
+    BELIEVES_CLOSED /* trap: a refused sender learns nothing of what was done before */
 };
 
 enum kind { WATCH, UNWATCH, SIGNAL, WORD };
@@ -288,7 +288,7 @@ static void check(void)
     EXPLORE_CHECK(!waiting, "a signal waits, and the worker sleeps");
     EXPLORE_CHECK(heard[0] <= 1 && heard[1] <= 1, "a watch has two signals");
     EXPLORE_CHECK(!open || !has_stopped, "a watch has no signal");
-    EXPLORE_CHECK(!has_stopped || !kept, "a watch is kept for ever");
+    EXPLORE_CHECK(!has_stopped || !kept, "a watch is kept forever");
     EXPLORE_CHECK(has_word == has_stopped, "the last word is lost");
 }
 

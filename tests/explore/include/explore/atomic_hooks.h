@@ -137,7 +137,7 @@ ATOM_INLINE void atom_half_barrier(void)
 {
 }
 
-/** A spin gives way: the thread goes on only after another one has done something. */
+/** A spin gives way: the thread continues only after another one has done something. */
 ATOM_INLINE void atom_pause(void)
 {
     explore_yield();

@@ -7,7 +7,7 @@
  * its state in static variables, which `setup` puts back to the start before each schedule. Threads
  * allocate nothing, because a schedule that fails leaves them where they stand.
  *
- * A schedule ends when no thread can go on: each has returned or is parked. Then `check` says
+ * A schedule ends when no thread can continue: each has returned or is parked. Then `check` says
  * whether that is a good end. A letter that waits while its worker is parked is a lost wake-up.
  */
 #ifndef EXPLORE_MODEL_H

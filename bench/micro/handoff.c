@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What relief gives and what it costs. Not part of the build:
+ * What a thread handoff gives and what it costs. Not part of the build:
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/relief.c build/libtroupe.a -lboost_context \
- *         -lpthread -o /tmp/relief
- *     /tmp/relief late [rounds] [handoff_after in ms, 0 for none]
- *     /tmp/relief pingpong [round trips] [handoff_after in ms]
+ *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/handoff.c build/libtroupe.a -lboost_context \
+ *         -lpthread -o /tmp/handoff
+ *     /tmp/handoff late [rounds] [handoff_after in ms, 0 for none]
+ *     /tmp/handoff pingpong [round trips] [handoff_after in ms]
  *
  * late: on the only worker one actor blocks for 200 ms unannounced, again and again, while another has a
  * timer each millisecond and a third is asked to end and to begin by a client. How late the timer's
@@ -50,7 +50,7 @@ static void must(tr_status status)
 {
     if (status == TR_OK)
         return;
-    fprintf(stderr, "relief: %s\n", tr_status_text(status));
+    fprintf(stderr, "handoff: %s\n", tr_status_text(status));
     exit(1);
 }
 
