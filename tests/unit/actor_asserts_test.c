@@ -12,8 +12,9 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
+#include "actor/system/worker.h"
 #include "actor/cell/lifecycle.h"
-#include "actor/life/extra.h"
+#include "actor/cell/extra.h"
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "actor/turn/park.h"

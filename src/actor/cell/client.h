@@ -5,7 +5,6 @@
 #ifndef ACTOR_CELL_CLIENT_H
 #define ACTOR_CELL_CLIENT_H
 
-#include <troupe/message.h>
 #include <troupe/platform.h>
 
 #include "actor/cell/system.h"

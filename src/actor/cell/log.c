@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <troupe/limits.h>
-#include <troupe/message.h>
 
 #include "actor/cell/system.h"
 

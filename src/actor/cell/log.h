@@ -6,9 +6,9 @@
 #define ACTOR_CELL_LOG_H
 
 #include <troupe/detail/base.h>
-#include <troupe/message.h>
 #include <troupe/status.h>
 #include <stdarg.h>
+#include <troupe/ref.h>
 
 struct tr_system;
 

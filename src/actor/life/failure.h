@@ -5,7 +5,6 @@
 #ifndef ACTOR_LIFE_FAILURE_H
 #define ACTOR_LIFE_FAILURE_H
 
-#include <troupe/message.h>
 #include <troupe/status.h>
 #include <troupe/supervision.h>
 

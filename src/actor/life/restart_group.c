@@ -10,7 +10,6 @@
 #include "actor/life/restart_group.h"
 
 #include <string.h>
-#include <troupe/message.h>
 #include <troupe/supervision.h>
 
 #include "actor/cell/cell.h"
