@@ -78,6 +78,12 @@ struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
  */
 tr_time tr__wheel_next(struct wheel *wheel);
 
+/** As tr__wheel_next, without a call for a wheel that has no armed nodes. */
+static inline tr_time wheel_next(struct wheel *wheel)
+{
+    return wheel->count ? tr__wheel_next(wheel) : TR_NEVER;
+}
+
 static inline bool timer_is_armed(const struct timer_node *node)
 {
     return node->next != NULL;

@@ -145,7 +145,11 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
 tr_time tr__worker_next(struct worker *worker)
 {
     tr__asks_settle(worker);
-    tr_time next_ns = earlier(tr__timers_next(worker), tr__wheel_next(&worker->asks.timeouts));
+    tr_time next_ns = earlier(wheel_next(&worker->timers.wheel), wheel_next(&worker->timers.idles));
+    next_ns = earlier(next_ns, wheel_next(&worker->timers.wake_timers));
+    next_ns = earlier(next_ns, wheel_next(&worker->turns.deadlines));
+    next_ns = earlier(next_ns, wheel_next(&worker->life.delays));
+    next_ns = earlier(next_ns, wheel_next(&worker->asks.timeouts));
     next_ns = earlier(next_ns, leave_next(worker));
     return earlier(next_ns, tr__schedules_next(worker));
 }

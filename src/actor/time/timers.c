@@ -214,20 +214,6 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
     return tr__wheel_next(&worker->timers.wheel) <= now_ns;
 }
 
-static tr_time earlier(tr_time a_ns, tr_time b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-tr_time tr__timers_next(struct worker *worker)
-{
-    tr_time own_ns =
-        earlier(tr__wheel_next(&worker->timers.wheel), tr__wheel_next(&worker->timers.idles));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->turns.deadlines));
-    own_ns = earlier(own_ns, tr__wheel_next(&worker->life.delays));
-    return earlier(own_ns, tr__wheel_next(&worker->timers.wake_timers));
-}
-
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));

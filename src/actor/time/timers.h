@@ -23,9 +23,6 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get their tu
 /** Fires what is due. True when more is due than one round may fire. Worker only. */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** When a timer, a receive timeout, a wait, a delay or a wake timer is due next. Worker only. */
-tr_time tr__timers_next(struct worker *worker);
-
 /** The turn of a timer's message has ended: takes the envelope. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
 

@@ -359,8 +359,10 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
     struct list *link = list_first(&blocking->queue);
     while (choice--)
         link = link->next;
+    lock_take(&blocking->lock);
     struct blocking_job *job = job_take(blocking, link);
     job_begin(blocking, job, NULL);
+    lock_give(&blocking->lock);
     job_run(blocking, job);
 }
 
