@@ -90,7 +90,7 @@ tr_status tr_client_new(tr_system *system, tr_client **made)
     return TR_OK;
 }
 
-/* A signal that nobody waits for: as if it had never been sent. */
+/* Frees a signal that the client does not wait for any more. It counts as never sent. */
 static void drop(struct tr_client *client, struct envelope *envelope)
 {
     struct tr_system *system = client->system;
@@ -100,7 +100,10 @@ static void drop(struct tr_client *client, struct envelope *envelope)
     tr__client_give(client, envelope);
 }
 
-/* Frees a message. Who asked it need not wait for what a client will never say. */
+/*
+ * Frees a message. If it is a request, sends it back to the asker as an exception with this status,
+ * because a client never answers a request.
+ */
 static void put_away(struct tr_client *client, struct envelope *envelope, tr_status status)
 {
     struct tr_system *system = client->system;
@@ -162,7 +165,10 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
              outcome->where ? outcome->where : "");
 }
 
-/* The answer to a wait for capacity. Nobody answers a client that does not wait. */
+/*
+ * Takes the answer to a wait for capacity. It belongs to the current wait, because a wait that has
+ * ended gets no answer.
+ */
 static void take_grant(struct tr_client *client, struct envelope *envelope)
 {
     const struct tr_capacity *capacity = envelope_data(envelope);
@@ -209,7 +215,7 @@ static void take_in(struct tr_client *client, struct door_mail *chain)
         } else if (envelope->kind == ENVELOPE_WATCH || envelope->kind == ENVELOPE_UNWATCH) {
             tr__client_watch_mail(client, envelope);
         } else if (!mail_counts(envelope)) {
-            tr__client_give(client, envelope); /* stop and kill mean nothing to a client */
+            tr__client_give(client, envelope); /* a client ignores orders, such as stop */
         } else if (envelope->generation != cell_generation(client->cell)) {
             bury(client, envelope, TR_STOPPED);
         } else {
@@ -230,7 +236,7 @@ void tr__client_look(struct tr_client *client)
 
 void tr__client_look_last(struct tr_client *client)
 {
-    /* Nobody sends any more once that is known: what is looked at afterwards is all. */
+    /* After is_over no thread sends any more, so the look that follows this load finds all mail. */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     tr__client_look(client);
 }
@@ -240,7 +246,7 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
     const tr_platform *platform = client->system->platform;
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
-    /* Nobody sends any more, but the caller must look once after it knows that. */
+    /* After is_over no thread sends any more, but the caller must look once after this load. */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     if (client->is_last)
         return true;
@@ -299,7 +305,7 @@ void tr_client_free(tr_client *client)
     tr__client_calls_end(client);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     struct door_mail *chain = door_close(&cell->door, &is_posted);
-    /* A post that is on its way must have arrived before the slot is another's. */
+    /* A post that is on its way must arrive before the slot is given to another actor. */
     while (is_posted && !ready_take(&client->ready))
         system->platform->yield(system->platform);
     take_in(client, chain);
@@ -375,7 +381,10 @@ static bool is_wanted(const struct envelope *envelope, const tr_type *type)
     return !type || envelope->type == type || tr_type_is_equal(envelope->type, type);
 }
 
-/* A received message leaves the ring. The newest has rank 1, and those that left do not count. */
+/*
+ * Updates the counts for a received message that leaves the ring. The newest message of the ring
+ * has rank 1; messages that have left already do not count.
+ */
 static void received_leave(struct tr_client *client, uint32_t rank)
 {
     TR_ASSERT(client->received_count >= rank);
@@ -384,10 +393,13 @@ static void received_leave(struct tr_client *client, uint32_t rank)
     client->fresh_count -= rank <= client->fresh_count;
 }
 
-/* The oldest message of a type, or of any; it leaves the ring. */
+/*
+ * Removes the oldest message of a type from the ring and returns it; NULL: there is none. A type of
+ * NULL is any type.
+ */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
-    /* What somebody else calls so is no signal. */
+    /* A user message may have the name of this signal, but it is no signal: see is_forged. */
     if (type && tr_type_is_equal(type, &tr__terminated_type))
         type = &tr__terminated_type;
     struct envelope *picked = NULL;
@@ -410,14 +422,17 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             ring_push(&others, envelope);
         }
         if (picked && !others)
-            break; /* the first one it was: the rest keeps its place */
+            break; /* it was the oldest: the others keep their places */
     }
     ring_join(&others, &client->received);
     client->received = others;
     return picked;
 }
 
-/* Waits for a message of a type, or of any: client->lent. */
+/*
+ * Waits for a message of a type and sets client->lent to it; NULL: none came in time. A type of
+ * NULL is any type.
+ */
 static void receive(struct tr_client *client, const tr_type *type, tr_time timeout_ns)
 {
     if (client->lent)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Clients: how threads that are no workers speak with actors.
+ * Clients: how threads that are not workers exchange messages with actors.
  *
- * A client has an address, a cell whose door posts to the client's own ready inbox. Its memory is
- * the system's until that ends, since who posted may still be about to wake it.
+ * A client has an address: a cell whose door posts to the client's own ready inbox. The system
+ * keeps the memory of a client until the system ends, because a thread that has posted to the
+ * client may still be about to wake it.
  */
 #ifndef ACTOR_VERBS_CLIENT_H
 #define ACTOR_VERBS_CLIENT_H
@@ -13,51 +14,65 @@
 #include "actor/ask/ask_trace.h"
 #include "timer/wheel.h"
 
-/** Has the bounds of a client's mailbox. */
+/** The behavior whose options are the bounds of a client's mailbox. It has no handlers. */
 TR_BEHAVIOR_DECLARE(tr_inbox);
 
-/** A request of a client. */
+/** An ask of a client. */
 struct client_ask {
-    struct client_ask *next; /* in its place; of one with a callback that is due, in that queue */
+    /* In the same place of the table; while its callback is due, in the queue of due asks. */
+    struct client_ask *next;
     struct envelope *answer; /* NULL: none yet */
     const tr_type *type;
     uint64_t to;
     tr_time deadline_ns;
-    const tr_callback *callback; /* or NULL */
+    const tr_callback *callback; /* NULL: none */
     void *context;
-    struct timer_node timeout; /* of one with a callback */
-    tr_status status;          /* of one that got no answer: how it ended, or TR_OK */
+    struct timer_node timeout; /* only used with a callback */
+    tr_status status;          /* why it ended without an answer; else TR_OK */
     uint32_t id;
-    bool is_look; /* a question of the runtime's own: nobody asks where it is */
+    bool is_look; /* an ask of the runtime itself: if it times out, no trace is made */
 };
 
-/** Where a request is that got no answer in time. */
+/** The ask trace that a client waits for: where the request of an ask that timed out is. */
 struct client_ask_trace {
     uint32_t id;
     bool is_told;
     char words[STORY_MAX];
 };
 
-/** Takes in what has arrived. The client's thread only, as all of these. */
+/** Takes in what has arrived. The client's thread only. */
 void tr__client_look(struct tr_client *client);
-/** As tr__client_look; if the system is over, client->is_last says so and all that came is here. */
+/**
+ * As tr__client_look, but first sets client->is_last if the system is over. If is_last is set,
+ * nothing more arrives after this call. The client's thread only.
+ */
 void tr__client_look_last(struct tr_client *client);
-/** Waits for something to arrive, until the deadline. False: there is nothing more to wait for. */
+/**
+ * Waits until something arrives or the deadline passes. Returns true if the caller must look again.
+ * Returns false without a wait if the deadline has passed, or if client->is_last was already set.
+ * When the system is over, the first call sets is_last and returns true at once. The client's
+ * thread only.
+ */
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
 /**
- * The end of a call that has taken something in: makes the descriptor readable, or not, as tr_client_fd
- * says. A wake may come so late that the descriptor is readable for nothing: is_sure has the kernel
- * asked, which one call of each loop must do.
+ * Makes the client's descriptor readable, or not readable, as tr_client_fd says. A call that has
+ * taken something in ends with this. A wake may come so late that the descriptor is readable
+ * although there is nothing to do. With is_sure the kernel is asked, which clears such a
+ * descriptor. In each iteration of a client's event loop one call must set is_sure. The client's
+ * thread only.
  */
 void tr__client_announce(struct tr_client *client, bool is_sure);
-/** When a wait that begins now ends; 0 for none, never for TR_NEVER. */
+/**
+ * Returns when a wait that begins now ends: 0 if timeout_ns is 0 or negative, TR_NEVER if it is
+ * TR_NEVER. The client's thread only.
+ */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 
-/** Wakes the clients that wait: the system is over. Any thread. */
+/** Wakes all clients that wait, because the system is over. Any thread. */
 void tr__clients_nudge(struct tr_system *system);
-/** Closes the clients of a system that nobody has freed. */
+/** Frees the clients that are still in use, as tr_client_free does. No other thread may use one. */
 void tr__clients_close(struct tr_system *system);
-/** Frees all clients of a system. */
+/** Frees the memory of all clients of a system. None of them may be in use. */
 void tr__clients_free(struct tr_system *system);
 
 #endif

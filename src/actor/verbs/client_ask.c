@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks of clients: the thread blocks until its answer has arrived, or looks now and then.
+ * Asks of clients: the thread blocks until the answer has arrived, or checks for it at times.
  */
 #include "actor/verbs/client_ask.h"
 
@@ -39,7 +39,10 @@ struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t 
     return ask;
 }
 
-/* Without memory the lists become longer, and that is all. */
+/*
+ * Gives the table another number of places. If memory is short the table keeps its size, and only
+ * the lists in its places become longer.
+ */
 static void table_resize(struct tr_client *client, uint32_t size)
 {
     struct client_asks *asks = &client->asks;
@@ -105,7 +108,7 @@ tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type 
                              struct client_ask **made)
 {
     if (client->asks.count + client->asks.due >= TR_CLIENT_ASKS_MAX)
-        return TR_LIMIT; /* nobody awaits or polls them */
+        return TR_LIMIT; /* they were neither awaited nor polled */
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
     if (!ask)
         return TR_NO_MEMORY;
@@ -127,7 +130,7 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
     tr_status status = TR_STOPPED;
     if (cell && cell_is_client(cell) && !ask->is_look)
         status = TR_NO_REPLY; /* clients answer no requests */
-    /* An answer may come as soon as it is sent, but is taken in by this thread only. */
+    /* An answer may arrive as soon as the request is sent, but only this thread takes it in. */
     else if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
@@ -159,8 +162,8 @@ void tr__client_ask_error(const struct client_ask *ask, tr_error *error)
 }
 
 /*
- * Whether an answer was sent after the deadline, to the millisecond. The client may have looked later than
- * that; what counts is which of the two came first.
+ * Whether an answer was sent after the deadline of its ask, with a precision of a millisecond. When
+ * the client looks does not matter: an answer that was sent before the deadline is not late.
  */
 static bool is_late(const struct tr_client *client, const struct client_ask *ask,
                     const struct envelope *answer)
@@ -168,7 +171,7 @@ static bool is_late(const struct tr_client *client, const struct client_ask *ask
     uint32_t due_ms = (uint32_t)((uint64_t)ask->deadline_ns / TR_MILLISECOND);
     if ((int32_t)(answer->payload.ask.deadline_ms - due_ms) <= 0)
         return false;
-    /* Of a deadline that is weeks away the low bits say nothing. */
+    /* The low 32 bits say nothing about a deadline that is weeks away, so compare the full time. */
     const tr_platform *platform = client->system->platform;
     return ask->deadline_ns <= platform->mono_now(platform);
 }
@@ -207,7 +210,7 @@ void tr__client_asks_free(struct tr_client *client)
     *asks = (struct client_asks){.last = asks->last, .due = asks->due};
 }
 
-/* ---- Its trace, when the time is up. ---- */
+/* ---- The ask trace, after a timeout. ---- */
 
 void tr__client_told(struct tr_client *client, struct envelope *envelope)
 {
@@ -228,7 +231,10 @@ static void text_copy(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
-/* Where the request is. This takes as long as its receiver needs to look, a millisecond at most. */
+/*
+ * Finds out where the request of an ask that timed out is, for client->why and for the log. Waits
+ * until the receiver's worker has answered, STORY_NS at most.
+ */
 static void tell_story(struct tr_client *client, const struct client_ask *ask)
 {
     struct tr_system *system = client->system;
@@ -253,7 +259,7 @@ static void tell_story(struct tr_client *client, const struct client_ask *ask)
         snprintf(trace.words, sizeof trace.words, "the receiver has stopped");
     else if (!trace.is_told)
         tr__ask_trace_guess(system, ask->to, trace.words);
-    char *text = client->why.text; /* what does not fit is in the log */
+    char *text = client->why.text; /* the log has the whole text */
     int length = snprintf(text, sizeof client->why.text, "%s: ", ask->type->name);
     size_t used = length < 0 ? 0 : (size_t)length;
     if (used < sizeof client->why.text)

@@ -17,29 +17,46 @@ struct client_ask;
 struct envelope;
 struct tr_client;
 
-/** An ask that is not sent. TR_NO_MEMORY, TR_LIMIT: too many are neither awaited nor polled for. */
+/**
+ * Makes an ask and adds it to the client's table; it is not sent yet. TR_NO_MEMORY. TR_LIMIT: the
+ * client has TR_CLIENT_ASKS_MAX asks that were neither awaited nor polled. The client's thread
+ * only, as all functions of this header.
+ */
 TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
                                            struct client_ask **ask);
-/** Sends it to whoever has this cell, NULL for nobody; ask->status says what went wrong. */
+/**
+ * Sends the request of an ask to the actor of this cell. If that fails, ask->status says why. A
+ * cell that is NULL means that there is no such actor: TR_STOPPED.
+ */
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns);
-/** A trace has arrived; takes it. */
+/** Handles an ask trace that has arrived. Takes the envelope. */
 void tr__client_told(struct tr_client *client, struct envelope *envelope);
-/** Takes an ask out of the table; false: it is not there. */
+/** Removes an ask from the table. Returns false if it is not there. */
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
-/** The ask of this number that is in the table, or NULL. */
+/** Returns the ask in the table that has this id; NULL if there is none. */
 struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id);
-/** How an ask that left the table has ended, in words. */
+/** Sets `error` to how an ask that has left the table ended: a status, and a text unless TR_OK. */
 void tr__client_ask_error(const struct client_ask *ask, tr_error *error);
-/** Frees one that has left the table, and its answer. */
+/** Frees an ask that has left the table, and its answer. */
 void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
-/** A REPLY or an EXCEPTION has arrived: false when nobody waits for it. */
+/**
+ * Gives a REPLY or an EXCEPTION that has arrived to its ask. Returns true if the ask has taken the
+ * envelope. Returns false if no open ask has this id, or if the answer was sent after the deadline:
+ * then the ask ends with TR_TIMEOUT.
+ */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
-/** Asks whoever has this cell, in an envelope of this kind; how it ended: tr_client_try_await. */
+/**
+ * Makes an ask and sends it to the actor of this cell, in an envelope of this kind. An error is
+ * reported when the result is awaited, by tr_client_try_await.
+ */
 tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           tr_time timeout_ns);
-/** Frees what is left of its asks, which have no callbacks any more. */
+/**
+ * Frees the asks that are left, and the reply that tr_client_try_await returned last. Call
+ * tr__client_calls_end first: none of these asks may have a callback.
+ */
 void tr__client_asks_free(struct tr_client *client);
 
 #endif

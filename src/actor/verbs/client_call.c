@@ -2,8 +2,9 @@
 /**
  * Asks of clients with a callback.
  *
- * An ask is in the table and, unless it never ends by itself, in the wheel; when it has ended it leaves
- * both and is due, in a queue, until a poll calls it. So who finds it anywhere finds it once.
+ * An open ask is in the table and in the wheel, also if its deadline is TR_NEVER. When it has ended
+ * it leaves both and enters the queue of due asks. It stays there until tr_client_poll, or the end
+ * of the client, calls its callback. So an ask is either open or due, and has exactly one outcome.
  */
 #include "actor/verbs/client_call.h"
 
@@ -15,9 +16,9 @@
 
 struct client_calls {
     struct wheel timeouts;
-    struct client_ask *first; /* those that are due */
+    struct client_ask *first; /* the queue of due asks */
     struct client_ask **last;
-    size_t pending;   /* in the wheel */
+    size_t pending;   /* asks in the wheel */
     uint32_t calling; /* callbacks on the stack */
     bool is_ending;
 };
@@ -45,7 +46,7 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
     struct client_calls *calls = client->calls;
     TR_ASSERT(ask->answer || ask->status != TR_OK);
     bool is_left = tr__client_ask_leave(client, ask);
-    TR_ASSERT(is_left); /* or it would have two outcomes */
+    TR_ASSERT(is_left); /* else it would have two outcomes */
     calls->pending -= tr__wheel_cancel(&calls->timeouts, &ask->timeout);
     *calls->last = ask;
     calls->last = &ask->next;
@@ -69,7 +70,7 @@ static void call(struct tr_client *client, struct client_ask *ask)
     tr__client_ask_free(client, ask);
 }
 
-/* Takes the oldest that is due. */
+/* Removes the oldest due ask from the queue, which must not be empty, and returns it. */
 static struct client_ask *take(struct client_calls *calls)
 {
     struct client_ask *ask = calls->first;
@@ -80,7 +81,7 @@ static struct client_ask *take(struct client_calls *calls)
     return ask;
 }
 
-/* Ends what is in the wheel up to a time. */
+/* Ends, with this status, all asks in the wheel whose deadline is not after a time. */
 static void end_until(struct tr_client *client, tr_time time_ns, tr_status status)
 {
     struct client_calls *calls = client->calls;
@@ -121,7 +122,7 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
     return TR_OK;
 }
 
-/* Takes in what has arrived or is over. */
+/* Takes in what has arrived. Ends the asks that have timed out, or all if the system is over. */
 static void gather(struct tr_client *client)
 {
     const tr_platform *platform = client->system->platform;
@@ -131,7 +132,7 @@ static void gather(struct tr_client *client)
         end_until(client, TR_NEVER, TR_STOPPED);
 }
 
-/* Takes in what has arrived, having waited for the first that is to be called. */
+/* As gather, but waits until an ask is due, no ask is pending, or the deadline has passed. */
 static void gather_first(struct tr_client *client, tr_time deadline_ns)
 {
     struct client_calls *calls = client->calls;
@@ -150,7 +151,7 @@ static void gather_first(struct tr_client *client, tr_time deadline_ns)
 static size_t call_all(struct tr_client *client)
 {
     struct client_calls *calls = client->calls;
-    /* Those that end meanwhile are for the next call, or this one might never return. */
+    /* Asks that end during these calls wait for the next poll, else this one might never return. */
     size_t count = 0;
     for (const struct client_ask *ask = calls->first; ask; ask = ask->next)
         count++;
@@ -167,7 +168,10 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
     if (!client)
         return 0;
     size_t called = 0;
-    /* Between two polls a loop asks for all types that it wants: what it left then is no news. */
+    /*
+     * Between two polls a loop receives all types that it wants. So what arrived before the last
+     * poll and is still here is no longer news.
+     */
     client->news_count = client->fresh_count;
     if (client->calls) {
         gather_first(client, tr__client_deadline(client, wait_ns));
@@ -220,7 +224,7 @@ void tr__client_calls_end(struct tr_client *client)
     struct client_calls *calls = client->calls;
     if (!calls)
         return;
-    TR_ASSERT(!calls->calling); /* no callback frees its client */
+    TR_ASSERT(!calls->calling); /* a callback must not free its client */
     calls->is_ending = true;
     gather(client);
     end_until(client, TR_NEVER, TR_CANCELLED);

@@ -10,11 +10,18 @@
 struct client_ask;
 struct tr_client;
 
-/** An ask with a callback has ended: it is due, and no longer in the table. */
+/**
+ * Makes an ask with a callback due, after it got an answer or a status: it leaves the table and the
+ * wheel and enters the queue of due asks. The client's thread only, as all functions of this
+ * header.
+ */
 void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
-/** The client ends: calls all that are left. */
+/** Ends all asks with a callback and calls their callbacks, because the client is being freed. */
 void tr__client_calls_end(struct tr_client *client);
-/** Whether a callback is to be called, and when the next one will be without a message. */
+/**
+ * Whether a callback is due. Sets *next_ns to when the next ask with a callback times out; TR_NEVER
+ * if none will.
+ */
 bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns);
 
 #endif

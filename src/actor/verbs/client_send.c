@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What clients say: messages, orders, spawns, and how they wait for what comes of it.
+ * What clients send: messages, orders and spawns. And how a client waits for capacity, and for the
+ * outcome of a spawn.
  */
 #include "actor/verbs/client_send.h"
 
@@ -34,7 +35,11 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
     return reason;
 }
 
-/* The thread waits, behind those who came before it. */
+/*
+ * Waits for capacity, behind the senders that came before. Returns TR_OK when the client has got
+ * the capacity. TR_MAILBOX_FULL: not within TR_PARK_NS. TR_TIMEOUT: not before the deadline of the
+ * ask. TR_STOPPED: the receiver has stopped, or the system is over. TR_NO_MEMORY.
+ */
 static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, uint64_t to,
                                    int32_t lines, const struct client_ask *ask)
 {
@@ -56,7 +61,7 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
         if (client_claim(client, wanted.number))
             status = client->is_last ? TR_STOPPED : is_ask_first ? TR_TIMEOUT : TR_MAILBOX_FULL;
         else
-            deadline_ns = TR_NEVER; /* the answer is on its way */
+            deadline_ns = TR_NEVER; /* another thread has ended the wait: its answer comes */
     }
     tr__client_announce(client, false);
     struct envelope *grant = client->grant;
@@ -68,7 +73,10 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
     return status;
 }
 
-/* A message that was taken, since its receiver wants it so, and dropped at once. */
+/*
+ * Counts a message as accepted and dropped at once, because the policy of its receiver is
+ * TR_DROP_NEWEST.
+ */
 static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
 {
     struct tr_system *system = client->system;
@@ -85,8 +93,9 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
 }
 
 /*
- * The deadline of a shutdown has passed, and with it the time of all actors: messages are refused even
- * where the order to stop has not arrived yet, lest a flood go on. Clients still talk to each other.
+ * Whether a message is refused because the deadline of a shutdown has passed. It is refused even if
+ * the order to stop has not reached its receiver yet, because otherwise a flood of messages could
+ * continue. Messages between clients are not refused.
  */
 static bool is_too_late(struct tr_system *system, const struct cell *cell, enum envelope_kind kind)
 {
@@ -95,8 +104,9 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
 }
 
 /*
- * Makes an envelope and hands it over: as deliver of actor/ask/deliver.h, from a thread that is no worker. Inline, for
- * tr_client_tell has a copy with its kind. `waits`: for capacity, where the receiver wants it so.
+ * Makes an envelope and delivers it: as deliver of actor/ask/deliver.h, from a thread that is not a
+ * worker. Inline, so that tr_client_tell has a copy for its kind of envelope. `waits`: wait for
+ * capacity if the policy of the receiver is TR_PARK.
  */
 ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
                                    enum envelope_kind kind, const tr_type *type,
@@ -139,7 +149,7 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
     return status;
 }
 
-/* Of any kind. */
+/* As deliver_from, for an envelope of any kind. Not inline. */
 __attribute__((__noinline__)) static tr_status send_kind(struct tr_client *client,
                                                          struct cell *cell, uint64_t to,
                                                          enum envelope_kind kind,
@@ -171,7 +181,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
         tr_status one = send_kind(client, member, walk.member, kind, type, message, ask, false);
         if (one == TR_STOPPED)
             continue;
-        /* The first that was full is the one whose turn it was. */
+        /* If all are full, *cell is the first one, because it was the turn of that member. */
         if (one != TR_MAILBOX_FULL || status == TR_STOPPED) {
             status = one;
             *cell = member;
@@ -208,7 +218,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);
 
-/* To a group: its end is the group supervisor's, the rest goes to each member. */
+/* Sends an order to a group: stop and kill to the group supervisor, other orders to each member. */
 static tr_status order_group(struct tr_client *client, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = client->system;
@@ -238,7 +248,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (!client)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
-    /* /user stops by tr_system_shutdown only. */
+    /* Only tr_system_shutdown stops /user. */
     if (!cell || cell == client->system->user.guardian)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
@@ -246,7 +256,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     tr_status status = tr__client_send(client, cell, ref.bits, kind, &tr_type_tr_none, &none, NULL);
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
-    /* Only a hint to look at once: whoever lives there by now may look in vain. */
+    /* Only a hint to look at once. If another actor has the cell by now, it looks in vain. */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
 }
@@ -313,12 +323,12 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     tr__names_show(cell->name);
-    /* Its parent's worker puts it into the list of children, then it goes to its own. */
+    /* The parent's worker adds it to the list of children, then sends it to its own worker. */
     tr__spawn_send_off(system, NULL, cell);
     return TR_OK;
 }
 
-/* Whether a spawn is known to have failed. */
+/* Whether the client knows that the spawn of this actor has failed; then *error says why. */
 static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
 {
     uint32_t count = client->failure_count;

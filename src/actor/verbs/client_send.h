@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sends of clients: from threads that are no workers.
+ * Sends of clients: from threads that are not workers.
  */
 #ifndef ACTOR_VERBS_CLIENT_SEND_H
 #define ACTOR_VERBS_CLIENT_SEND_H
@@ -14,13 +14,18 @@ struct cell;
 struct client_ask;
 struct tr_client;
 
-/** Sends one envelope; `ask` is NULL or the ask that it is. One with a callback does not wait for capacity. */
+/**
+ * Sends one envelope. If the envelope is the request of an ask, `ask` is that ask; else it is NULL.
+ * If the mailbox is full and its policy is TR_PARK, the thread waits for capacity, but not for an
+ * ask with a callback. The client's thread only.
+ */
 tr_status tr__client_send(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           const struct client_ask *ask);
 /**
- * The same to one of those behind a group address, whose cell and ref *cell and *to are; then they are those of
- * who has it, or on TR_MAILBOX_FULL of whose turn it was.
+ * As tr__client_send, to one member of a group. At the call *cell and *to are the cell and the ref
+ * of the group address. After TR_OK they are those of the member that has the message. After
+ * TR_MAILBOX_FULL they are those of the member whose turn it was: the first that was full.
  */
 tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, uint64_t *to,
                                 const tr_type *type, const void *message, struct client_ask *ask);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The group supervisor: the actor behind the group address of a group, the parent of its members. And how groups begin.
+ * The group supervisor: the actor behind a group address, and the parent of the members. And the
+ * verbs that spawn a group and list its members.
  */
 #include <stdio.h>
 
@@ -20,11 +21,11 @@ struct supervisor {
     uint64_t ref; /* of the group address */
 };
 
-/* ---- Its life. ---- */
+/* ---- The actor. ---- */
 
 static tr_next fail(tr_self *self, const struct supervisor *supervisor, const tr_error *error)
 {
-    /* Who spawned it from outside knows the group address alone. */
+    /* A client that spawned the group knows only the group address. */
     if (supervisor->group->spawner)
         tr__outcome_send(self->worker, supervisor->group->spawner, supervisor->ref, error);
     return tr_fail(self, error->status, "%s", error->text);
@@ -78,14 +79,14 @@ static tr_next on_terminated(struct supervisor *supervisor, const struct tr_term
     return tr__group_leave(supervisor->group, message->who.bits) ? TR_SAME : TR_STOP;
 }
 
-/* What came before the group address was open. */
+/* Forwards a message that was sent to the group before the group address was open. */
 static tr_next on_any(tr_self *self, struct supervisor *supervisor, const tr_message *message)
 {
     struct board *board = &supervisor->group->board;
     uint64_t member;
     if (board_is_open(board))
-        return TR_DECLINE; /* it was for the group supervisor itself, which understands nothing */
-    /* Who asks is elsewhere: nobody is near. */
+        return TR_DECLINE; /* it was sent to the group supervisor itself, which handles none */
+    /* is_ask stays false: the sender may be on another worker, so no member counts as near. */
     struct group_letter letter = {.type = message->type, .data = message->data};
     tr_status status = tr__group_choose(supervisor->group, self->worker, &letter, &member);
     tr_next next;
@@ -102,7 +103,7 @@ TR_BEHAVIOR(tr_group_supervisor, struct supervisor, TR_SETUP_WITH(tr_group_open,
             TR_ON(tr_pre_start, on_start), TR_ON(tr_terminated, on_terminated), TR_ON_ANY(on_any),
             TR_OPTIONS(.is_pinned = true));
 
-/* A group supervisor has members that others know by its group address: it ends, and does not come back. */
+/* A group supervisor is never restarted, because others know its members by the group address. */
 static const tr_child_spec group_supervisor_spec = {.behavior = &tr_behavior_tr_group_supervisor,
                                                     .restart = TR_TEMPORARY};
 
@@ -134,7 +135,7 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *spawn,
     return TR_OK;
 }
 
-/* A group address, and the arguments for its group supervisor. */
+/* Makes a group address, and the arguments to spawn its group supervisor. */
 static tr_status prepare(struct tr_system *system, struct group_plan *plan,
                          const tr_group_args *group, struct group_address **address,
                          struct tr_group_open *open, tr_spawn_args *supervisor)
@@ -169,15 +170,17 @@ static bool are_args(const tr_spawn_args *spawn, const tr_group_args *group,
            ref_bits;
 }
 
-/* What became of the spawn of the group supervisor. */
+/*
+ * Ends the spawn of a group after the spawn of its group supervisor, whose status it returns. After
+ * TR_INIT_FAILED the group address is freed later, with the origin of the group supervisor, after
+ * all members. After other errors it is freed here.
+ */
 static tr_status finish(tr_status status, struct group_address *group, uint64_t ref,
                         uint64_t *ref_bits)
 {
     if (status == TR_OK)
         *ref_bits = ref;
-    else if (
-        status !=
-        TR_INIT_FAILED) /* else it goes with the group supervisor's origin, after all members */
+    else if (status != TR_INIT_FAILED)
         tr__group_free(group, ref);
     return status;
 }
@@ -213,7 +216,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
     if (!are_args(spawn, group, &bits))
         tr_crash(self,
                  TR_INVALID_ARGUMENT,
@@ -249,7 +252,7 @@ tr_status tr_client_try_spawn_group(tr_client *client, const tr_spawn_args *spaw
     return finish(status, address, open.ref, ref_bits);
 }
 
-/* ---- Who belongs to it. ---- */
+/* ---- Members. ---- */
 
 static size_t members_of(struct tr_system *system, uint64_t group, tr_ref *members, size_t max)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What actors and clients do with topics.
+ * The verbs of actors and clients for topics.
  *
- * A publish has two passes. The first takes an envelope for each subscriber, and the message that they
- * share; it may fail, and then nothing has happened. The second sends them, which needs no memory.
+ * A publish has two passes. The first pass takes an envelope for each subscriber, and makes the
+ * message that they share. If it fails, nothing was sent. The second pass sends the envelopes,
+ * which needs no memory.
  */
 #include "actor/ask/line.h"
 #include "actor/cell/client.h"
@@ -21,7 +22,7 @@
 
 #include <troupe/topic.h>
 
-/** What is published, and by whom. */
+/** A message that is published, and its sender. */
 struct issue {
     const tr_type *type;
     const void *message;
@@ -40,7 +41,10 @@ static void give_all(struct envelope_pool *pool, struct envelope *envelope)
     }
 }
 
-/* An envelope for each who is to be told, in their order; `sender` is its receiver for now. */
+/*
+ * Takes an envelope for each live subscriber, in the order of the walk. Until next_of addresses an
+ * envelope, its `sender` is the ref of its receiver. TR_NO_MEMORY: no envelope is left taken.
+ */
 static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
                           struct envelope **first)
 {
@@ -64,7 +68,7 @@ static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
     return TR_OK;
 }
 
-/* Puts the message into all of them, as one block if it does not fit. */
+/* Puts the message into all envelopes. If it does not fit into an envelope, they share a block. */
 static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, uint32_t count,
                           const struct issue *issue)
 {
@@ -94,7 +98,7 @@ static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, ui
     return TR_OK;
 }
 
-/* The envelopes of a publish, ready to be sent; none when it fails. */
+/* Does the first pass: sets *first to the filled envelopes; NULL: there are none, or it failed. */
 static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
                          const struct issue *issue, struct envelope **first)
 {
@@ -109,7 +113,7 @@ static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
     return status;
 }
 
-/* Takes the first one out, addresses it, and gives its receiver's ref. */
+/* Removes the first envelope from the list and addresses it. Returns the ref of its receiver. */
 static uint64_t next_of(struct envelope **first, const struct issue *issue)
 {
     struct envelope *envelope = *first;
@@ -122,7 +126,7 @@ static uint64_t next_of(struct envelope **first, const struct issue *issue)
     return to;
 }
 
-/* ---- The second one. ---- */
+/* ---- The second pass. ---- */
 
 static void send_all(struct tr_self *self, struct envelope *first, const struct issue *issue,
                      tr_published *published)
@@ -141,7 +145,7 @@ static void send_all(struct tr_self *self, struct envelope *first, const struct 
         }
         envelope_give(&worker->pool, envelope);
         if (status == TR_STOPPED)
-            continue; /* it has stopped in between: it is no subscriber any more */
+            continue; /* stopped since the first pass: not a subscriber any more */
         published->refused++;
         atom64_count(&worker->counters.refused, 1);
         tr__dead_letter(
@@ -175,7 +179,7 @@ tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
     return published;
 }
 
-/* From a client: what was not taken comes back, newest first. */
+/* As send_all, from a client. Returns the envelopes that were not taken, in reverse order. */
 static struct envelope *send_all_far(struct tr_system *system, struct envelope *first,
                                      const struct issue *issue, tr_published *published)
 {
@@ -250,7 +254,7 @@ uint64_t tr_self_topic_open(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
     tr_status status = tr_self_try_topic_open(self, name, &bits);
     if (status != TR_OK)
         tr_crash(self, status, "tr_topic_open: %s", tr_status_text(status));
@@ -284,7 +288,7 @@ tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
     tr_status status = tr_self_try_subscribe(self, topic);
     if (status != TR_OK)
         tr_crash(self, status, "tr_subscribe: %s", tr_status_text(status));
@@ -299,7 +303,7 @@ tr_status tr_self_unsubscribe(tr_self *self, tr_topic topic)
     return tr__topic_unsubscribe(self->worker->system, topic.bits, self->cell->identity);
 }
 
-/* ---- And of a client. ---- */
+/* ---- The other verbs of a client. ---- */
 
 tr_status tr_client_try_topic_open(tr_client *client, const char *name, uint64_t *bits)
 {

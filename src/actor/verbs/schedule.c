@@ -20,33 +20,34 @@
 #include "wire/type.h"
 
 enum {
-    ROUND_MAX = 1024, /* schedules that fire before actors get their turn */
+    ROUND_MAX = 1024, /* schedules that fire before actors run again */
     PLACES_FIRST = 16
 };
-#define RETRY_NS TR_MILLISECOND /* without memory for a message it is sent this much later */
+/* The delay until a tick is sent again: memory was short, or the actor of a call refused it. */
+#define RETRY_NS TR_MILLISECOND
 
-/** What a call's schedule is waiting for. */
+/** Where the tick of a call is. */
 enum tick {
     TICK_NONE,
-    TICK_QUEUED, /* its turn */
-    TICK_RUNNING /* the end of its turn */
+    TICK_QUEUED, /* in the mailbox of the schedule's actor */
+    TICK_RUNNING /* its turn runs */
 };
 
 struct schedule {
     struct timer_node node;
     struct tr_system *system;
     uint64_t number;
-    tr_time due_ns; /* of this tick; the node may be armed for later */
+    tr_time due_ns; /* of this tick; for a retry the node is armed for later */
     tr_time period_ns;
     uint64_t to;
-    /* Of a call. */
-    tr_schedule_function *function; /* NULL: it only sends */
+    /* Only of a call. */
+    tr_schedule_function *function; /* NULL: the schedule sends a message */
     void *argument;
     struct cell *cell;
     /* Under the lock. */
     bool is_firing;
     bool is_cancelled;
-    bool ends; /* with the turn that runs; worker 0's */
+    bool ends; /* the schedule ends with the turn that runs; worker 0 only, also without lock */
     uint8_t tick;
     uint8_t kind; /* enum tr_timer_kind */
     const tr_type *type;
@@ -116,7 +117,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 static void next_update(struct schedules *schedules)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    /* Partner: the nudge that follows, or worker 0's own look. */
+    /* Partner: the nudge that follows in begin, or the next look of worker 0 itself. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
 
@@ -126,7 +127,7 @@ static void arm(struct schedules *schedules, struct schedule *schedule, tr_time 
     next_update(schedules);
 }
 
-/* Takes a schedule out of everything and frees it. */
+/* Removes a schedule from the table and from the wheel, and frees it. */
 static void remove_and_free(struct schedules *schedules, struct schedule *schedule)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
@@ -145,7 +146,7 @@ static void remove_and_free(struct schedules *schedules, struct schedule *schedu
 
 /* ---- Firing, on worker 0. ---- */
 
-/* Sends the message of a schedule. TR_NO_MEMORY: nothing was done. */
+/* Sends the message of a schedule. TR_NO_MEMORY: nothing was done. Other errors: a dead letter. */
 static tr_status send(struct worker *worker, const struct schedule *schedule, uint64_t causal)
 {
     struct cell *cell = slots_find(worker->slots, schedule->to);
@@ -156,7 +157,7 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
         struct envelope *envelope;
         if (tr__mail_new(&worker->pool, address, schedule->type, schedule->message, &envelope) !=
             TR_OK)
-            return TR_NO_MEMORY; /* it was measured when it was copied: no more can be missing */
+            return TR_NO_MEMORY; /* the only possible error: `make` has checked the size */
         status = tr__mail_send(worker, cell, envelope);
         if (status != TR_OK && cell_is_group_address(cell))
             status = tr__group_send(worker, envelope, &cell, &to);
@@ -172,7 +173,7 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
     return status;
 }
 
-/* The next tick of a fixed rate: on the grid, and what was missed altogether is left out. */
+/* Returns when the next tick of a fixed rate is due: on its grid. Missed ticks are left out. */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {
     tr_time next_ns = timer_deadline(schedule->due_ns, schedule->period_ns);
@@ -181,7 +182,10 @@ static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
     return next_ns;
 }
 
-/* What follows from a tick that was sent, or left out because the last one waits. Under the lock. */
+/*
+ * Ends the firing of a schedule: removes it, or arms it again. `status` is what `send` returned;
+ * TR_OK if the tick was left out because the previous one is queued or runs. Under the lock.
+ */
 static void fire_end(struct worker *worker, struct schedule *schedule, tr_status status)
 {
     struct schedules *schedules = &worker->system->schedules;
@@ -211,7 +215,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
         break;
     case TR_TIMER_FIXED_DELAY:
         if (is_call)
-            break; /* its turn arms it */
+            break; /* on_turn_over arms it */
         schedule->due_ns = timer_deadline(platform->mono_now(platform), schedule->period_ns);
         arm(schedules, schedule, schedule->due_ns);
         break;
@@ -244,7 +248,7 @@ bool tr__schedules_fire(struct worker *worker, tr_time now_ns)
         fire_end(worker, schedule, status);
     }
     next_update(schedules);
-    /* What has not fired when the system stops never does. */
+    /* A schedule that has not fired when the system begins to stop never fires. */
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST))
         atom64_store(&schedules->next_ns, (uint64_t)TR_NEVER, ATOM_RELAXED);
     lock_give(&schedules->lock);
@@ -267,7 +271,7 @@ static uint64_t number_of(const struct cell *cell)
     return number;
 }
 
-/* Runs when the turn has ended, however it did. */
+/* Runs when the turn of a call has ended, also if it failed. */
 static void on_turn_over(void *resource)
 {
     struct schedule *schedule = resource;
@@ -293,15 +297,19 @@ static tr_next on_tick(tr_self *self)
     struct schedule *schedule = find(schedules, number_of(self->cell));
     bool is_mine = schedule && schedule->tick == TICK_QUEUED;
     if (is_mine) {
-        TR_ASSERT(!schedule->is_cancelled); /* it would be gone: no turn runs while it fires */
+        /*
+         * If a schedule is cancelled while its tick is queued, it is removed at once, unless it
+         * fires. But no turn runs while it fires.
+         */
+        TR_ASSERT(!schedule->is_cancelled);
         schedule->tick = TICK_RUNNING;
-        schedule->ends = true; /* unless it returns */
+        schedule->ends = true; /* if the turn fails; set again below if the function returns */
     }
     lock_give(&schedules->lock);
     if (!schedule)
-        return TR_STOP; /* it was taken back */
+        return TR_STOP; /* the schedule was cancelled */
     if (!is_mine)
-        return TR_SAME; /* somebody else sent it */
+        return TR_SAME; /* the schedule did not send this message */
     tr_defer(self, schedule, on_turn_over);
     tr_next next = schedule->function(self, schedule->argument);
     if (next.code == TR_NEXT_FAILED)
@@ -327,7 +335,7 @@ void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
     lock_give(&schedules->lock);
 }
 
-/* The actor of a call; its door is open and it is not posted yet. */
+/* Makes the actor of a call. Its door is open, but it is not posted yet. */
 static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
 {
     static const tr_spawn_args args = {.size = sizeof args,
@@ -361,7 +369,7 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
     return TR_OK;
 }
 
-/* ---- Making and taking back, on any thread. ---- */
+/* ---- Making and cancelling, on any thread. ---- */
 
 static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, const tr_type *type,
                       const void *message, struct schedule **made)
@@ -390,7 +398,10 @@ static tr_status make(struct tr_system *system, tr_timer_kind kind, tr_time ns, 
     return TR_OK;
 }
 
-/* Lets it begin. The schedule may be gone when this returns. */
+/*
+ * Starts a schedule: arms it, and sends the actor of a call to its worker. The schedule may be
+ * freed when this returns.
+ */
 static void begin(struct tr_system *system, struct schedule *schedule, tr_schedule *handle)
 {
     struct schedules *schedules = &system->schedules;
@@ -455,20 +466,20 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
     return TR_OK;
 }
 
-/* What becomes of a schedule that is to end now. */
+/* Ends a schedule and returns what it was doing. Under the lock. */
 static tr_timer_end cancel(struct schedules *schedules, struct schedule *schedule)
 {
     bool is_once = schedule->kind == TR_TIMER_ONCE;
     bool is_queued = schedule->tick == TICK_QUEUED || (schedule->is_firing && schedule->function);
     if (schedule->is_cancelled)
         return TR_TIMER_NONE;
-    /* Too late: the message is on its way, the call runs. */
+    /* It is too late: the message is being sent, or the call runs. */
     if (is_once && !is_queued && (schedule->is_firing || schedule->tick == TICK_RUNNING))
         return TR_TIMER_NONE;
     struct tr_system *system = schedule->system;
     struct cell *cell = schedule->cell;
     if (cell) {
-        /* Its actor has nothing more to do. Rule 3: it is there. */
+        /* The actor of the schedule has nothing more to do. By rule 3 it still has the cell. */
         atom32_fetch_or(&cell->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
         if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
             tr__system_post(system, NULL, cell);
@@ -492,7 +503,7 @@ tr_timer_end tr_schedule_cancel(tr_system *system, tr_schedule handle)
     return end;
 }
 
-/* ---- With the system. ---- */
+/* ---- Start and end of the system. ---- */
 
 void tr__schedules_init(struct schedules *schedules, tr_time now_ns, uint64_t seed)
 {

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Schedules of a system: messages and calls that fall due later, asked for by any thread.
+ * Schedules of a system: messages and calls that fall due later. Any thread may make one.
  *
- * A schedule is one block with its message, made by who asks, so that lack of memory is that
- * caller's status. All are in one wheel, under one lock, which any thread may take; worker 0 fires
- * what is due. It reads `next_ns` without the lock, and who has put something into the wheel nudges
- * it. What a schedule calls is called by an actor of its own, a child of /user that does not count
- * as one (CELL_CALLS), on worker 0; its ticks are messages to that actor.
+ * A schedule and its message are one block. The thread that makes the schedule allocates the block,
+ * so that this caller gets the status if memory is short. All schedules are in one wheel, under one
+ * lock, which any thread may take. Worker 0 fires what is due. Worker 0 reads `next_ns` without the
+ * lock; a thread that has added a schedule to the wheel nudges worker 0. A schedule of a call has
+ * an actor of its own, which makes the call. That actor runs on worker 0. It is a child of /user
+ * that does not count as a child (CELL_CALLS). The ticks of the schedule are messages to that
+ * actor.
  *
  * Rules.
- * 1. A schedule is in the table from its making until it is removed, and freed when it is removed.
- * 2. While `is_firing`, or while its turn runs, the block is worker 0's: others only mark it.
- * 3. `cell` is that of its actor as long as the schedule is in the table: an actor that ends takes
- *    its schedule out first (tr__schedule_orphan), under the lock.
- * 4. Under the lock nothing is sent, logged or called that is a user's.
+ * 1. A schedule is in the table from when it is made until it is removed. It is freed when it is
+ *    removed.
+ * 2. While `is_firing`, or while the turn of its call runs, the block belongs to worker 0. Other
+ *    threads only set `is_cancelled`.
+ * 3. `cell` is the cell of the schedule's actor as long as the schedule is in the table, because an
+ *    actor that ends removes its schedule first (tr__schedule_orphan), under the lock.
+ * 4. Under the lock no message is sent, nothing is logged, and no function of a user is called.
  */
 #ifndef ACTOR_VERBS_SCHEDULE_H
 #define ACTOR_VERBS_SCHEDULE_H
@@ -25,22 +29,28 @@ struct schedule;
 struct schedules;
 struct worker;
 
-/** Where a schedule is found by its number: the place's generation and its index, from 1. */
+/**
+ * A place of the table of schedules. The number of a schedule is the generation of its place in the
+ * upper half, and the index of the place, from 1, in the lower half.
+ */
 struct schedule_place {
     struct schedule *schedule; /* NULL: free */
     uint32_t generation;
-    uint32_t free_next; /* of a free place: the next one, from 1; 0 for none */
+    uint32_t free_next; /* of a free place: the index of the next free one, from 1; 0: none */
 };
 
-/** `seed` makes the numbers of this system differ from another's. */
+/** Initializes. `seed` makes the numbers of this system differ from those of another system. */
 void tr__schedules_init(struct schedules *schedules, tr_time now_ns, uint64_t seed);
-/** Frees what is left; nothing runs any more. */
+/** Frees the schedules that are left. No worker runs any more. */
 void tr__schedules_deinit(struct schedules *schedules, const struct memory_source *source);
 
-/** Fires what is due. True when more is due than one round may fire. Worker only. */
+/**
+ * Fires what is due, on worker 0; does nothing on other workers. Returns true if more is due than
+ * one round may fire. Worker only.
+ */
 bool tr__schedules_fire(struct worker *worker, tr_time now_ns);
 
-/** When something falls due next for this worker. */
+/** Returns when worker 0 must fire schedules next; TR_NEVER for other workers. Any thread. */
 tr_time tr__schedules_next(const struct worker *worker);
 
 #endif

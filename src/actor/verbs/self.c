@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an actor can do in a turn: messages, and who and where it is.
+ * The verbs of a turn: messages, become, spawn, identity and place, time, random numbers, log.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 /* ---- Messages. ---- */
 
-/* A message that was not taken: counted, a dead letter, and the caller's status. */
+/* Counts a message as refused and makes it a dead letter. Returns `reason`. */
 __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
                                                                 const tr_type *type,
                                                                 tr_status reason)
@@ -35,7 +35,10 @@ __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *
     return reason;
 }
 
-/* A message whose receiver did not take it. Takes the envelope. */
+/*
+ * Ends a send whose receiver did not take the message, for this reason. Returns the status for the
+ * caller of the verb. Takes the envelope.
+ */
 __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *self,
                                                                 struct cell *cell, uint64_t to,
                                                                 struct envelope *envelope,
@@ -47,7 +50,7 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     envelope_give(&worker->pool, envelope);
     if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST)
         return refuse(self, to, type, status);
-    /* It was taken, since its receiver wants it so, and dropped at once. */
+    /* With TR_DROP_NEWEST the message counts as accepted, and is dropped at once. */
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(
@@ -80,16 +83,17 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 }
 
 /*
- * A notice of `size` bytes, which fit into an envelope, to an actor of this worker, of which nothing unusual
- * is known: false, and nothing was done, when it is another one. All is looked at before anything is done,
- * and nothing is called, so that the rest costs this path no register.
+ * Sends a notice of `size` bytes, which fit into an envelope, by the fast path. Returns false, and
+ * does nothing, if the receiver is not an actor of this worker, or if anything about the turn or
+ * the receiver is unusual. All checks come before the first write, and no function is called, so
+ * that the other paths cost this one no register.
  */
 ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
                               const void *message, size_t size)
 {
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
-    /* In this order: what comes later is this thread's, if the actor is near. */
+    /* In this order: only if this worker owns the actor may this thread read what comes later. */
     if (__builtin_expect(
             !cell || !mail_can_go_fast(worker, cell, ENVELOPE_NOTICE) || self->is_unusual, 0))
         return false;
@@ -105,10 +109,10 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     return true;
 }
 
-/* Most messages are one word, which needs no registers to copy: the other sizes are behind a jump. */
+/* Most messages are one word, which needs no registers to copy. Other sizes are behind a jump. */
 enum { WORD = 8 };
 
-/* Whether a message of this size, from its type, is inside its envelope; of 0 nothing is known. */
+/* Whether a message with this type->inline_size fits into its envelope. 0: false, it may not. */
 ATOM_INLINE bool is_inside(size_t inline_size)
 {
     return inline_size - 1 < ENVELOPE_INLINE;
@@ -141,7 +145,10 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
     return tell_slowly(self, to.bits, type, message);
 }
 
-/* To who sent a notice or a request, as send_quickly. */
+/*
+ * Replies to the sender of a notice or of a request by the fast path. Returns false, and does
+ * nothing, if that is not possible: as send_quickly.
+ */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
     if (__builtin_expect(!self || !type || !self->envelope, 0))
@@ -196,7 +203,10 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
     return TR_SAME;
 }
 
-/* To whatever is no notice, most of all to a request. Apart, for that needs more registers. */
+/*
+ * Replies in a turn whose message is not a notice: nearly always a request. A function of its own,
+ * because this needs more registers.
+ */
 __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
                                                           const void *message)
 {
@@ -206,7 +216,7 @@ __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, 
     return reply_or_fail(self, type, message);
 }
 
-/* To a notice, of any size. */
+/* Replies to a notice, with a message of any size. */
 __attribute__((__noinline__)) static tr_next reply_any(struct tr_self *self, const tr_type *type,
                                                        const void *message)
 {
@@ -282,7 +292,7 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error;
-    error.text[0] = '\0'; /* nobody reads more of it */
+    error.text[0] = '\0'; /* only the text is read */
     if (!args || args->size != sizeof *args)
         tr_crash(self,
                  TR_INVALID_ARGUMENT,
@@ -300,7 +310,7 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     return tr_ref_from_bits(bits);
 }
 
-/* ---- Who and where. ---- */
+/* ---- Identity and place. ---- */
 
 tr_ref tr_me(const tr_self *self)
 {
@@ -393,7 +403,7 @@ uint64_t tr_causal_id(const tr_self *self)
     return self ? self->causal : 0;
 }
 
-/* ---- Time, chance, log. ---- */
+/* ---- Time, random numbers, log. ---- */
 
 tr_time tr_wall_now(const tr_self *self)
 {

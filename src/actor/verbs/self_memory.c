@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an actor can do in a turn: memory of the incarnation and of the turn, and clean-up.
+ * The verbs of a turn for memory, of the incarnation and of the turn, and for clean-up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,10 @@ TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
     tr_crash(self, TR_NO_MEMORY, "out of memory for %zu bytes", size);
 }
 
-/* The same of the actor's own memory, which may be there and not be for it. */
+/*
+ * As no_memory, for the memory of the actor. If a budget has refused it, the owner of the budget
+ * fails instead.
+ */
 TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
 {
     if (self && self->cell->flags & CELL_METERED)
@@ -27,7 +30,7 @@ TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
     no_memory(self, size);
 }
 
-/* Whether no budget is against another block, or another size of one. */
+/* Whether the budgets allow a new block (`memory` is NULL), or another size of a block. */
 static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
 {
     struct cell *cell = self->cell;
@@ -35,7 +38,7 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
            tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
 }
 
-/* Whether this is memory of a state that was loaded: no block of the heap. */
+/* Whether this is memory of the loaded state of a durable actor. It is no block of the heap. */
 static inline bool is_loaded(const tr_self *self, const void *memory)
 {
     const struct durable *durable = cell_durable(self->cell);
@@ -146,7 +149,7 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: the function is NULL");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
-    /* The turn ends here and nobody else knows of the resource. */
+    /* The turn ends here, and nothing else would release the resource. */
     release(resource);
     no_memory(self, sizeof(void *));
 }

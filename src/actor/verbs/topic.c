@@ -5,7 +5,7 @@
 
 #include "actor/cell/system.h"
 
-/* A subscriber has left this place; no ref has this number, whose slot is nobody's. */
+/* Marks a place whose subscriber has unsubscribed. It is no ref, because it names no slot. */
 #define SUBSCRIBER_GONE UINT64_MAX
 
 /* ---- Tables of subscribers. ---- */
@@ -25,14 +25,20 @@ static struct subscribers *table_new(const struct memory_source *source, uint32_
     return table;
 }
 
-/* One holder less; the last one frees it, after all others have looked. */
+/*
+ * Ends one hold of a table, or does nothing for NULL. The last holder frees the table, after all
+ * reads of the other holders.
+ */
 static void table_release(const struct memory_source *source, struct subscribers *table)
 {
     if (table && atom32_fetch_sub(&table->holders, 1, ATOM_ACQ_REL) == 1)
         source_resize(source, table, 0);
 }
 
-/* The place of a ref, or the one where it would go; one place at least is 0. Under the lock. */
+/*
+ * Returns the place of a ref; if the ref is not in the table, the place for it. At least one place
+ * must be 0, because the search ends there. Under the topic's lock.
+ */
 static atom64 *table_find(struct subscribers *table, uint64_t ref)
 {
     uint32_t place = (uint32_t)hash_mix(ref) & table->mask;
@@ -53,7 +59,10 @@ static bool is_live(const struct tr_system *system, uint64_t ref)
     return ref && ref != SUBSCRIBER_GONE && slots_find(&system->slots, ref);
 }
 
-/* A new table for those who live, with capacity for one more. Under the lock. */
+/*
+ * Replaces the table of a topic by one that has the live subscribers, and space for one more.
+ * TR_NO_MEMORY, TR_LIMIT: the table stays. Under the topic's lock.
+ */
 static tr_status table_renew(struct tr_system *system, struct topic *topic)
 {
     TR_ASSERT_SLOW(lock_is_held(&topic->lock));
@@ -88,13 +97,13 @@ void tr__topics_init(struct topics *topics, struct tr_system *system)
     lock_init(&topics->lock);
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++)
         atomptr_init(&topics->chunks[i], NULL);
-    /* As with refs: one of another system is strange here. */
+    /* As with refs: an id of another system is not valid here, because its generation differs. */
     topics->generation_first = system->slots.generation_first;
     tr__names_init(&topics->names, &system->source, system->names.key);
 }
 
 struct chunk {
-    void *memory; /* what the source gave; the chunk is aligned inside it */
+    void *memory; /* from the source; the chunk is aligned inside it */
     struct topic topics[TOPICS_CHUNK];
 };
 
@@ -102,7 +111,7 @@ void tr__topics_deinit(struct tr_system *system)
 {
     struct topics *topics = &system->topics;
     if (!topics->names.source.platform)
-        return; /* it was never made */
+        return; /* tr__topics_init was not called */
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++) {
         struct chunk *chunk = atomptr_load(&topics->chunks[i], ATOM_RELAXED);
         for (uint32_t j = 0; chunk && j < TOPICS_CHUNK; j++) {
@@ -142,7 +151,7 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
     return chunk ? &chunk->topics[place % TOPICS_CHUNK] : NULL;
 }
 
-/* The topic of a number, with its lock taken; NULL for none. */
+/* Returns the topic with this id, with its lock taken; NULL: there is none. */
 static struct topic *topic_take(struct tr_system *system, uint64_t id)
 {
     struct topic *topic = topic_at(&system->topics, (uint32_t)id - 1);
@@ -155,7 +164,7 @@ static struct topic *topic_take(struct tr_system *system, uint64_t id)
     return NULL;
 }
 
-/* A place that is free. Under the lock. */
+/* Takes a free place. TR_LIMIT, TR_NO_MEMORY. Under topics.lock. */
 static tr_status place_take(struct tr_system *system, uint32_t *place)
 {
     TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
@@ -178,12 +187,12 @@ static void place_give(struct topics *topics, uint32_t place)
     TR_ASSERT_SLOW(lock_is_held(&topics->lock));
     struct topic *topic = topic_at(topics, place);
     if (topic->generation == UINT32_MAX)
-        return; /* its numbers are used up */
+        return; /* all generations of this place are used up */
     topic->free_next = topics->free_first;
     topics->free_first = place + 1;
 }
 
-/* Under the lock. */
+/* Makes a topic in a free place. Under topics.lock. */
 static tr_status topic_make(struct tr_system *system, const char *name, uint64_t *id)
 {
     TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
@@ -246,13 +255,20 @@ tr_status tr__topic_close(struct tr_system *system, uint64_t id)
 
 /* ---- Subscribers of one topic. ---- */
 
-/* Three of four places at most are used, so that a search ends soon. Under the lock. */
+/*
+ * Whether one more ref needs a new table. At most three of four places are used, so that a search
+ * is short. Under the topic's lock.
+ */
 static bool is_full(const struct subscribers *table)
 {
     return 4 * (table->used + 1) > 3 * (table->mask + 1) || table->used >= TR_SUBSCRIBERS_MAX;
 }
 
-/* Who left and comes again may get another place, where a walk would meet it once more. */
+/*
+ * Whether a walk that runs now could meet an actor twice. An actor that has unsubscribed and
+ * subscribes again may get another place, which the walk has not reached yet. Under the topic's
+ * lock.
+ */
 static bool may_be_met_twice(const struct subscribers *table)
 {
     return table->has_gone && atom32_load(&table->holders, ATOM_RELAXED) > 1;
@@ -328,11 +344,11 @@ uint64_t tr__topic_next(struct topic_walk *walk)
 void tr__topic_end(struct topic_walk *walk)
 {
     struct tr_system *system = walk->system;
-    /* More have stopped than are left: the next walk need not meet them. */
+    /* If more have stopped than are live, replace the table: the next walk need not meet them. */
     if (walk->gone > walk->met + SUBSCRIBERS_LEAST) {
         struct topic *topic = topic_take(system, walk->id);
         if (topic && topic->subscribers == walk->subscribers)
-            (void)table_renew(system, topic); /* without memory it stays as it is */
+            (void)table_renew(system, topic); /* if it fails, the table stays */
         if (topic)
             lock_give(&topic->lock);
     }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Topics: who has subscribed to what. See docs/design/groups.md.
+ * Topics and their subscribers. See docs/design/groups.md.
  *
- * A topic is a number, its place and a generation, as refs are. Topics lie in chunks that are never
- * freed while the system lives, each under a lock of its own; a topic that is closed gives its place to
- * a later one under another generation.
+ * The id of a topic is a number made of a place and a generation, as a ref is. Topics are in chunks
+ * that are never freed while the system lives. Each topic has its own lock. When a topic is closed,
+ * a later topic can get its place, with another generation.
  *
- * Subscribers are refs in a hash table without order. Who publishes takes a count of the table under
- * the lock and walks it without: a word of it is one atomic store, so one who subscribes or leaves
- * meanwhile is met or not. A table that becomes too small is replaced, and freed by the last who walks
- * it. Those who have stopped are left in it until it is full, or a walk has met too many of them: their
- * refs reach nobody.
+ * The subscribers of a topic are refs in a hash table without order. A publisher increments
+ * `holders` of the table under the lock, and walks the table without the lock. A place changes by
+ * one atomic store, so the walk either meets or misses an actor that subscribes or unsubscribes
+ * meanwhile. A table that becomes too small is replaced; the last holder frees it. Subscribers that
+ * have stopped stay in the table until it is full, or until a walk has met too many of them. That
+ * does no harm, because their refs reach no actor.
  */
 #ifndef ACTOR_VERBS_TOPIC_H
 #define ACTOR_VERBS_TOPIC_H
@@ -26,47 +27,50 @@ enum {
     SUBSCRIBERS_LEAST = 8 /* places of a table */
 };
 
-/** Who has subscribed to one topic. A place is 0, SUBSCRIBER_GONE or a ref. */
+/** The table of the subscribers of one topic. A place is 0, SUBSCRIBER_GONE or a ref. */
 struct subscribers {
-    atom32 holders; /* the topic, and those who walk it; any thread */
-    uint32_t mask;  /* places, a power of two, less one */
+    atom32 holders; /* the topic and each walk count as one; any thread */
+    uint32_t mask;  /* number of places, a power of two, minus one */
     uint32_t used;  /* places that are not 0; under the topic's lock */
-    bool has_gone;  /* somebody has left a place; under the lock */
+    bool has_gone;  /* a place is, or was, SUBSCRIBER_GONE; under the topic's lock */
     atom64 refs[];
 };
 
 struct topic {
     _Alignas(64) struct lock lock;
-    uint32_t generation;             /* of the last tenant */
-    uint64_t id;                     /* under the lock; 0: there is none */
-    struct subscribers *subscribers; /* under the lock; NULL: nobody */
-    struct name *name;               /* or NULL; under the lock of all */
-    uint32_t free_next;              /* place + 1 of the next free one; under the lock of all */
+    uint32_t generation;             /* of the last topic in this place; under topics.lock */
+    uint64_t id;                     /* 0: the place is free; under the lock */
+    struct subscribers *subscribers; /* NULL: none; under the lock */
+    struct name *name;               /* NULL: none; under topics.lock */
+    uint32_t free_next;              /* 1 + the next free place; 0: none; under topics.lock */
 };
 
 void tr__topics_init(struct topics *topics, struct tr_system *system);
 void tr__topics_deinit(struct tr_system *system);
 
-/** Who is to be told, and in which table that was found. */
+/** A walk over the subscribers of a topic, in the table that the topic had at its beginning. */
 struct topic_walk {
     struct tr_system *system;
     struct topic *topic;
-    struct subscribers *subscribers; /* NULL: nobody */
+    struct subscribers *subscribers; /* NULL: none */
     uint64_t id;
-    uint32_t place; /* the next one */
-    uint32_t met;   /* subscribers so far, */
-    uint32_t gone;  /* and those who have stopped */
+    uint32_t place; /* where the walk continues */
+    uint32_t met;   /* live subscribers so far */
+    uint32_t gone;  /* subscribers so far that have stopped */
 };
 
 /** Begins a walk over the subscribers. TR_STOPPED: there is no such topic. Any thread. */
 TR_MUST_CHECK tr_status tr__topic_begin(struct tr_system *system, uint64_t id,
                                         struct topic_walk *walk);
-/** The next subscriber that lives; 0: that was the last. */
+/** Returns the ref of the next live subscriber; 0 if there is none left. */
 uint64_t tr__topic_next(struct topic_walk *walk);
-/** Ends a walk. */
+/** Ends a walk. If it met too many stopped subscribers, replaces the table. */
 void tr__topic_end(struct topic_walk *walk);
 
-/** Any thread, as all of these. */
+/**
+ * What tr_topic_open, tr_topic_close, tr_topic_count, tr_subscribe and tr_unsubscribe do. All five
+ * may be called by any thread.
+ */
 TR_MUST_CHECK tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *id);
 tr_status tr__topic_close(struct tr_system *system, uint64_t id);
 size_t tr__topic_count(struct tr_system *system, uint64_t id);

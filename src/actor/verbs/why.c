@@ -13,13 +13,13 @@
 #include <stdarg.h>
 
 enum {
-    TURNS_MAX = 6,     /* turns that wait and are told one by one */
-    CHILDREN_MAX = 4,  /* children that are named */
-    QUEUE_MAX = 10000, /* tasks that are counted before one stops counting */
-    PATH_CUT = 80      /* characters of a path inside a sentence */
+    TURNS_MAX = 6,     /* parked turns that are reported one by one */
+    CHILDREN_MAX = 4,  /* children whose names are reported */
+    QUEUE_MAX = 10000, /* tasks that are counted in each list of the run queue */
+    PATH_CUT = 80      /* characters of a path in the text of a reason: its end */
 };
 
-/* ---- Words. ---- */
+/* ---- Texts. ---- */
 
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns)
 {
@@ -43,7 +43,10 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
     return reason;
 }
 
-/* The path of whoever this is, as far as others may see it; cut to the end of its length. */
+/*
+ * Returns the path of an actor, or a text that says why it cannot be read. Of a long path only the
+ * last PATH_CUT characters. `path` has space for TR_PATH_MAX + 1.
+ */
 static const char *path_of(struct worker *worker, uint64_t ref, char *path)
 {
     const struct cell *cell = view_find(worker->slots, ref);
@@ -76,7 +79,7 @@ static tr_time age_of(const tr_why_report *report, tr_time since_ns)
 
 /* ---- Mail. ---- */
 
-/* The first message of a ring that takes capacity; NULL for none. */
+/* Returns the first message of a ring that takes capacity; NULL: there is none. */
 static const struct envelope *first_of(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -130,7 +133,10 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
     report->waiting = messages > 0 ? (uint32_t)messages : 0;
     report->waiting_max = (uint32_t)bound.messages;
     report->oldest = oldest ? oldest->type->name : NULL;
-    /* By memory it is full as soon as the smallest message has none; a wide one is so early. */
+    /*
+     * By memory, a mailbox counts as full if even the smallest message does not fit. A large
+     * message may be refused earlier.
+     */
     uint64_t word = capacity_load(&cell->door.capacity);
     bool is_full = capacity_messages(word) < 1 || capacity_lines(word) < 1;
     if (!is_full)
@@ -167,7 +173,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
     reason->who = tr_ref_from_bits(first->sender);
 }
 
-/* ---- Turns that wait. ---- */
+/* ---- Parked turns. ---- */
 
 static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
 {
@@ -177,13 +183,13 @@ static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
     TURN_EACH_ASK (ask, at, turn) {
         if (!ask->is_wanted || ask->is_done)
             continue;
-        open = ask; /* the oldest of them is the last */
+        open = ask; /* the last one that is found is the oldest */
         ++*count;
     }
     return open;
 }
 
-/* What one turn waits for, in words; who that is, and where. */
+/* Writes what a parked turn waits for, as text. Sets *who to the actor it waits for; 0: none. */
 static void tell_wait(struct worker *worker, const struct tr_self *turn, char *words, size_t size,
                       uint64_t *who)
 {
@@ -228,7 +234,10 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     bool is_stopping = turn->cell->life == LIFE_STOPPING;
     const tr_behavior *behavior = turn->cell->dispatch->behavior;
     tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
-    /* A pill waits for turns. Once an actor stops they are cancelled, but for functions that run. */
+    /*
+     * A poison pill waits for parked turns. Once the actor is Stopping they are cancelled, except
+     * those whose function in tr_blocking runs.
+     */
     uint32_t holds = is_stopping && !turn->job ? 0 : TR_HOLDS_STOP;
     if (turn->job)
         holds |= TR_HOLDS_RESTART;
@@ -249,14 +258,17 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
         return;
     reason->who = tr_ref_from_bits(who);
     reason->count = 1;
-    /* tr_await and tr_sleep note where they stand; of other waits the behavior is the nearest place. */
+    /*
+     * tr_await and tr_sleep note their place in the program. For other waits, report the place of
+     * the behavior, which is the nearest one that is known.
+     */
     if (turn->wait.where)
         place_set(reason, turn->wait.where, 0);
     else
         place_set(reason, behavior->file, behavior->line);
 }
 
-/* Barriers first: they hold up more. */
+/* Reports the parked turns. Barriers come first, because they hold up more. */
 static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     uint32_t told = 0;
@@ -290,7 +302,7 @@ static void see_turns(struct worker *worker, struct cell *cell, tr_why_report *r
     }
 }
 
-/* ---- The rest. ---- */
+/* ---- Other reasons. ---- */
 
 static void see_children(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
@@ -326,12 +338,15 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
     reason->who = tr_ref_from_bits(who);
 }
 
-/* How many tasks are before this one in the queues of its worker. */
+/*
+ * Returns how many tasks run before this actor in the run queue of its worker, counting at most
+ * QUEUE_MAX in each list. If the worker runs no actor, the tasks of TASK_NEXT were not made ready
+ * by a running task, and first go behind the other normal tasks.
+ */
 static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 {
     uint32_t count = 0;
-    if (!worker_running(
-            worker)) /* then no task has made them ready, and they go behind the others */
+    if (!worker_running(worker))
         runqueue_append(&worker->loop.queue, TASK_NORMAL, TASK_NEXT);
     for (int class = 0; class < TASK_CLASSES; class ++) {
         uint32_t in_class = 0;
@@ -365,7 +380,7 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
     } else if (cell == worker_running(worker) || cell->sched_state == SCHED_RUNNING) {
         const tr_handler *handler = worker_handler(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
-        /* Mail is taken in between two turns too, and then the handler is of whoever ran last. */
+        /* Mail is also taken in between two turns. Then the handler is of the last turn's actor. */
         bool is_own =
             cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;
         tr_reason *reason = tr__why_add(
@@ -403,7 +418,10 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
         reason->who = tr_ref_from_bits(who);
 }
 
-/* What becomes of one that has failed, or is restarted with one that has: see actor/life/supervise.h. */
+/*
+ * Reports what an actor waits for that has failed, or is restarted with one that has failed: see
+ * actor/life/supervise.h.
+ */
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
     char path[TR_PATH_MAX + 1];
@@ -445,7 +463,7 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
     place_set(reason, cell->dispatch->behavior->file, cell->dispatch->behavior->line);
 }
 
-/* Whether it has failed, or goes along with one that has, and does not run again yet. */
+/* Whether an actor has failed, or is restarted with one that has, and does not run again yet. */
 static bool is_failed(const struct cell *cell)
 {
     if (!cell->extra || cell->life >= LIFE_STOPPING)
@@ -491,7 +509,10 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
     }
 }
 
-/* What a reason could hold up counts only when somebody waits for that. */
+/*
+ * Clears in `holds` of each reason what the actor does not have to do now, such as a stop that was
+ * not requested.
+ */
 static void mask(const struct cell *cell, tr_why_report *report)
 {
     uint32_t wanted = is_failed(cell) ? TR_HOLDS_RESTART : 0;

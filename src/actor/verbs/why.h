@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Why an actor does not do what one waits for: the two sides of tr_actor_why.
+ * Why an actor does not proceed: the two sides of tr_actor_why.
  *
- * actor/verbs/why.c looks at an actor, on its worker; actor/verbs/why_ask.c asks. Where those are different threads
- * the question is a WHY behind the actor's door, which is taken in like an order: it takes no capacity and
- * waits for no turn. The answer is an ordinary reply to an ask of the turn, or of the client, that wants
- * to know. Nothing is kept for the sake of this but two members of cell_extra (who has suspended the
- * actor, and when) and one of a turn (since when it waits).
+ * actor/verbs/why.c examines an actor, on the actor's worker. actor/verbs/why_ask.c asks. If these
+ * are different threads, the question is an ENVELOPE_WHY that is pushed to the actor's door. It is
+ * taken in like an order: it takes no capacity and waits for no turn. The answer is an ordinary
+ * reply to an ask of the turn or of the client that called tr_actor_why. For these reports the
+ * runtime keeps only two members of cell_extra (the actor that suspended this one, and when) and
+ * one of a turn (since when it waits).
  */
 #ifndef ACTOR_VERBS_WHY_H
 #define ACTOR_VERBS_WHY_H
@@ -16,19 +17,22 @@
 struct cell;
 struct worker;
 
-/** The question. */
+/** The question: why does the actor with this ref not proceed? */
 TR_MESSAGE(tr_why_look, (u64, ref));
-/** The answer: a tr_why_report as it is in memory, cut behind its last reason. */
+/** The answer: the bytes of a tr_why_report, up to the end of its last reason. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 
-/** An empty report. */
+/** Makes `report` an empty report of this actor. */
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
 
-/** Adds a reason with these words; NULL when there is no capacity for it. age_ns -1: not known. */
+/**
+ * Adds a reason with this text. Returns NULL if the report already has TR_REASONS_MAX reasons. An
+ * age_ns of -1: the age is not known.
+ */
 tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
                        const char *format, ...) TR_PRINTF(5, 6);
 
-/** Looks at an actor that is not Stopped. Its owner only. */
+/** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
 
 #endif

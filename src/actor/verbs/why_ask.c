@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asking why: from a turn and from a client; what can be seen of a worker that does not answer; and
- * the report in words.
+ * tr_actor_why from a turn and from a client. What can be seen from outside if a worker does not
+ * answer. And the report as text.
  */
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static bool reply(struct worker *worker, struct envelope *request, uint64_t from
     uint64_t to = request->sender;
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell)
-        return true; /* one that is gone need not be told */
+        return true; /* the asker is gone: it needs no answer */
     struct address address = {.kind = ENVELOPE_REPLY,
                               .to = to,
                               .sender = from,
@@ -57,7 +57,7 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     const struct tr_why_look *look = envelope_data(envelope);
     uint64_t ref = look->ref;
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
-    /* It is large for the stack of a handler, which may be in the middle of a send. */
+    /* A report is too large for the stack of a handler, and this may run inside a send. */
     tr_why_report *report = NULL;
     if (is_here)
         report = source_resize(&worker->source, NULL, sizeof *report);
@@ -75,7 +75,7 @@ bool tr__why_is_told(const struct envelope *envelope)
     return tr_type_is_equal(envelope->type, &tr_type_tr_why_told);
 }
 
-/* ---- What can be seen from elsewhere. ---- */
+/* ---- What can be seen from outside. ---- */
 
 static void see_gone(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
@@ -128,7 +128,7 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
     source_resize(&worker->system->source, view, 0);
 }
 
-/* Nobody answered in time. */
+/* Makes the report from what any thread can see, because the worker did not answer in time. */
 static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
     const struct cell *cell = view_find(&system->slots, ref);
@@ -150,7 +150,7 @@ static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *r
         see_worker(system->workers[owner], ref, report);
 }
 
-/* What came of a question. TR_OK: the report is there. */
+/* Makes the report from the status and the reply of the ask. TR_OK: the report is made. */
 static tr_status outcome(struct tr_system *system, tr_status status, const void *reply_data,
                          uint64_t ref, tr_why_report *report)
 {
@@ -193,7 +193,10 @@ static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
     return status;
 }
 
-/* Of an actor of another worker. The ask is over when this returns. */
+/*
+ * Makes the report of an actor of another worker. Parks the turn until the answer comes, TR_WHY_NS
+ * at most. The ask has ended when this returns.
+ */
 static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
                          tr_why_report *report)
 {
@@ -215,7 +218,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     if (status == TR_OK) {
         tr__wheel_arm(
             &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
-        /* No barrier can be in the way of this answer, so no ring is looked for. */
+        /* No barrier can delay this answer, so no cycle of asks has to be looked for. */
         ask->is_wanted = true;
         self->wait.wanted = 1;
         status = turn_park_at(self, TR_NEVER, NULL);
@@ -225,7 +228,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         status = ask->status;
     const void *told = status == TR_OK ? envelope_data(ask->answer) : NULL;
     status = outcome(worker->system, status, told, ref, report);
-    /* It is the newest, since nobody else adds to the asks of a turn. */
+    /* The ask is the newest of the turn, because only the turn itself adds asks. */
     TR_ASSERT(ask->place + 1 == self->asks.count);
     self->asks.count--;
     tr__ask_end(worker, self->cell, ask);
@@ -272,12 +275,12 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
     return outcome(system, status, told, actor.bits, report);
 }
 
-/* ---- For a person. ---- */
+/* ---- The report as text. ---- */
 
 struct text {
     char *words;
     size_t size;
-    size_t length; /* of the whole */
+    size_t length; /* of the whole text, also of what does not fit */
 };
 
 TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
