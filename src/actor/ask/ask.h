@@ -56,7 +56,7 @@ void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /**
  * Ends an ask whose outcome is known and whose trace is complete. Wakes its turn if the turn waits
- * for no other ask.
+ * for no other ask; queues the carrier of an ask of tr_ask_then.
  */
 void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 

@@ -16,8 +16,8 @@
  * without reading a clock, if a watch ticks and no tick has come since the worker last looked at
  * the clock. Such an ask is untimed: it notes the time and the tick of that last look. Its timeout
  * is counted from the latest moment at which the ask can have been made. That moment is known when
- * the timer gets into the wheel: it is then, or as many ticks earlier as have come since the ask.
- * So the timeout is never early, and a few ticks late. The deadline in such a request is rough
+ * the timer gets into the wheel: it is that time, or as many ticks earlier as have come since the
+ * ask. So the timeout is never early, and a few ticks late. The deadline in such a request is rough
  * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
  *
  * Owner only, all of it.
