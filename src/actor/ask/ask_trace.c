@@ -240,7 +240,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     tr__cell_path(worker->system, cell, path);
     say(text, "%.200s: ", path);
     if (cell->life == LIFE_NEW) {
-        say(text, "not started yet"); /* it has no turns and no mailboxes to look at */
+        say(text, "not started yet"); /* it has no turns to look at */
         return false;
     }
     mail_look(worker, cell);
