@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The other side of an ask: replies, refusals, and what becomes of requests that get neither.
+ * The receiver's side of an ask: replies, refusals, and what becomes of requests that get neither.
  */
 #include "actor/ask/answer.h"
 
@@ -51,7 +51,7 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
-        /* Of one that is sealed and falls asleep, or ends, no other incarnation comes. */
+        /* A sealed actor falls asleep or ends: no other incarnation of it follows. */
         bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
         status = is_over ? TR_STOPPED : TR_RESTARTED;
     } else if (next.code == TR_NEXT_FAILED) {
@@ -62,14 +62,17 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     } else if (next.code == TR_NEXT_UNHANDLED) {
         status = TR_UNHANDLED;
     } else if (self->reply_failed != TR_OK) {
-        status = self->reply_failed; /* it did reply */
+        status = self->reply_failed; /* the handler did reply, but the reply could not be sent */
         code = self->error.code;
     }
     self->envelope = NULL;
     tr__ask_refuse(worker, envelope, self->cell->identity, status, code, text);
 }
 
-/* A reply to an actor of this worker whose newest ask it answers, as most are. False: it is neither. */
+/*
+ * Delivers a reply to an actor of this worker whose newest ask it answers, as most replies do.
+ * Returns false, and does nothing, in any other case.
+ */
 static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     if (worker->outbox_turn || cell_owner(cell) != worker->index || door_has_mail(&cell->door) ||
@@ -84,7 +87,7 @@ static inline bool reply_fast(struct worker *worker, struct cell *cell, struct e
     return true;
 }
 
-/* Sends a reply to who asked; the request itself is the caller's. */
+/* Sends a reply to the asker. The request itself still belongs to the caller. */
 static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_type *type,
                               const void *message)
 {
@@ -212,7 +215,7 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
     return TR_SAME;
 }
 
-/* ---- Replies that were put off. ---- */
+/* ---- Deferred replies. ---- */
 
 tr_later tr_reply_later(tr_self *self)
 {
@@ -294,7 +297,7 @@ void tr__laters_refuse(struct worker *worker, struct cell *cell)
     }
 }
 
-/* ---- Requests that nobody will hear. ---- */
+/* ---- Queued requests of an actor that stops. ---- */
 
 static void refuse_asks_of(struct worker *worker, struct cell *cell, struct envelope **ring,
                            bool has_place)

@@ -22,16 +22,25 @@
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
-/* How much later than its deadline a request says it, when that was not read from a clock. */
+/* How much is added to the deadline in a request when the time was not read from a clock. */
 #define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
 
-/* Ticks that may be closer to each other than WATCH_TICK_NS: one that was late, and one before a doze. */
+/*
+ * Ticks that may follow each other faster than WATCH_TICK_NS: one that was late, and the one before
+ * the watch dozes.
+ */
 enum { TICKS_SPARE = 3 };
 
-/* Beyond 2^31 ms a 32-bit deadline would be in the past: those asks have only their own timer. */
+/*
+ * A 32-bit deadline more than 2^31 ms ahead would be in the past. Asks with such a deadline have
+ * only their own timer.
+ */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
-/* Timeouts that need no second look, neither for that nor for the end of time: a day. */
+/*
+ * Timeouts up to this, a day, need no check against DEADLINE_FAR_NS, nor for an overflow of the
+ * time.
+ */
 #define QUICK_WAIT_NS (24 * 3600 * TR_SECOND)
 
 /* ---- One ask. ---- */
@@ -78,8 +87,9 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 }
 
 /*
- * The latest time at which an untimed ask can have been made: before the first tick that followed, and so
- * as many ticks ago as there were since. Not now: another turn may have taken long in between.
+ * Returns the latest time at which an untimed ask can have been made. The ask was made before the
+ * first tick that followed it, and so at least as many ticks ago as have come since. The answer is
+ * not simply now, because another turn may have taken long in between.
  */
 static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_time now_ns)
 {
@@ -90,13 +100,13 @@ static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_
     return latest_ns > ask->asked_ns ? latest_ns : ask->asked_ns;
 }
 
-/* When the timer of a young ask is due; *now_ns is 0 until somebody had to look at the clock. */
+/* Returns when the timer of a young ask is due. *now_ns is 0 until the clock was read. */
 static tr_time young_deadline(const struct worker *worker, const struct ask *ask, tr_time *now_ns)
 {
     const tr_platform *platform = worker->loop.platform;
     if (!ask->is_untimed)
         return ask->timeout.deadline_ns;
-    /* Not the loop's time, which may be from before the ask. */
+    /* The loop's time will not do, because it may be from before the ask. */
     *now_ns = *now_ns ? *now_ns : platform->mono_now(platform);
     return timer_deadline(ask->timeout.deadline_ns,
                           latest_of(worker, ask, *now_ns) - ask->asked_ns);
@@ -112,7 +122,7 @@ void tr__asks_settle(struct worker *worker)
     for (; ask; ask = ask->young_next) {
         ask->is_chained = false;
         if (!ask->is_young)
-            continue; /* it was answered */
+            continue; /* the ask was answered */
         ask->is_young = false;
         tr__wheel_arm(&worker->asks.timeouts, &ask->timeout, young_deadline(worker, ask, &now_ns));
     }
@@ -219,7 +229,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /* ---- Asking. ---- */
 
-/* As tr__ask_deadline_ms, of one that is not far. */
+/* As tr__ask_deadline_ms, for a deadline that is not far. */
 static inline uint32_t near_deadline_ms(uint64_t deadline_ns)
 {
     uint32_t ms = (uint32_t)(deadline_ns / TR_MILLISECOND + 1);
@@ -231,7 +241,7 @@ uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
     return deadline_ns - now_ns < DEADLINE_FAR_NS ? near_deadline_ms((uint64_t)deadline_ns) : 0;
 }
 
-/* When the ask of a turn is due: not after the request that the turn is about. */
+/* Returns the deadline of an ask: not after that of the request that the turn handles. */
 ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time deadline_ns)
 {
     const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
@@ -261,14 +271,14 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     tr_status status = mail_new(&worker->pool, address, ask->type, message, &envelope);
     if (status != TR_OK)
         return status;
-    /* To a group: its member is the one that was asked, from now on. */
+    /* If the receiver is a group, ask->to becomes the member that takes the request. */
     status = deliver(self, &cell, &ask->to, envelope, ask, ENVELOPE_ASK, DELIVER_QUICKLY);
     if (__builtin_expect(status != TR_OK, 0))
         envelope_give(&worker->pool, envelope);
     return status;
 }
 
-/* Of nearly all asks: the same as tr__ask_new and tr__ask_send. */
+/* As tr__ask_new, inline. */
 ASK_INLINE struct ask *ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 {
     struct worker *worker = self->worker;
@@ -295,7 +305,7 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     return ask_new(self, to, type);
 }
 
-/* `is_turn`: of a turn that may wait. */
+/* As tr__ask_send, inline. `is_turn`: the ask is one of a turn, not of tr_ask_then. */
 ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *message,
                          tr_time timeout_ns, bool is_turn)
 {
@@ -357,7 +367,10 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
     return pending;
 }
 
-/* Whether this turn may ask, has capacity for it, and has no other ask open; and nothing is to be made. */
+/*
+ * Whether this turn may ask and has space for the ask, its actor has no other ask open, and nothing
+ * need be allocated.
+ */
 ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
                                const struct cell_extra *extra)
 {
@@ -368,9 +381,10 @@ ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *
 }
 
 /*
- * A flat request to an actor of this worker of which nothing unusual is known, of a turn that has no other
- * open. As tr_self_tell: all is looked at before anything is done, and nothing is called. `now_ns` is
- * that of a clock or, where it `is_rough`, the loop's.
+ * Sends a flat request to an actor of this worker of which nothing unusual is known, if the actor
+ * of this turn has no other ask open. In any other case calls ask_slowly. As in tr_self_tell, all
+ * conditions are checked before anything is done, and nothing is called. `now_ns` is the time of a
+ * clock or, if `is_rough`, the loop's time.
  */
 ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
                                   const void *message, tr_time timeout_ns, tr_time now_ns,
@@ -380,14 +394,14 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     struct cell *cell = slots_find(worker->slots, to);
     struct cell_extra *extra = self->cell->extra;
     tr_time wait_ns = timeout_ns ? timeout_ns : TR_ASK_NS;
-    /* What is atomic comes first: what was read before it would be read again. */
+    /* Atomic accesses come first, because compilers read again what was read before them. */
     if (__builtin_expect(
             !cell || !mail_fits_fast(worker, cell, ENVELOPE_ASK) || cell->life != LIFE_RUNNING ||
                 !type->is_flat || type->size > ENVELOPE_INLINE_ASK ||
                 (uint64_t)wait_ns > QUICK_WAIT_NS || !is_free_to_ask(self, worker, extra),
             0))
         return ask_slowly(self, to, type, message, timeout_ns);
-    /* Beyond the end of time it is negative. */
+    /* If the sum overflows, it is negative, and ask_slowly handles it. */
     tr_time due_ns = (tr_time)((uint64_t)now_ns + (uint64_t)wait_ns);
     tr_time deadline_ns = due_ns;
     if (self->envelope->kind != ENVELOPE_NOTICE)
@@ -403,7 +417,10 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     extra->asks.table.newest = ask;
     self->asks.places[place] = (uintptr_t)ask;
     turn_require_slow_end(self);
-    /* As one word: who reads it so would wait until two of them are in the cache. */
+    /*
+     * Stored as one word. After two stores of half a word, a reader of the whole word would wait
+     * until both are in the cache.
+     */
     tr_pending pending = {(uint64_t)place << 32 | id};
     ask->pending = pending.id;
     bool is_untimed = is_rough && deadline_ns == due_ns;
@@ -427,7 +444,10 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     return pending;
 }
 
-/* Where no watch ticks, or a tick has come since the worker last looked at the clock. */
+/*
+ * As ask_quickly, with the time of a clock. For workers for which no watch ticks, or if a tick has
+ * come since the worker last looked at the clock.
+ */
 __attribute__((__noinline__)) static tr_pending ask_by_clock(struct tr_self *self, uint64_t to,
                                                              const tr_type *type,
                                                              const void *message,

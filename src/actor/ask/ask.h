@@ -2,15 +2,17 @@
 /**
  * Asks: requests that a turn waits for.
  *
- * An ask belongs to the turn that made it and lives until that ends, in a table of its actor by number.
- * It is done when a REPLY or an EXCEPTION with its number arrives, when its time is up, or when it could
- * not be sent; whichever is first counts, and what comes later is a dead letter. Numbers are not used
- * twice before 2^32 others, and an actor's next incarnation has another generation, so a late reply
- * meets nobody.
+ * An ask belongs to the turn that made it and lives until that turn ends, in a table of its actor,
+ * by number. (For asks of tr_ask_then see actor/ask/ask_then.h.) An ask is done when a REPLY or an
+ * EXCEPTION with its number arrives, when its time is up, or when it could not be sent. The first
+ * of these counts, and a REPLY that comes later is a dead letter. A number is not used again before
+ * 2^32 others, and the next incarnation of an actor has another generation. So a late reply finds
+ * no ask.
  *
- * The other side: a request that is handled is answered once. tr_reply makes its envelope ANSWERED;
- * one that is still an ASK when its turn has ended, or that is buried, becomes itself the EXCEPTION
- * that says so, for which nothing need be allocated. Owner only, all of it.
+ * The side of the receiver: a request that is handled is answered once. tr_reply makes its envelope
+ * ANSWERED. An envelope that is still an ASK when its turn has ended, or that becomes a dead
+ * letter, is itself turned into the EXCEPTION that says so. So nothing need be allocated for that.
+ * Owner only, all of it.
  */
 #ifndef ACTOR_ASK_ASK_H
 #define ACTOR_ASK_ASK_H
@@ -25,45 +27,60 @@
 struct cell;
 struct worker;
 
-/** A tr_pending without an ask: its status, so that lack of memory is an outcome like others. */
+/**
+ * Set in a tr_pending that has a status instead of an ask. So lack of memory is an outcome like any
+ * other.
+ */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
-/** A request whose reply was put off. */
+/** A request whose reply was deferred with tr_reply_later. */
 struct later {
     struct list link;
     uint64_t number;
     const tr_type *type;
-    struct envelope *answer; /* says who asked, and that there is no reply if none comes */
+    /* has the ref of the asker; says that there is no reply, if none comes */
+    struct envelope *answer;
 };
 
-/** An ask of this turn's actor, not yet sent; NULL when out of memory. */
+/** Returns an ask of this turn's actor that is not sent yet; NULL when out of memory. */
 struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type);
-/** Sends it. It may be done at once. */
+/** Sends the request of an ask. The ask may be done when this returns. */
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns);
-/** Forgets an ask, and frees it and its answer; tr__ask_table_shrink is to follow. */
+/**
+ * Removes an ask from its table, and frees the ask, its answer and its trace. tr__ask_table_shrink
+ * must follow.
+ */
 void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask);
-/** The same, and that too. */
+/** As tr__ask_free, and calls tr__ask_table_shrink. */
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
-/** Its outcome is known, and told: wakes its turn if that waited for no other. */
+/**
+ * Ends an ask whose outcome is known and whose trace is complete. Wakes its turn if the turn waits
+ * for no other ask; queues the carrier of an ask of tr_ask_then.
+ */
 void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 
-/** A trace has come back; takes it. */
+/** Handles a TRACED, the trace that has come back to its asker. Takes the envelope. */
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** It would never be answered: ends with TR_ASK_CYCLE, when its trace is told. */
+/**
+ * Fixes TR_ASK_CYCLE as the outcome of an ask that would never be answered. The ask is done when
+ * its trace is complete.
+ */
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
 
-/** Gives the timers of new asks to the wheel, before that is looked at. */
+/** Gives the timers of new asks to the wheel. Must be called before the wheel is looked at. */
 void tr__asks_settle(struct worker *worker);
 
-/** Ends those whose time is up. */
+/** Ends the asks whose time is up. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
 
-/** Frees what a worker keeps for the next asks, and an actor for those it had. */
+/** Frees the asks and the table that a worker keeps for the next asks. */
 void tr__asks_free(struct worker *worker);
 
-/** When a request is due, as envelopes say it; 0: never, or so late that they cannot say it. */
+/**
+ * Returns the deadline of a request as envelopes hold it; 0: never, or too late for that format.
+ */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
 
 #endif

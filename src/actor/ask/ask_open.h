@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks between their request and their reply: what every ask goes through, inline.
+ * Asks between their request and their reply: the inline code that every ask goes through.
  *
- * A free ask has all its flags down, no carrier, answer or trace, TR_OK as its status, and no timer: an
- * answered one is left so by what follows, and tr__ask_free sees to it for the others. So a new one
- * need not be cleared.
+ * A free ask has all its flags clear, no carrier, answer or trace, TR_OK as its status, and no
+ * timer. The functions below leave an answered ask in that state, and tr__ask_free does so with all
+ * others. So a new ask need not be cleared.
  *
- * The timer of an ask is young at first. The next round, or who wants to know when to wake up, gives it to
- * the wheel (tr__asks_settle). Nearly all are answered before. So that this costs nothing, a chain of the
- * worker's holds all asks that may be young, and an answered one stays in it, free or asked anew, until then.
+ * The timer of an ask is young at first: it is in no wheel yet. tr__asks_settle gives it to the
+ * wheel, in the next round of the loop or when the worker has to know when to wake up. Nearly all
+ * asks are answered before that. So that this costs nothing, a chain of the worker holds all asks
+ * that may be young. An answered ask stays in the chain until tr__asks_settle, whether it is free
+ * or used again.
  *
- * To read a clock takes longer than all of this. So where a watch ticks, and no tick has come since the
- * worker last looked, an ask to an actor of the same worker is made without: it notes when that was, and its
- * time is counted from the latest moment at which it can have been made, which is known when its timer gets to
- * the wheel: then, or so many ticks ago as have come since. That is never early, and a few ticks late. What
- * such a request says of its deadline is rough (ASK_ROUGH_NS), and a doubt is resolved by a look at the ask
- * itself.
+ * To read a clock takes longer than all of this. So an ask to an actor of the same worker is made
+ * without reading a clock, if a watch ticks and no tick has come since the worker last looked at
+ * the clock. Such an ask is untimed: it notes the time and the tick of that last look. Its timeout
+ * is counted from the latest moment at which the ask can have been made. That moment is known when
+ * the timer gets into the wheel: it is that time, or as many ticks earlier as have come since the
+ * ask. So the timeout is never early, and a few ticks late. The deadline in such a request is rough
+ * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
  *
  * Owner only, all of it.
  */
@@ -35,7 +38,7 @@ static inline void ask_give(struct worker *worker, struct ask *ask)
 {
     if (__builtin_expect(worker->asks.spare_count >= ASK_SPARE_MAX, 0)) {
         if (ask->is_chained)
-            tr__asks_settle(worker); /* which leaves the chain empty */
+            tr__asks_settle(worker); /* this empties the chain */
         source_resize(&worker->source, ask, 0);
         return;
     }
@@ -44,7 +47,7 @@ static inline void ask_give(struct worker *worker, struct ask *ask)
     worker->asks.spare_count++;
 }
 
-/** An ask that is young by its flags: sees to it that the next round finds it. */
+/** Adds a young ask to the chain, so that the next tr__asks_settle finds it. */
 static inline void ask_chain(struct worker *worker, struct ask *ask)
 {
     if (__builtin_expect(ask->is_chained, 1))
@@ -77,20 +80,20 @@ static inline void ask_unlist(struct cell *cell, struct ask *ask)
     ask_table_remove(&cell->extra->asks.table, ask);
 }
 
-/** An ask of a turn is done: lets that go on if it waited for no other. */
+/** Wakes the turn of an ask that is done, if the turn waits for no other ask. */
 static inline void ask_wake(struct tr_self *turn, bool is_wanted)
 {
     if (is_wanted && turn->wait.wanted && !--turn->wait.wanted)
         turn_wake(turn, TR_OK);
 }
 
-/** Whether a reply ends this ask and nothing more is to be known of it. */
+/** Whether a reply ends this ask and nothing of the ask has to be kept then. */
 static inline bool ask_is_plain(const struct ask *ask)
 {
     return !ask->is_fixed && !ask->is_look && !ask->carrier;
 }
 
-/** The reply to a plain ask is there: it is kept, and the ask itself is not. */
+/** Answers a plain ask: its turn keeps the reply, and the ask is free. */
 static inline void ask_answer(struct worker *worker, struct cell *cell, struct ask *ask,
                               struct envelope *reply)
 {
@@ -105,7 +108,9 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
     ask_wake(turn, is_wanted);
 }
 
-/** The newest ask of an actor, one that is awaited and the only one its turn waits for, has its reply. */
+/**
+ * As ask_answer, for the newest ask of an actor, when its turn waits for this ask and for no other.
+ */
 static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
                                       struct cell_extra *extra, struct ask *ask,
                                       struct envelope *reply)
@@ -127,24 +132,29 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
     }
 }
 
-/** Whether a turn waits for one ask and for nothing else: who wants one has no deadline of its own. */
+/**
+ * Whether a turn waits for one ask and for nothing else. A turn that waits for asks has no deadline
+ * of its own.
+ */
 static inline bool turn_awaits_one(const struct tr_self *turn)
 {
     return turn->wait.wanted == 1 && turn->state == TURN_PARKED;
 }
 
 /**
- * Answers the request of a turn, in the most ordinary of cases: a flat reply of the right type to an actor of
- * this worker with a turn that waits for just that. False, and nothing was done, in any other. All is looked
- * at before anything is done, and nothing is called, so that the rest costs this path no register.
+ * Answers the request of a turn in the most ordinary case: a flat reply of the right type, to an
+ * actor of this worker with a turn that waits for just this reply. In any other case returns false
+ * and does nothing. All conditions are checked before anything is done, and nothing is called, so
+ * that the other cases cost this path no register.
  */
 static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     /*
-     * Compilers read anew behind what is atomic. So what is needed once is looked at before that, and what
-     * is needed again behind it: the registers suffice.
+     * Compilers read memory again after an atomic access. So values that are needed once are looked
+     * at before the first atomic access, and values that are needed again after it. Then the
+     * registers suffice.
      */
     if (__builtin_expect(request->type->reply != type || !type->is_flat ||
                              type->size > ENVELOPE_INLINE_ASK || self->is_cancelled,
@@ -159,7 +169,10 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
     TR_ASSERT_SLOW(!worker->outbox_turn && !self->outbox);
     struct cell_extra *extra = cell->extra;
     struct ask *ask = extra->asks.table.newest;
-    /* One that is young is not fixed, and one that a turn waits for has no carrier: it is plain. */
+    /*
+     * A young ask is not fixed, and an ask that a turn waits for has no carrier: so this ask is
+     * plain.
+     */
     const uint32_t plain = ASK_STANDING(ASK_LISTED | ASK_YOUNG | ASK_WANTED);
     if (__builtin_expect(!ask || ask->id != request->payload.ask.id || ask->standing != plain ||
                              !turn_awaits_one(ask->turn) || !worker->pool.free ||
@@ -168,7 +181,7 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
     request->kind = ENVELOPE_ANSWERED;
-    /* The turn that gets it looks at its type and its message, and at nothing of its address. */
+    /* The turn that gets the reply reads its type and its message only, so it needs no address. */
     envelope->type = type;
     envelope->kind = ENVELOPE_REPLY;
     envelope->block_class = ENVELOPE_NO_BLOCK;

@@ -82,13 +82,16 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
         TR_ASSERT(ask->carrier); /* the turns are over, and so are their asks */
         if (ask->is_done) {
             ask->carrier->kind = ENVELOPE_VOID;
-            atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
+            /* as if it had never been accepted */
+            atom64_count(&worker->counters.accepted, UINT64_MAX);
         } else {
             envelope_give(&worker->pool, ask->carrier);
         }
         extra->asks.then_count--;
         tr__ask_end(worker, cell, ask);
-        /* Others may have moved to this place, or to wherever a smaller table has them. */
+        /*
+         * Another ask may have moved to this place. If the table has shrunk, asks may be anywhere.
+         */
         if (table->mask != mask)
             place = 0;
         mask = table->mask;
@@ -114,7 +117,7 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
     const struct tr_answered answered = {.ask = (uint64_t)(uintptr_t)ask,
                                          .then = (uint64_t)(uintptr_t)then,
                                          .context = (uint64_t)(uintptr_t)context};
-    /* What it is will be known when the answer is there: tr__then_due. */
+    /* tr__then_due sets the kind, when the outcome of the ask is known. */
     struct address address = {
         .kind = ENVELOPE_VOID, .to = self->cell->identity, .causal = self->causal};
     struct envelope *carrier;
@@ -135,7 +138,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
                       const void *message, tr_time timeout_ns)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without self there is no turn to end */
     tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
     if (status != TR_OK)
         tr_crash(self, status, "tr_ask_then: %s", tr_status_text(status));

@@ -16,7 +16,10 @@
 
 struct tr_ask_trace;
 
-/* Asks behind asks; and traces of one worker in a millisecond, since each is a search. */
+/*
+ * How many asks, one behind the other, a trace follows; and how many traces a worker writes in a
+ * millisecond, because each is a search.
+ */
 enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
 
 struct text {
@@ -33,7 +36,7 @@ TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
     if (length > 0)
         text->used += (size_t)length;
     if (text->used >= STORY_MAX)
-        text->used = STORY_MAX - 1; /* it was cut */
+        text->used = STORY_MAX - 1; /* the text was cut */
 }
 
 /* ---- Where a request is. ---- */
@@ -47,11 +50,11 @@ struct question {
     uint32_t id;
 };
 
-/* Whose trace it is. */
+/* The ask whose trace it is. */
 struct origin {
     uint64_t ref;
     uint32_t id;
-    const struct tr_self *turn; /* NULL: it is not on this worker, or no turn waits */
+    const struct tr_self *turn; /* NULL: the asker is not on this worker, or no turn waits */
 };
 
 static bool is_it(const struct envelope *envelope, const struct question *question)
@@ -61,7 +64,10 @@ static bool is_it(const struct envelope *envelope, const struct question *questi
            envelope->payload.ask.id == question->id;
 }
 
-/* Counts the messages of a ring, and where among all so far the request is. */
+/*
+ * Adds the messages of a ring to *count. If the request is one of them, sets *place to its number
+ * among all messages counted so far.
+ */
 static void look_through(const struct envelope *last, const struct question *question,
                          uint32_t *count, uint32_t *place)
 {
@@ -78,7 +84,7 @@ static void look_through(const struct envelope *last, const struct question *que
     } while (envelope != last);
 }
 
-/* Whether a turn handles a request, alone or among others. */
+/* Whether a turn handles a request, alone or in a batch. */
 static bool handles(const struct tr_self *turn, const struct question *question)
 {
     if (is_it(turn->envelope, question))
@@ -90,7 +96,7 @@ static bool handles(const struct tr_self *turn, const struct question *question)
     return false;
 }
 
-/* The turn of an actor that handles a request; NULL when none does. */
+/* Returns the waiting turn of an actor that handles a request; NULL when none does. */
 static const struct tr_self *turn_of(const struct cell *cell, const struct question *question)
 {
     if (!cell->extra)
@@ -120,7 +126,10 @@ const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint
     return turn_of(cell, &question);
 }
 
-/* Looks at no more than *left messages of a ring. */
+/*
+ * Whether a request is in a ring. Looks at no more than *left messages, and returns true when there
+ * are more.
+ */
 static bool has(const struct envelope *last, const struct question *question, uint32_t *left)
 {
     const struct envelope *envelope = last;
@@ -135,7 +144,7 @@ static bool has(const struct envelope *last, const struct question *question, ui
     return false;
 }
 
-/* What has not been taken in yet. */
+/* Whether a request is in the inbox of the door: it has not been taken in yet. */
 static bool is_behind_the_door(const struct cell *cell, const struct question *question)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
@@ -174,7 +183,10 @@ bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)
     return is_put_off(cell, &question);
 }
 
-/* What a turn waits for; true when that is another request. */
+/*
+ * Writes what a turn waits for. Returns true when that is another request, and sets *question to
+ * it.
+ */
 static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
                       struct question *question)
 {
@@ -205,7 +217,7 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     return open;
 }
 
-/* Of a turn whose thread was replaced. */
+/* Writes that a turn has not returned and its thread was replaced. */
 static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
 {
     tr_time age_ns = worker->loop.now_ns - turn->wait.since_ns;
@@ -215,7 +227,10 @@ static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct
         (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
 
-/* Where the request is with this actor; true when the trace goes on with another request. */
+/*
+ * Writes where the request is with this actor. Returns true when the trace continues with another
+ * request, to which *question is then set.
+ */
 static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
                        struct question *question, const struct origin *origin)
 {
@@ -225,7 +240,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     tr__cell_path(worker->system, cell, path);
     say(text, "%.200s: ", path);
     if (cell->life == LIFE_NEW) {
-        say(text, "not started yet"); /* and what few actors need is not there: it has its set-up */
+        say(text, "not started yet"); /* it has no turns to look at */
         return false;
     }
     mail_look(worker, cell);
@@ -240,7 +255,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->handler->name;
         say(text, "%s asks; that closes a cycle", name ? name : "its handler");
-        return false; /* it does not wait yet */
+        return false; /* the turn does not wait yet */
     }
     if (cell->extra) {
         look_through(cell->extra->stash.ring, question, &count, &place);
@@ -273,7 +288,9 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     }
     if (!(cell->flags & CELL_BARRIER))
         return false;
-    /* What holds it up is the barrier, and so the trace goes on there. */
+    /*
+     * The barrier holds the request up, so the trace continues with the turn that is the barrier.
+     */
     PARKED_EACH (barrier, cell->extra) {
         if (barrier->is_barrier) {
             say(text, "; ");
@@ -285,7 +302,10 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
 
 enum telling { TOLD_ALL, TOLD_HERE };
 
-/* Tells what this worker knows. TOLD_HERE: another one knows more of *question. */
+/*
+ * Writes what this worker knows. Returns TOLD_HERE if another worker knows more of *question,
+ * TOLD_ALL if the trace is complete.
+ */
 static enum telling tell(struct worker *worker, struct text *text, struct question *question,
                          const struct origin *origin)
 {
@@ -317,7 +337,7 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
     return TOLD_ALL;
 }
 
-/* ---- Its way. ---- */
+/* ---- How a trace travels. ---- */
 
 /* Keeps the trace with the ask, and logs it. */
 static void keep(struct worker *worker, struct ask *ask, const char *words)
@@ -366,7 +386,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
         worker->asks.traces = 0;
     }
     if (++worker->asks.traces > ASK_TRACES_MAX)
-        return true; /* a crowd whose time is up at once: some of them tell for all */
+        return true; /* when many asks time out at once, the traces of some are enough */
     struct origin origin = {question.asker, ask->id, ask->turn};
     enum telling telling = tell(worker, &text, &question, &origin);
     if (telling == TOLD_HERE) {
@@ -403,7 +423,7 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     }
     const struct worker *busy = system->workers[owner];
     const tr_type *type = worker_type(busy);
-    /* It looked at the clock at most a tick before the handler began that keeps it from looking. */
+    /* The worker last looked at the clock at most a tick before the handler began that runs now. */
     tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
     tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
     snprintf(words,
@@ -442,7 +462,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
     next.hops = trace->hops + 1;
     next.asker = question.asker;
     next.id = question.id;
-    bool is_long = next.hops >= STORY_DEPTH_MAX; /* perhaps a ring: it would never end */
+    bool is_long = next.hops >= STORY_DEPTH_MAX; /* perhaps a cycle, which would never end */
     if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_TRACE, question.to, &next))
         (void)send(worker, ENVELOPE_TRACED, trace->origin, &next);
     envelope_give(&worker->pool, envelope);

@@ -16,7 +16,11 @@
 
 /* ---- Waiting. ---- */
 
-/* An ask of this turn; or the envelope of its answer, and then no ask, and TR_OK. */
+/*
+ * Finds an ask of this turn. On TR_OK sets *found to the ask or, if the ask was answered, *answer
+ * to its reply. Else returns the status that `pending` has instead of an ask, or
+ * TR_INVALID_ARGUMENT.
+ */
 static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
                                struct envelope **answer)
 {
@@ -42,7 +46,7 @@ static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, s
     return TR_OK;
 }
 
-/* Whether it is one of this turn's, or has its outcome in itself. */
+/* Whether `pending` is an ask of this turn, or has a status instead of an ask. */
 static bool is_sound(const struct tr_self *self, tr_pending pending)
 {
     struct ask *ask;
@@ -50,7 +54,7 @@ static bool is_sound(const struct tr_self *self, tr_pending pending)
     return ask_of(self, pending, &ask, &answer) != TR_INVALID_ARGUMENT;
 }
 
-/* One that may still be waited for, or NULL. */
+/* Returns an ask of this turn if it is not done, else NULL. */
 static struct ask *open_ask(const struct tr_self *self, tr_pending pending)
 {
     struct ask *ask;
@@ -72,7 +76,9 @@ void tr_client_at(tr_client *client, const char *where)
     (void)where;
 }
 
-/* Waits until so many of those that are wanted are done; the first time, or where there is more to it. */
+/*
+ * Waits for the wanted asks: the first wait of a turn, and waits that need more than park_plainly.
+ */
 __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
 {
     if (turn_wants_barrier(self))
@@ -82,6 +88,7 @@ __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
     return tr__turn_park(self, TR_NEVER);
 }
 
+/* Waits until `wanted` of the asks with is_wanted are done. Returns as tr__turn_park. */
 RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wait.wanted = wanted;
@@ -91,12 +98,14 @@ RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
     return status;
 }
 
-/* The wait for an ask of this turn is over, and it is not just answered: its outcome. */
+/*
+ * Ends the wait for an ask of this turn whose place has no reply. Returns the outcome of the ask.
+ */
 __attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, struct ask *ask,
                                                         tr_status status)
 {
     ask->is_wanted = false;
-    /* It could not wait; but an answer may have come since a ring was found. */
+    /* The turn could not wait. But an answer may have come since a cycle was found. */
     if (status != TR_OK && !ask->is_done)
         tr__ask_done(self->worker, ask, status);
     return ask->status;
@@ -118,7 +127,10 @@ RESUME_INLINE tr_status try_await(tr_self *self, tr_pending pending, const void 
             if (__builtin_expect(status == TR_CANCELLED, 0))
                 return status;
         }
-        /* It is this turn's still, and where it was: if it was answered, its reply is there now. */
+        /*
+         * The ask still belongs to this turn and has the same place. If it was answered, the place
+         * has its reply now.
+         */
         uintptr_t place = self->asks.places[pending.id >> 32];
         if (__builtin_expect(!place_is_answered(place), 0)) {
             status = ask_over(self, ask, status);
@@ -184,7 +196,7 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     return status == TR_OK ? first : status;
 }
 
-/* The first of these that is over. */
+/* Finds the first of these asks that is done. */
 static bool find_done(const struct tr_self *self, size_t *index, const tr_pending *asks,
                       size_t count)
 {
@@ -235,7 +247,7 @@ tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where)
     return status == TR_TIMEOUT ? TR_OK : status;
 }
 
-/* ---- How it ended. ---- */
+/* ---- How an ask ended. ---- */
 
 const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
 {
@@ -258,7 +270,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     error->actor = tr_ref_from_bits(to);
     struct cell *cell = slots_find(self->worker->slots, to);
     char path[TR_PATH_MAX + 1] = "an actor that has stopped";
-    /* What another worker, or a client, owns is not to be looked at. */
+    /* A cell that another worker, or a client, owns must not be looked at. */
     if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)
@@ -290,7 +302,7 @@ const void *tr_self_await(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
     const void *reply = NULL;
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without self there is no turn to end */
     tr_status status = try_await(self, pending, &reply);
     if (__builtin_expect(status == TR_OK, 1))
         return reply;

@@ -18,11 +18,11 @@
 
 /* ---- Which messages belong together. ---- */
 
-/* Whether a message may be in a batch at all, as far as it alone can tell. */
+/* Whether a message may be in a batch, as far as the message alone decides it. */
 static bool may_be_in(const tr_handler *handler, const struct envelope *envelope)
 {
     const void *message = envelope_data((struct envelope *)(uintptr_t)envelope);
-    if (!mail_takes_capacity(envelope)) /* that of a timer */
+    if (!mail_takes_capacity(envelope)) /* a message of a timer */
         return false;
     if (handler->filter && !handler->filter(message))
         return false;
@@ -38,7 +38,7 @@ static bool may_follow(struct tr_self *self, const struct envelope *envelope)
     if (envelope->type != self->envelope->type &&
         dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->handler)
         return false;
-    /* A request that is late is a dead letter: its own turn sees to that. */
+    /* A late request is not taken, because its own turn makes it a dead letter. */
     if (envelope->kind == ENVELOPE_ASK && ask_is_late(worker, envelope))
         return false;
     return may_be_in(self->handler, envelope);
@@ -102,7 +102,7 @@ const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *
 
 /* ---- One message of a batch, as if the turn were about it alone. ---- */
 
-/* What the turn is about otherwise. */
+/* What focus_on replaces in a turn, and focus_end restores. */
 struct focus {
     struct envelope *envelope;
     uint64_t causal;
@@ -122,7 +122,7 @@ static struct focus focus_on(struct tr_self *self, size_t index)
     const struct batch_item *item = &self->batch->items[index];
     self->envelope = item->envelope;
     self->causal = item->envelope->causal;
-    if (index) /* the first one's is the turn's */
+    if (index) /* the turn itself has that of the first message */
         self->reply_failed = item->reply_failed;
     return before;
 }
@@ -193,7 +193,7 @@ tr_ref tr_sender_at(const tr_self *self, size_t index)
     return tr_ref_from_bits(self->batch->items[index].envelope->sender);
 }
 
-/* ---- All of them. ---- */
+/* ---- All messages of a batch. ---- */
 
 void tr__batch_refuse(struct tr_self *self, int code, const char *text)
 {
@@ -212,7 +212,7 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
         uint32_t due_ms = envelope->payload.ask.deadline_ms;
         uint32_t latest_ms = latest->payload.ask.deadline_ms;
         if (!latest_ms)
-            break; /* never */
+            break; /* it has no deadline, so none is later */
         if (!due_ms || (int32_t)(due_ms - latest_ms) > 0)
             latest = envelope;
     }
@@ -228,7 +228,7 @@ uint32_t tr__batch_in_hand(const struct cell *cell)
     return count;
 }
 
-/* As the end of a turn does it with its own message. */
+/* Ends one message of a batch as the end of a turn ends its own message. */
 static void end_one(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;

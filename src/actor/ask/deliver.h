@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Delivery: how an envelope gets from a turn to its receiver. Tell, ask, reply and forward are this one function.
+ * Delivery: how an envelope gets from a turn to its receiver. Tell, ask, reply and forward all call
+ * the one function deliver.
  *
- * `kind` and `flags` are constants in each call, and the function is inline: each verb has its own copy with what
- * its kind needs, by the table of actor/mail/kind.h, and no more. In this order:
- *   1. quickly, into the mailbox of an actor of this worker of which nothing unusual is known;
- *   2. tr__mail_send: into the outbox of a durable turn, to an actor of this worker, to another worker, to a
- *      client;
- *   3. what takes capacity and was refused goes to a member, if the receiver is a group, and waits for capacity, if
- *      it may: tr__deliver_refused.
+ * `kind` and `flags` are constants in each call, and the function is inline. So each verb has its
+ * own copy, with only what its kind needs by the table of actor/mail/kind.h. The function tries, in
+ * this order:
+ *   1. the quick way, into the mailbox of an actor of this worker of which nothing unusual is
+ *      known;
+ *   2. tr__mail_send: into the outbox of a durable turn, to an actor of this worker, to another
+ *      worker, to a client;
+ *   3. tr__deliver_refused, for a message that takes capacity and was refused. It sends the message
+ *      to a member, if the receiver is a group, and waits for capacity, if it may.
  */
 #ifndef ACTOR_ASK_DELIVER_H
 #define ACTOR_ASK_DELIVER_H
@@ -23,13 +26,16 @@ enum deliver_flag {
 };
 
 /**
- * A message that takes capacity was refused with `status`, or other turns are before this one. As deliver; it may
- * wait, unless the ask is one of tr_ask_then.
+ * Continues deliver for a message that takes capacity and was refused with `status`, or that has to
+ * wait for other turns of the line. Returns as deliver. May wait, unless `ask` is one of
+ * tr_ask_then.
  */
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, tr_status status);
 
-/** A request has arrived: notes if its receiver is behind a barrier, for the search of cycles. */
+/**
+ * Notes, for the search of cycles, that a request was sent to an actor that is behind a barrier.
+ */
 ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *cell,
                                       const struct ask *ask)
 {
@@ -39,9 +45,10 @@ ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *c
 }
 
 /**
- * Hands an envelope over that is addressed to `*to`, which is in `*cell`. If the receiver is a group, the member
- * that takes it is put there. `ask`: the own ask whose request it is; NULL: there is none. It is accepted, or
- * refused and then still the caller's. Worker only.
+ * Sends an envelope that is addressed to `*to`, whose cell is `*cell`. If the receiver is a group,
+ * sets both to the member that takes the envelope. `ask` is the ask of this turn whose request it
+ * is, or NULL. On TR_OK the envelope was accepted; else it was refused and still belongs to the
+ * caller. Worker only.
  */
 ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, enum envelope_kind kind,

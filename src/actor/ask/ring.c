@@ -10,41 +10,50 @@
 #include "actor/turn/park.h"
 
 enum {
-    CHAIN_MAX = 1024, /* actors that wait for each other; a longer chain ends by its timeouts */
-    BRANCHES_MAX = 32 /* where one of them waits for several, one inside the other */
+    CHAIN_MAX = 1024, /* actors of a chain; the waits of a longer cycle end by their timeouts */
+    BRANCHES_MAX = 32 /* nested branches, where an actor of the chain waits for several others */
 };
 
-/* What somebody waits for: a reply of `to` to the ask `id` of `asker`; or capacity, then id is 0. */
+/*
+ * What a turn waits for: a reply of `to` to the ask `id` of `asker`. If id is 0: capacity in the
+ * mailbox of `to`.
+ */
 struct edge {
     uint64_t to;
     uint64_t asker;
     uint32_t id;
 };
 
-/* An actor with a turn that waits for any of several: what leads to it again is no way out. */
+/*
+ * A turn that waits for any of several asks, while the search follows these asks. A chain that
+ * leads to this turn again is no way out.
+ */
 struct crossing {
     const struct crossing *outer;
     const struct tr_self *turn;
 };
 
-/* The search for somebody among those whom an actor waits for, and they in turn. */
+/* A search for a way from an actor back to itself, along the chain of actors that wait. */
 struct search {
     struct worker *worker;
-    uint64_t origin;             /* who waits for himself, if he is found, */
-    uint64_t number;             /* the number of his wait, */
-    uint32_t ask;                /* and what he waits for; 0: capacity */
-    const struct tr_self *loose; /* the origin's turn, if it is no barrier; NULL: it is one */
-    int32_t left;                /* actors to look at */
-    bool is_silent; /* takes nothing in: what an actor waits for may be behind its door */
-    bool is_far;    /* goes on where the chain leaves this worker */
-    bool has_left;  /* it does */
-    bool has_met;   /* the origin was met, and not only a crossing */
+    uint64_t origin;             /* the actor that waits for itself, if the search finds it */
+    uint64_t number;             /* the number of the origin's wait */
+    uint32_t ask;                /* in RINGs: the ask that the origin waits for; 0: capacity */
+    const struct tr_self *loose; /* the origin's turn, if it is no barrier; NULL: it is a barrier */
+    int32_t left;                /* how many actors may still be looked at */
+    /* takes no mail in. Else it does, because what an actor waits for may be behind its door */
+    bool is_silent;
+    bool is_far;   /* sends RINGs where the chain leaves this worker */
+    bool has_left; /* the chain leaves this worker */
+    bool has_met;  /* the search has met the origin, and not only a crossing */
     const struct crossing *crossings;
 };
 
 /*
- * What a RING may look at is taken from what is left here, all of it on the last way: else each would
- * have two where chains part, and those again, without end where they meet.
+ * Notes that the chain leaves this worker, and sends a RING there if the search is_far. The number
+ * of actors that the RING may look at is taken from search->left: all of it if `is_last`, else
+ * half. Otherwise each RING could become two where chains part, and these again, without end where
+ * the chains meet.
  */
 static void search_far(struct search *search, struct edge edge, bool is_last)
 {
@@ -74,7 +83,7 @@ static struct edge edge_of(const struct ask *ask)
     return (struct edge){ask->to, ask->turn->cell->identity, ask->id};
 }
 
-/* Whether any of a turn's asks is enough for it. */
+/* Whether any one of the asks that a turn waits for is enough for it. */
 static bool waits_for_any(const struct tr_self *turn)
 {
     uint32_t open = 0;
@@ -84,7 +93,10 @@ static bool waits_for_any(const struct tr_self *turn)
     return open > turn->wait.wanted;
 }
 
-/* A turn that waits for any is stuck only if all lead back; what is elsewhere may not. */
+/*
+ * Whether a turn that waits for any of its asks is stuck: all of them must lead back. A chain that
+ * leaves this worker counts as a way out.
+ */
 static bool all_lead_back(struct search *search, const struct tr_self *turn, int depth)
 {
     struct crossing crossing = {search->crossings, turn};
@@ -101,7 +113,7 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
         if (!is_stuck)
             break;
     }
-    /* Within another crossing what leads to that one will do. */
+    /* Inside an outer crossing the origin need not be met: to lead to that crossing is enough. */
     is_stuck = is_stuck && (search->has_met || crossing.outer);
     search->crossings = crossing.outer;
     search->is_far = is_far;
@@ -109,7 +121,7 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
     return is_stuck;
 }
 
-/* Whether a request that `turn` handles, or nobody as yet, leads to where a crossing is. */
+/* Whether a request leads to a crossing. `turn` handles the request; NULL: no turn does yet. */
 static bool is_crossing(const struct search *search, const struct cell *cell,
                         const struct tr_self *turn)
 {
@@ -121,19 +133,20 @@ static bool is_crossing(const struct search *search, const struct cell *cell,
 }
 
 /*
- * Follows what a turn waits for, except the last, which is left in *next (its `to` is 0: none) for
- * the caller's loop, with what *next was before. True when one of the others leads back.
+ * Follows what a turn waits for, after the edge that is in *next already. The last edge is not
+ * followed, but left in *next for the caller's loop; if its `to` is 0 there is none. Returns true
+ * when a followed edge leads back.
  */
 static bool follow_turn(struct search *search, const struct tr_self *turn, struct edge *next,
                         int depth)
 {
     if (turn->state != TURN_PARKED)
-        return false; /* it was woken, and so it will end, or wait anew */
+        return false; /* it was woken: it will end, or wait again */
     if (turn->wait.wanted && waits_for_any(turn))
         return all_lead_back(search, turn, depth);
     uint32_t at = turn->asks.count;
     const struct ask *ask = turn->wait.wanted ? turn_ask_before(turn, &at) : NULL;
-    /* One that is behind another turn of its actor waits for whom that one waits for. */
+    /* A turn that is behind another turn of its line waits for the same actor as that turn. */
     const struct tr_self *first = turn->sender.wants ? tr__line_first(turn) : turn;
     if (first->state != TURN_PARKED)
         return false;
@@ -157,7 +170,10 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
     }
 }
 
-/* Those who must end before an actor begins with another message. As follow_turn. */
+/*
+ * As follow_turn, for all turns of an actor that wait as barriers. The actor starts no ask and no
+ * notice before they resume.
+ */
 static bool follow_barriers(struct search *search, const struct cell *cell, struct edge *next,
                             int depth)
 {
@@ -170,7 +186,10 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
     return false;
 }
 
-/* Whether this is the request of a turn, of which it may have several: then it is not known. */
+/*
+ * Whether `edge` is the request of a turn. False for a turn with a batch: its requests are not
+ * looked at.
+ */
 static bool is_request_of(const struct tr_self *turn, struct edge edge)
 {
     const struct envelope *request = turn->envelope;
@@ -178,7 +197,10 @@ static bool is_request_of(const struct tr_self *turn, struct edge edge)
            request->sender == edge.asker && request->payload.ask.id == edge.id;
 }
 
-/* True when the chain that begins with `edge` leads to the origin, as far as this worker knows. */
+/*
+ * Returns true if the chain that begins with `edge` leads to the origin, or to a crossing, as far
+ * as this worker knows.
+ */
 static bool leads_back(struct search *search, struct edge edge, int depth)
 {
     while (search->left-- > 0) {
@@ -192,25 +214,28 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (cell->life == LIFE_NEW)
             return false;
         bool is_origin = edge.to == search->origin;
-        /* A turn that is no barrier holds nobody but who has asked it. */
+        /* A turn that is no barrier holds up only the actor whose request it handles. */
         if (search->loose && is_origin && is_request_of(search->loose, edge)) {
             search->has_met = true;
             return true;
         }
         if (!search->is_silent && !is_origin)
             mail_look(search->worker, cell);
-        /* A request that a turn handles waits for that turn, whatever else its actor waits for. */
+        /*
+         * A request waits for the turn that handles it, whatever else the actor of that turn waits
+         * for.
+         */
         struct edge next = {0, 0, 0};
         const struct tr_self *turn = NULL;
         if (edge.id)
             turn = tr__ask_turn(cell, edge.asker, edge.id);
         if (edge.id && !turn && tr__ask_is_put_off(cell, edge.asker, edge.id))
-            return false; /* nobody knows which turn will answer it */
-        /* What was asked first has just been sent: that it is there is known. */
+            return false; /* it is not known which turn will answer it */
+        /* The first request of the chain was just sent, so it is known to be there. */
         bool is_first = !depth && !search->is_far && search->left == CHAIN_MAX - 1;
         if (edge.id && !turn && !is_first &&
             !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
-            return false; /* it was passed on, or is answered */
+            return false; /* it was forwarded or answered, and its turn has ended */
         bool is_its_own = turn && search->number && turn->waits.number == search->number;
         if (is_origin && (!turn || is_its_own) && !search->loose) {
             search->has_met = true;
@@ -228,12 +253,12 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
     return false;
 }
 
-/* ---- Room. ---- */
+/* ---- Waits for capacity. ---- */
 
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    /* Who waits for what this turn itself has freed waits no longer. */
+    /* First grant what this turn itself has freed: a sender that gets it waits no longer. */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
     struct search search = {.worker = self->worker,
@@ -257,9 +282,12 @@ void tr__ring_announce(struct tr_self *self, uint64_t to)
     (void)leads_back(&search, (struct edge){to, 0, 0}, 0);
 }
 
-/* ---- Replies. ---- */
+/* ---- Waits for replies. ---- */
 
-/* One of a turn's asks is in a ring: that is its end, unless another may yet be answered. */
+/*
+ * Notes that an ask is in a cycle, and ends it. If its turn waits for any of several asks, ends it
+ * only if none of the others can still be answered.
+ */
 static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
 {
     ringed->is_ringed = true;
@@ -296,7 +324,7 @@ bool tr__ring_look_for_replies(struct tr_self *self)
                                 .loose = is_barrier ? NULL : self,
                                 .left = CHAIN_MAX};
         bool is_ring = leads_back(&search, edge_of(ask), 0);
-        /* What was found behind doors may have ended it. */
+        /* Mail that the search took in may have ended the ask. */
         ask = turn_ask_at(self, at);
         if (is_ring && self->wait.wanted && ask && ask_is_open(ask) && !ask->is_fixed)
             ask_in_ring(self, ask);
@@ -323,9 +351,9 @@ void tr__ring_announce_for_replies(struct tr_self *self)
     }
 }
 
-/* ---- What comes from elsewhere. ---- */
+/* ---- RINGs that arrive. ---- */
 
-/* A RING has come home. */
+/* Ends the wait of an actor to which its own RING has come back. */
 static void close_ring(struct cell *first, const struct tr_capacity *capacity)
 {
     struct tr_self *self = tr__waiter_find(first, capacity->number);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rings of actors that wait for each other.
+ * Finds cycles of actors that wait for each other.
  *
- * An actor with a turn that waits for capacity, or as a barrier for a reply, lets no ask or notice begin:
- * it holds those who wait for it. Who is about to wait follows the chain of those he would wait for,
- * all of them where an actor waits for several; of a turn that waits for any of several asks all must
- * lead back. A request that a turn handles waits for that turn alone. What leaves his worker a RING
- * follows, and when it comes back to him he waits no longer.
+ * An actor with a turn that waits for capacity, or waits as a barrier for a reply, starts no ask
+ * and no notice. So it holds up every actor that waits for it. A turn that is about to wait follows
+ * the chain of the actors that it would wait for:
+ *   - Where an actor waits for several others, the search follows all of them.
+ *   - A turn that waits for any of several asks is in a cycle only if all of them lead back.
+ *   - A request that a turn handles waits for that turn alone.
+ *   - Where the chain leaves the worker, a RING, which is an envelope, follows it. When the RING
+ *     comes back to the turn that sent it, that turn stops waiting.
  *
- * A turn that is no barrier holds nobody but who has asked it. It looks when it has asked an actor of its own
- * worker that is behind a barrier, and sends no RINGs: a ring of barriers alone it cannot close.
+ * A turn that is no barrier holds up only the actor whose request it handles. It searches when it
+ * has asked an actor of its own worker that is behind a barrier. It sends no RINGs, because it
+ * cannot close a cycle that has barriers only.
  *
- * The RINGs are sent when the wait was announced (tr_self.waits_for) and nothing is taken in between
- * that and the wait itself. So of those who close a ring from both sides at least one finds it: a
- * RING that came too early for one was sent before that one sent his own.
+ * The RINGs are sent after the wait was announced (tr_self.waits.on), and no mail is taken in
+ * between that and the wait itself. So if two turns close a cycle from both sides, at least one of
+ * them finds it: a RING that came to a turn before the turn had announced its wait was sent before
+ * the turn sent its own.
  *
  * Owner only, all of it.
  */
@@ -30,25 +35,32 @@ struct worker;
 
 enum ring {
     RING_IS_OPEN,
-    RING_LEAVES,   /* open as far as this worker knows */
+    RING_LEAVES,   /* open on this worker; the chain continues on another one */
     RING_IS_CLOSED /* the chain that begins with `to` leads back to this actor */
 };
 
-/** Looks at the chain, and behind the doors of those who are in it. Before the wait is announced. */
+/**
+ * Follows the chain that begins with `to`. Takes in the mail behind the doors of the actors in it.
+ * Must be called before the wait is announced.
+ */
 enum ring tr__ring_look(struct tr_self *self, uint64_t to);
 
-/** Sends RINGs where the chain leaves this worker. After the wait was announced, and just before it. */
+/**
+ * Sends RINGs where the chain leaves this worker. Must be called after the wait was announced, just
+ * before the turn waits.
+ */
 void tr__ring_announce(struct tr_self *self, uint64_t to);
 
 /**
- * The same for the asks that a turn is about to wait for. Of those that are in a ring each is ended, or,
- * when the turn waits for any of them, one if all are. True: chains leave this worker. The turn may be no
- * barrier.
+ * As tr__ring_look, for the asks that a turn is about to wait for. If the turn waits for all of
+ * them, ends each that is in a cycle. If the turn waits for any of them, ends one, and only if all
+ * are in cycles. Returns true if a chain leaves this worker. The turn need not be a barrier.
  */
 bool tr__ring_look_for_replies(struct tr_self *self);
+/** As tr__ring_announce, for the asks that a turn is about to wait for. */
 void tr__ring_announce_for_replies(struct tr_self *self);
 
-/** A RING has arrived; takes it. */
+/** Handles a RING that has arrived. Takes the envelope. */
 void tr__ring_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 #endif

@@ -2,10 +2,10 @@
 /**
  * The asks of a turn, in the order in which they were made.
  *
- * Most are answered, and of an answered one no more is kept than its reply, until the turn ends: who was
- * asked, and what, is written into the envelope, where it is in nobody's way, and the ask itself is the
- * next one's. A turn that asks often goes through little memory that way. What is not answered, or ended
- * otherwise, is still a struct ask. Owner only.
+ * Most asks are answered. Of an answered ask only the reply is kept until the turn ends. The
+ * receiver and the type of the request are written into fields of the reply's envelope that are no
+ * longer needed, and the struct ask is used for the next ask. So a turn that asks often uses little
+ * memory. An ask that is not answered, or ended without a reply, is still a struct ask. Owner only.
  */
 #ifndef ACTOR_ASK_TURN_ASKS_H
 #define ACTOR_ASK_TURN_ASKS_H
@@ -19,12 +19,15 @@
 struct ask;
 struct tr_self;
 
-enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it is an envelope */
+enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it has the envelope of a reply */
 
-/** Makes capacity for one more. False: no memory. */
+/** Makes space for more asks. Returns false when out of memory. */
 bool tr__turn_asks_grow(struct tr_self *self);
 
-/** Adds an ask that has its number, which the end of the turn drops. False: no memory. */
+/**
+ * Adds an ask, which has its number. The end of the turn frees it. Returns false when out of
+ * memory.
+ */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
 {
     struct turn_asks *asks = &self->asks;
@@ -36,25 +39,28 @@ static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
     return true;
 }
 
-/** What is known by this in its turn. */
+/** Returns the tr_pending by which the turn knows an ask. */
 static inline tr_pending ask_pending(const struct ask *ask)
 {
     return (tr_pending){ask->pending};
 }
 
-/** Whether a place has a reply, */
+/** Whether a place has the reply of an answered ask. */
 static inline bool place_is_answered(uintptr_t place)
 {
     return place & TURN_ASK_IS_ANSWERED;
 }
 
-/** and which. */
+/** Returns the reply of a place that place_is_answered. */
 static inline struct envelope *place_answer(uintptr_t place)
 {
     return (struct envelope *)(place - TURN_ASK_IS_ANSWERED);
 }
 
-/** The next older ask of a turn that was not answered, below the place *at, which becomes its; or NULL. */
+/**
+ * Returns the next older ask of a turn that was not answered, below the place *at, and sets *at to
+ * its place. NULL: there is none.
+ */
 static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *at)
 {
     while (*at) {
@@ -65,29 +71,30 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
     return NULL;
 }
 
-/** The same in a place; NULL when it was answered meanwhile. */
+/** Returns the ask in a place of a turn; NULL when it was answered meanwhile. */
 static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
 {
     uintptr_t place = turn->asks.places[at];
     return place_is_answered(place) ? NULL : (struct ask *)place;
 }
 
-/** For each ask of a turn that was not answered, the newest first, which may be answered by the body. */
+/** For each ask of a turn that was not answered, the newest first. The body may answer the ask. */
 #define TURN_EACH_ASK(ask, at, turn)                                                               \
     for (uint32_t at = (turn)->asks.count; (ask = turn_ask_before(turn, &at));)
 
-/** Of a reply that is kept: who was asked, and the type of the request. */
+/** Returns which actor was asked, from a reply that is kept. */
 static inline uint64_t answer_to(const struct envelope *answer)
 {
     return answer->sender;
 }
 
+/** Returns the type of the request, from a reply that is kept. */
 static inline const tr_type *answer_type(const struct envelope *answer)
 {
     return (const tr_type *)(uintptr_t)answer->causal;
 }
 
-/** Keeps a reply in place of its ask, which is no longer the turn's. */
+/** Keeps a reply in the place of its ask. From now on the ask does not belong to the turn. */
 static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
                                    struct envelope *answer)
 {

@@ -22,7 +22,7 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 {
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
-    /* Who waits for capacity is a barrier, and so mostly among the last ones. */
+    /* A turn that waits for capacity is a barrier, and so mostly near the end of the list. */
     struct list *parked = &cell->extra->parked.turns;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
@@ -36,7 +36,7 @@ struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t 
                                 int32_t lines)
 {
     struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
-    struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send knows the rest */
+    struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send sets the rest */
     struct envelope *envelope = NULL;
     tr_status status = mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
     return status == TR_OK ? envelope : NULL;
@@ -53,9 +53,12 @@ bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum enve
     return false;
 }
 
-/* ---- Of the actor in whose mailbox there is no capacity. ---- */
+/* ---- The actor in whose mailbox there is no capacity. ---- */
 
-/* What is below zero stays so, and is made up for before anybody is let in. */
+/*
+ * Reserves all capacity that is free, that of the stock included, for the senders that wait.
+ * Capacity below zero stays so, and is made up for before a sender gets any.
+ */
 static void put_by_all(struct cell *cell)
 {
     int32_t messages = CAPACITY_LARGEST;
@@ -67,7 +70,7 @@ static void put_by_all(struct cell *cell)
     tr__capacity_put_by(cell, messages, lines);
 }
 
-/* Nobody waits any more: what was put by is anybody's. */
+/* Ends the reservation when no sender waits any more: any sender may take the reserved capacity. */
 static void put_by_end(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -82,7 +85,7 @@ static struct tr_client *client_of(const struct envelope *wanted)
     return (struct tr_client *)(uintptr_t)wanted->causal;
 }
 
-/* Answers one who waits. False when he is gone, and the envelope is freed. */
+/* Answers a sender that waits. Returns false, and frees the envelope, when the sender is gone. */
 static bool answer(struct worker *worker, struct cell *cell, struct envelope *wanted,
                    int32_t messages, int32_t lines, tr_status status)
 {
@@ -102,7 +105,10 @@ static struct envelope *first_of(const struct cell_extra *extra)
     return (struct envelope *)(void *)extra->senders.ring->mail.next;
 }
 
-/* True when the first of those who wait got what it wants. */
+/*
+ * Removes the first sender that waits, and grants it capacity unless it is gone. Returns false, and
+ * removes nothing, if the reserved capacity does not suffice.
+ */
 static bool grant_first(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -134,14 +140,14 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    if (extra->senders.is_serving) /* capacity came back at once: it is seen below */
+    if (extra->senders.is_serving) /* capacity came back during the loop below, which uses it */
         return;
     if (cell->flags & CELL_SEALED) {
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
-    tr__capacity_put_by(
-        cell, 0, 0); /* what is below zero is made up for before anybody is let in */
+    /* Capacity below zero is made up for before a sender gets any. */
+    tr__capacity_put_by(cell, 0, 0);
     extra->senders.is_serving = true;
     while (extra->senders.ring && grant_first(worker, cell))
         ;
@@ -175,14 +181,14 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
         put_by_end(cell);
 }
 
-/* Puts one who waits behind the others, and takes the envelope on TR_OK. */
+/* Adds a sender that waits behind the others. Takes the envelope on TR_OK only. */
 static tr_status enlist(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
     if (cell->life >= LIFE_STOPPING || cell->flags & CELL_SEALED)
         return TR_STOPPED;
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     if (capacity_of(wanted)->lines > bound.lines)
-        return TR_MAILBOX_FULL; /* there will never be capacity */
+        return TR_MAILBOX_FULL; /* there will never be enough capacity */
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
@@ -192,7 +198,10 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
     return TR_OK;
 }
 
-/* One who waits elsewhere. It may be late: perhaps there is capacity by now, and no mail. */
+/*
+ * Handles the WANTED of a sender on another worker, or of a client. It may be late: perhaps there
+ * is capacity by now, and no mail that would make the actor run.
+ */
 static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
     tr_status status = enlist(worker, cell, wanted);
@@ -201,7 +210,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
         return;
     }
     tr__waiters_serve(worker, cell);
-    /* The actor has become one for which nobody waits, in the meantime. */
+    /* Meanwhile the actor may have got a behavior for which senders do not wait. */
     if (capacity_policy(capacity_load(&cell->door.capacity)) != TR_PARK)
         tr__waiters_refuse(worker, cell, TR_MAILBOX_FULL);
 }
@@ -225,7 +234,7 @@ void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
     }
 }
 
-/* One who waits has given up. */
+/* Removes the WANTED of a sender that has given up. */
 static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender, uint64_t number)
 {
     struct cell_extra *extra = cell->extra;
@@ -245,7 +254,7 @@ static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender
     if (!found)
         return;
     envelope_give(&worker->pool, found);
-    tr__waiters_serve(worker, cell); /* it may have stood in the way of the others */
+    tr__waiters_serve(worker, cell); /* the WANTED may have held up those behind it */
 }
 
 static void on_back(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -262,9 +271,9 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
     envelope_give(&worker->pool, envelope);
 }
 
-/* ---- Of the sender that waits. ---- */
+/* ---- The sender that waits. ---- */
 
-/* Sends what was granted, or is left of it, back. */
+/* Sends a GRANT, or what is left of it, back. Frees the envelope if nothing is left. */
 static void give_back(struct worker *worker, struct envelope *grant)
 {
     if (capacity_of(grant)->messages || capacity_of(grant)->lines)
@@ -302,17 +311,18 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
         return;
     }
     tr_status status = (tr_status)capacity->status;
-    self->waits.number = 0; /* it was answered */
+    self->waits.number = 0; /* the wait was answered */
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     else if (cell->flags & CELL_SUSPENDED)
-        give_back(worker, envelope); /* others can use it now; this one asks again when it may */
+        /* other senders can use it now; this turn asks again when it resumes */
+        give_back(worker, envelope);
     else
         self->capacity.grant = envelope;
     tr__turn_wake(self, status);
 }
 
-/* Not one that is being restarted. */
+/* Whether an actor is being set up for the first time, and not restarted. */
 static bool is_first_start(const struct cell *cell)
 {
     return cell->life == LIFE_STARTING && !(cell->extra && cell->extra->supervision.failure);
@@ -327,7 +337,10 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         if (!is_here) {
             (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
         } else if (cell->life == LIFE_NEW || (is_first_start(cell) && cell->exceptions)) {
-            /* Where an actor that has asked nobody yet keeps nothing else: tr__waiters_mount. */
+            /*
+             * An actor that has asked nothing yet has no other mail in `exceptions`.
+             * tr__waiters_mount takes the WANTED from there.
+             */
             mail_count(cell, envelope);
             ring_push(&cell->exceptions, envelope);
         } else {
@@ -365,23 +378,23 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 
 /* ---- Waiting. ---- */
 
-/* Takes the envelope. TR_OK: an answer will come. */
+/* Asks for capacity with a WANTED. Takes the envelope. On TR_OK an answer will come. */
 static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell || cell_owner(cell) != worker->index)
         return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
-    mail_look(worker, cell); /* what came from elsewhere came first */
+    mail_look(worker, cell); /* mail of other threads came first */
     mail_readdress(wanted, ENVELOPE_WANTED, to, from);
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);
     else if (mail_is_idle(cell) && cell->extra->senders.reserved > 0)
-        mail_make_ready(worker, cell); /* nothing but this makes it run, and let somebody in */
+        mail_make_ready(worker, cell); /* nothing else makes the actor run and grant capacity */
     return status;
 }
 
-/* Nobody has answered, and nobody needs to. */
+/* Cancels a wait that was not answered. */
 static void give_up(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -393,7 +406,7 @@ static void give_up(struct tr_self *self)
         strike_out(worker, cell, from, self->waits.number);
         return;
     }
-    /* Without it the capacity comes, and goes back. */
+    /* Without memory for the BACK, the capacity is granted later, and goes back then. */
     struct envelope *envelope = tr__letter_new(worker, self->waits.number, 0, 0);
     if (!envelope)
         return;
@@ -401,7 +414,10 @@ static void give_up(struct tr_self *self)
     (void)tr__letter_send(worker, envelope, ENVELOPE_BACK, self->waits.on, from);
 }
 
-/* Asks for capacity and waits until it is granted; also when it was and is gone again. Its actor has an extra. */
+/*
+ * Asks for capacity and waits until it is granted. Also returns TR_OK if it was granted and is gone
+ * again. The actor of the turn has an extra.
+ */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
     struct worker *worker = self->worker;
@@ -440,9 +456,9 @@ tr_status tr__barrier_wait_for_replies(struct tr_self *self)
     bool has_left = tr__ring_look_for_replies(self);
     if (!self->wait.wanted) {
         self->waits.number = 0;
-        return TR_OK; /* what was found has ended it */
+        return TR_OK; /* the search has ended the wait */
     }
-    self->waits.on = self->cell->identity; /* whom in particular its asks say */
+    self->waits.on = self->cell->identity; /* its asks say which actors it waits for */
     if (has_left)
         tr__ring_announce_for_replies(self);
     tr_status status = tr__turn_park(self, TR_NEVER);
@@ -456,10 +472,13 @@ tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
     TR_ASSERT_SLOW(turn_is_mine(self));
     (void)tr__ring_look_for_replies(self);
     return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
-                             : TR_OK; /* what was found has ended it */
+                             : TR_OK; /* the search has ended the wait */
 }
 
-/* Uses the grant for a message; the rest is for what this stretch sends next. */
+/*
+ * Sends a message with capacity of the grant. The rest is for what this stretch sends next, unless
+ * another turn of the line waits for it.
+ */
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {
     struct worker *worker = self->worker;
@@ -489,7 +508,10 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     return TR_OK;
 }
 
-/* What is left in the stock of the actor in whose mailbox the turn has capacity. */
+/*
+ * Frees the granted capacity that the turn has not used and that is still in the stock of the
+ * receiver.
+ */
 static void favour_end(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -500,7 +522,7 @@ static void favour_end(struct tr_self *self)
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
         tr__capacity_put_by(cell, messages, lines);
-        tr__waiters_serve(self->worker, cell); /* it may be long until it runs */
+        tr__waiters_serve(self->worker, cell); /* the actor may not run for a long time */
     } else if (cell->flags & CELL_EXACT_BOUND) {
         capacity_give(&cell->door.capacity, messages, lines);
         cell->stock = 0;
@@ -517,7 +539,10 @@ void tr__turn_return_capacity(struct tr_self *self)
         grant_return(self);
 }
 
-/* Of a turn that is the first of its line. Takes the envelope on TR_OK only. */
+/*
+ * Waits for capacity and sends a message, in a turn that is the first of its line. Takes the
+ * envelope on TR_OK only.
+ */
 static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct envelope *envelope,
                                 tr_time deadline_ns)
 {
@@ -561,7 +586,7 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
         return status == TR_CANCELLED ? status : TR_MAILBOX_FULL;
     if (cell == self->cell)
         return TR_MAILBOX_FULL;
-    /* By rule 4 of actor/ask/line.h nobody is before it. */
+    /* By rule 4 of actor/ask/line.h no other turn is before this one. */
     if (self->capacity.grant && self->capacity.grant->sender == to &&
         capacity_of(self->capacity.grant)->messages &&
         capacity_of(self->capacity.grant)->lines >= (int32_t)mail_lines(envelope))
@@ -574,7 +599,7 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
     deadline_ns = deadline_ns < park_ns ? deadline_ns : park_ns;
     bool is_behind = !list_is_empty(&self->cell->extra->waits.line) && tr__line_has(self->cell, to);
     line_enter(self, to);
-    self->sender.held = envelope; /* in case that this turn is abandoned */
+    self->sender.held = envelope; /* freed if this turn is abandoned */
     status = is_behind ? wait_behind(self, cell, envelope, deadline_ns)
                        : wait_and_place(self, cell, envelope, deadline_ns);
     self->sender.held = NULL;

@@ -2,22 +2,24 @@
 /**
  * Senders that wait for capacity in a mailbox (TR_PARK).
  *
- * A turn, or a client's thread, that finds a mailbox full sends its owner a WANTED and waits. The
- * owner keeps those in a ring, in the order of arrival. As long as there are any, all capacity that
- * becomes free is put by for them, so that nobody overtakes; at the end of each run it is granted,
- * up to STOCK_STEP messages to each. The envelope of the WANTED goes back as the GRANT.
+ * A turn, or a client's thread, that finds a mailbox full sends a WANTED to the actor of that
+ * mailbox and waits. The owner keeps the WANTEDs in a ring, in the order of arrival. While there
+ * are any, all capacity that becomes free is reserved for these senders, so that no other sender
+ * overtakes them. At the end of each run the reserved capacity is granted, up to STOCK_STEP
+ * messages to each sender. The envelope of the WANTED goes back as the GRANT.
  *
- * A sender on the same worker has what it was granted in the receiver's stock until its stretch
- * ends: nobody else can run meanwhile. One that lives elsewhere keeps the GRANT, takes from it, and
- * sends what is left back (BACK) when its stretch ends. Who gives up, by his deadline or because he
- * ends, says so with a BACK as well; what is granted to him meanwhile goes back when it arrives.
+ * If the sender is on the same worker, the granted capacity is in the receiver's stock until the
+ * stretch of the sender ends; no other actor of the worker can run meanwhile. A sender on another
+ * worker keeps the GRANT, takes capacity from it, and sends the rest back (BACK) when its stretch
+ * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK.
+ * Capacity that is granted to it in the meantime goes back when the GRANT arrives.
  *
- * A client has no worker to send anything back while it does something else. So who grants it capacity
- * claims its wait first (client_claim), and a client whose wait was claimed waits for the answer,
- * which is on its way.
+ * A client has no worker that could send capacity back while the client does something else. So the
+ * owner that grants capacity to a client claims the wait of the client first (client_claim). A
+ * client whose wait was claimed waits for the answer, which is on its way.
  *
- * An actor that waits for capacity lets no ask or notice begin, so a ring of such actors would wait for
- * each other: see actor/ask/ring.h.
+ * An actor with a turn that waits for capacity starts no ask and no notice. So a cycle of such
+ * actors would wait forever: actor/ask/ring.h finds such cycles.
  */
 #ifndef ACTOR_ASK_WAITERS_H
 #define ACTOR_ASK_WAITERS_H
@@ -35,47 +37,61 @@ struct tr_self;
 struct worker;
 
 /**
- * What travels in the envelopes of this page. `number` is that of the wait. In a WANTED of a client
- * `causal` is the client. A BACK with TR_CANCELLED: who waited has given up. A RING has in
- * `messages` how many actors may still be looked at, in `status` the ask of the one who looks, and in
- * `lines` and `causal` the ask, and its asker, that led to where it is sent.
+ * The message in a WANTED, a GRANT, a BACK and a RING. `number` is the number of the wait. Kinds
+ * that use the fields, or `causal` of the envelope, in their own way:
+ *   - WANTED of a client: `causal` is the client.
+ *   - BACK with the status TR_CANCELLED: the sender has given up.
+ *   - RING: `messages` is how many actors may still be looked at, and `status` the ask of the turn
+ *     that searches. `lines` is the ask that led to the receiver of the RING, and `causal` the
+ *     actor that made that ask.
  */
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
            (bool, is_client));
 
-/** So ends the hope of those who wait. Owner only. */
+/** Answers all senders that wait for capacity in this mailbox with `status`. Owner only. */
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status);
 
-/** An actor was set up, or will never be: those who came before that. Owner only. */
+/**
+ * Handles the WANTEDs that arrived before an actor was set up. If the actor will never be set up
+ * (`is_up` is false), answers them with TR_STOPPED. Owner only.
+ */
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
- * Sends a message to an actor that wants its senders to wait, when there is capacity. Takes the
- * envelope on TR_OK only. It waits for TR_PARK_NS, and not after `deadline_ns`. TR_MAILBOX_FULL,
- * TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
+ * Waits until there is capacity in a mailbox for a message of this turn, behind other turns of the
+ * line, and sends it. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not
+ * beyond `deadline_ns`. TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
  */
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);
 
 /**
- * Waits until tr__turn_wake for those of a turn's asks that are wanted; as tr__turn_park. Of a barrier,
- * asks that are in a ring end with TR_ASK_CYCLE.
+ * Waits, in a turn that is a barrier, until the wanted ones of its asks are done. Returns as
+ * tr__turn_park. Asks that are in a cycle end with TR_ASK_CYCLE.
  */
 tr_status tr__barrier_wait_for_replies(struct tr_self *self);
-/** The same of a turn that is none, but has a request itself and has asked one that is behind a barrier. */
+/**
+ * As tr__barrier_wait_for_replies, for a turn that is no barrier, but handles a request and has
+ * asked an actor that is behind a barrier.
+ */
 tr_status tr__turn_wait_behind_barrier(struct tr_self *self);
 
-/** A turn that waits, by the number of its wait, or NULL. Owner only. */
+/** Returns the turn of an actor that waits under this number, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);
 
-/** An envelope of this page, filled; NULL when out of memory. */
+/**
+ * Returns an envelope with a tr_capacity; NULL when out of memory. tr__letter_send sets its kind.
+ */
 struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
                                 int32_t lines);
-/** Sends such an envelope on; false when its receiver is gone, and it is freed. */
+/** Sends an envelope with a tr_capacity. Returns false, and frees it, when its receiver is gone. */
 bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
                      uint64_t to, uint64_t from);
 
-/** An actor is Suspended: what its turns were granted and have not used goes back. Owner only. */
+/**
+ * Sends back what the turns of an actor that is now Suspended were granted and have not used. Owner
+ * only.
+ */
 void tr__grants_return(struct cell *cell);
 
 #endif
