@@ -181,8 +181,8 @@ struct shutdown {
     atom32 sweep;         /* number of the last sweep that was requested */
     atom64 began_ns;      /* when the actors were asked to stop; 0: not yet */
     atom64 over_ns;       /* when /user stopped; 0: not yet */
-    atom64
-        slow_ns; /* an actor that takes longer than this to stop is noted in slow[] of the report */
+    /* an actor that takes longer than this to stop is noted in slow[] of the report */
+    atom64 slow_ns;
     /* an actor gets a line only if it is worth more than this; see actor/system/report.c */
     atom64 floor;
     struct shutdown_stats shutdown_stats;

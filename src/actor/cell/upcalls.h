@@ -24,10 +24,7 @@ struct tr_self;
 struct tr_system;
 struct worker;
 
-/*
- * ---- Mail that has arrived, by its kind. Each function takes the envelope, except
- * tr__budget_mail. ----
- */
+/* ---- Mail that has arrived, by kind. All but tr__budget_mail take the envelope. ---- */
 
 /** Charges the memory of a message for a metered actor to its budget. turn/budget.c; owner. */
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope);

@@ -114,7 +114,7 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
 /** Removes all watches of a target. Returns the first of their ring, or NULL. */
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);
-/** Frees the buckets. The envelopes are freed with the pool that they come from. */
+/** Frees the buckets. Does not free the envelopes in them: the owner of their memory does. */
 void tr__watched_free(struct watched *watched, const struct memory_source *source);
 
 #endif
