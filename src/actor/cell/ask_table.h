@@ -58,8 +58,8 @@ struct ask {
     /* it is in the chain of asks that may be young; also while it is free */
     bool is_chained;
     struct ask *young_next; /* the next ask of that chain */
-    struct envelope
-        *carrier; /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    struct envelope *carrier;
     struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none has arrived */
     tr_status status;
     char *trace;       /* of an ask that timed out, or NULL */

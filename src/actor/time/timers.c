@@ -150,7 +150,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     const struct timer_context *context = context_of(worker, entry);
     if (timer_kind(entry) == TIMER_FIXED_RATE) {
         /*
-         * Several missed ticks become one tick. The later deadlines stay multiples of the period.
+         * Several missed ticks become one tick. Later deadlines keep their distance in periods.
          */
         tr_time period_ns = (tr_time)context->value;
         tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
