@@ -122,7 +122,7 @@ static void use_verb(tr_self *self, enum verb verb, listener_ref to)
 static tr_next on_use(tr_self *self, struct user_state *state, const struct use *message)
 {
     state->uses++;
-    use_verb(self, message->verb, listener_ref_of(message->to));
+    use_verb(self, (enum verb)message->verb, listener_ref_of(message->to));
     if (message->saves)
         tr_save(self);
     if (message->fails)
@@ -173,7 +173,7 @@ static bool play(enum verb verb, bool saves, bool fails)
     ck_assert_int_eq(tr_try_durable(test, &user, user, "a"), TR_OK);
     tr_kit_settle(kit);
     use_ask asked = tr_ask(
-        test, user, use, .verb = verb, .to = tr_any(listener), .fails = fails, .saves = saves);
+        test, user, use, .verb = (int32_t)verb, .to = tr_any(listener), .fails = fails, .saves = saves);
     tr_status status = tr_try_await(test, asked, NULL);
     ck_assert_msg((status == TR_OK) == !fails, "verb %d: %s", verb, tr_status_name(status));
     tr_kit_settle(kit);

@@ -28,7 +28,7 @@ static bool table_resize(struct worker *worker, struct ask_table *table, uint32_
     return true;
 }
 
-/* Of an actor without asks. */
+/* Gives a table to an actor that has none. */
 static bool table_open(struct worker *worker, struct ask_table *table)
 {
     struct ask_table *spare = &worker->asks.table_spare;
@@ -54,7 +54,7 @@ static void table_close(struct worker *worker, struct ask_table *table)
     table->slots = NULL;
 }
 
-/* Gives the newest ask a slot, since there is to be another. */
+/* Puts the newest ask into a slot, because another one is to be added. */
 __attribute__((__noinline__)) static bool newest_place(struct worker *worker,
                                                        struct ask_table *table)
 {
@@ -90,7 +90,7 @@ void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask)
     uint32_t hole = ask_table_home(ask->id, mask);
     while (table->slots[hole] != ask)
         hole = (hole + 1) & mask;
-    /* What came behind it by collision moves up. */
+    /* Asks that are behind it because of collisions move up. */
     for (uint32_t place = (hole + 1) & mask; table->slots[place]; place = (place + 1) & mask) {
         uint32_t home = ask_table_home(table->slots[place]->id, mask);
         if (((place - home) & mask) < ((place - hole) & mask))
@@ -115,7 +115,7 @@ void tr__ask_table_shrink(struct worker *worker, struct ask_table *table)
     while (size > TABLE_FIRST && 8 * table->count < size)
         size /= 2;
     if (size <= table->mask)
-        (void)table_resize(worker, table, size); /* or it stays as large as it is */
+        (void)table_resize(worker, table, size); /* if this fails, the table keeps its size */
 }
 
 void tr__ask_table_free(struct worker *worker, struct cell *cell)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The record of an ask, and the asks of an actor, by number: open addressing, at most three quarters full. What becomes
- * of an ask is in actor/ask/ask.h.
+ * The record of an ask, and the table of the asks of an actor, by number. The table uses open
+ * addressing and is at most three quarters full. actor/ask/ask.h says what happens to an ask.
  *
- * The newest ask is beside it, so that asks of which each is answered before the next is made need no
- * table at all. An actor that has none gets one that the worker keeps empty for this. Owner only.
+ * The newest ask is kept beside the table. So an actor whose asks are each answered before the next
+ * one is made needs no table. An actor that needs a table gets the empty one that its worker keeps
+ * for this, if there is one. Owner only.
  */
 #ifndef ACTOR_CELL_ASK_TABLE_H
 #define ACTOR_CELL_ASK_TABLE_H
@@ -16,49 +17,56 @@
 
 struct ask {
     struct timer_node timeout;
-    struct ask *next; /* of a free one */
+    struct ask *next; /* in the list of free asks */
     struct tr_self *turn;
-    const tr_type *type; /* of the request */
+    const tr_type *type; /* type of the request */
     uint64_t to;
     tr_time asked_ns;
     union {
         struct {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             uint32_t id;
-            uint32_t place; /* in its turn: actor/ask/turn_asks.h */
+            uint32_t place; /* its place among the asks of its turn: actor/ask/turn_asks.h */
 #else
             uint32_t place;
             uint32_t id;
 #endif
         };
-        uint64_t pending; /* both: tr_pending.id */
+        uint64_t pending; /* both of them: tr_pending.id */
     };
     union {
         struct {
-            bool is_listed;  /* in the table of its actor */
-            bool is_young;   /* its timer is in no wheel yet: actor/ask/ask_open.h */
-            bool is_wanted;  /* its turn waits for it */
-            bool is_look;    /* it asks why, and has no trace: see actor/verbs/why.h */
-            bool is_fixed;   /* its outcome is known: what comes now is late; not of a young one */
-            bool is_done;    /* the same, and its trace, if it has one, is told */
-            bool is_ringed;  /* as far as its turn depends on this one it waits for ever: ring.h */
-            bool is_untimed; /* of a young one: its time is counted from when it is in the wheel */
+            bool is_listed; /* it is in the table of its actor */
+            bool is_young;  /* its timer is in no wheel yet: actor/ask/ask_open.h */
+            bool is_wanted; /* its turn waits for it */
+            /* it belongs to tr_actor_why, and gets no trace: see actor/verbs/why.h */
+            bool is_look;
+            /* its outcome is decided: a later answer is late. Never set while is_young */
+            bool is_fixed;
+            bool is_done; /* is_fixed, and its trace, if it gets one, is complete */
+            /*
+             * it is in a cycle of asks: a turn that waits for this ask alone would wait forever.
+             * See actor/ask/ring.h
+             */
+            bool is_ringed;
+            bool is_untimed; /* while is_young: its timeout starts when it is put into the wheel */
         };
-        uint32_t standing; /* the first four, */
-        uint64_t flags;    /* and all of them, for one look: ASK_LISTED and so on */
+        uint32_t standing; /* the first four flags, */
+        uint64_t flags;    /* and all of them, for one test: ASK_LISTED and so on */
     };
-    uint32_t tick;          /* of an untimed one: of the loop, when it was asked */
-    bool is_chained;        /* with those that may be young, also when it is free, */
-    struct ask *young_next; /* the next of them */
-    struct envelope
-        *carrier; /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
-    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none came */
+    uint32_t tick; /* while is_untimed: the tick of the loop at which it was made */
+    /* it is in the chain of asks that may be young; also while it is free */
+    bool is_chained;
+    struct ask *young_next; /* the next ask of that chain */
+    /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    struct envelope *carrier;
+    struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none has arrived */
     tr_status status;
-    char *trace;       /* of one that timed out, or NULL */
-    uint64_t story_to; /* who is to go on with it */
+    char *trace;       /* of an ask that timed out, or NULL */
+    uint64_t story_to; /* ref of the actor that has to continue the trace */
 };
 
-/* The flags of an ask by their place: a bool is a byte. */
+/* The flags of an ask by their index: a bool is a byte. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ASK_BYTE(place) (UINT64_C(1) << 8 * (place))
 #define ASK_STANDING(flags) ((uint32_t)(flags))
@@ -76,28 +84,32 @@ static_assert(offsetof(struct ask, is_wanted) == offsetof(struct ask, flags) + 2
 static_assert(offsetof(struct ask, is_untimed) == offsetof(struct ask, flags) + 7,
               "ASK_UNTIMED is the last byte");
 
-/** A turn begins to wait for it. As a word, since a reply looks at the word soon. */
+/**
+ * Sets is_wanted: a turn starts to wait for the ask. Writes the whole word, because a reply soon
+ * reads the word.
+ */
 static inline void ask_want(struct ask *ask)
 {
     ask->standing |= ASK_STANDING(ASK_WANTED);
 }
 
-/** Whose ask it is; of one that is not done. */
+/** Returns the actor that asked, for an ask that is not done. */
 static inline struct cell *ask_cell(const struct ask *ask)
 {
     return ask->carrier ? (struct cell *)(void *)ask->carrier->mail.next : ask->turn->cell;
 }
 
 /*
- * Numbers are consecutive. They are spread (by the golden ratio), or those of one long wait would be
- * one long run of places that every later ask has to pass.
+ * Returns the first place of a number. Numbers are consecutive, so they are spread by the golden
+ * ratio. Otherwise the asks of one long wait would fill consecutive places that every later ask has
+ * to pass.
  */
 static inline uint32_t ask_table_home(uint32_t id, uint32_t mask)
 {
     return id * 0x9e3779b1u >> __builtin_clz(mask);
 }
 
-/** The ask of a number, or NULL. */
+/** Returns the ask with this number, or NULL. */
 static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t id)
 {
     if (__builtin_expect(table->newest && table->newest->id == id, 1))
@@ -110,10 +122,10 @@ static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t
     return table->slots[place];
 }
 
-/** Gives an ask its number and adds it. False: no memory. */
+/** Gives an ask its number and adds it. Returns false if out of memory. */
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
 
-/** The same, inline where there is no other. */
+/** As tr__ask_table_add, but inline if the table is empty. */
 static inline bool ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
     uint32_t id = table->last + 1;
@@ -125,10 +137,10 @@ static inline bool ask_table_add(struct worker *worker, struct ask_table *table,
     return true;
 }
 
-/** Removes one that has a slot. */
+/** Removes an ask that is in `slots`. */
 void tr__ask_table_take_out(struct ask_table *table, const struct ask *ask);
 
-/** Removes one that is there; tr__ask_table_shrink is to follow. */
+/** Removes an ask that is in the table. The caller calls tr__ask_table_shrink afterwards. */
 static inline void ask_table_remove(struct ask_table *table, const struct ask *ask)
 {
     if (__builtin_expect(table->newest == ask, 1))
@@ -137,19 +149,21 @@ static inline void ask_table_remove(struct ask_table *table, const struct ask *a
         tr__ask_table_take_out(table, ask);
 }
 
-/** After one or many were removed: gives back what the others do not need. */
+/** Frees memory that the remaining asks do not need. Called after one or more asks were removed. */
 void tr__ask_table_shrink(struct worker *worker, struct ask_table *table);
 
-/** Frees what the worker keeps. */
+/** Frees the empty table that the worker keeps. */
 void tr__ask_table_free_spare(struct worker *worker);
 
-/** The incarnation ends: frees the table of an actor that has no ask any more. */
+/** Frees the table of an actor without asks, at the end of its incarnation. */
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
-/** Whether nobody waits any more for the answer to a request whose time seems to be up. */
+/**
+ * Whether no turn waits any more for the answer to a request whose deadline seems to have passed.
+ */
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
 
-/** Whether the time of a request is up: nobody waits for it. */
+/** Whether the deadline of a request has passed and no turn waits for its answer. */
 static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
 {
     uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
@@ -158,7 +172,7 @@ static inline bool ask_is_late(const struct worker *worker, const struct envelop
     return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
 }
 
-/** Frees the places, of a turn without asks. */
+/** Frees the list of asks of a turn that has none. */
 void tr__turn_asks_free(struct tr_self *self);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A cell: what the runtime keeps of one actor. Three cache lines.
+ * A cell: the record of one actor. Three cache lines.
  *
- * The first line is what others touch: the door, and what does not change while the actor lives. The
- * second is what its worker needs for each message, the third the rest. Cells are never freed while
- * their system lives; a slot is a place for one, reused by the next tenant under a new generation.
+ * The first line has what other threads touch: the door, and members that do not change while the
+ * actor lives. The second line has what its worker needs for each message, the third line the rest.
+ * Cells are never freed while their system lives. A slot is a place for one cell; the next tenant
+ * reuses it under a new generation.
  *
- * Who writes: the door, see queue/door.h; `control`, anybody; sibling links, the parent's worker;
- * everything else, the worker that owns the cell (before it is mounted: who spawns it, then the
- * worker it was posted to). Other threads may look at four members whose owner pokes them (identity,
- * name, dispatch, the door's tenant): see actor/cell/view.h.
+ * Writers: for the door see queue/door.h. Any thread writes `control`. The parent's worker writes
+ * the sibling links. The worker that owns the cell writes everything else; before the cell is
+ * mounted that is the thread that spawns it, then the worker to which it was posted. Other threads
+ * may read four members that the owner writes by ATOM_POKE (identity, name, dispatch, the door's
+ * tenant): see actor/cell/view.h.
  */
 #ifndef ACTOR_CELL_CELL_H
 #define ACTOR_CELL_CELL_H
@@ -37,7 +39,7 @@ enum life {
     LIFE_COUNT
 };
 
-/** Where it stands with the scheduler: L-08 of docs/contract.md. A cell that was cleared is Created. */
+/** The scheduling state of an actor: L-08 of docs/contract.md. A cleared cell is SCHED_CREATED. */
 enum sched_state {
     SCHED_CREATED,
     SCHED_MOUNTING,
@@ -47,89 +49,104 @@ enum sched_state {
     SCHED_COUNT
 };
 
-/* Those that messages look at together are in one byte: sealed, metered, idles. */
+/* Flags that each message tests together are in the low byte: sealed, metered, idles. */
 enum cell_flag {
-    CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: what comes later is refused */
+    CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
-    CELL_WOKEN = 1 << 2,   /* turns that waited may go on */
-    CELL_KILLING = 1 << 3, /* it stops by Kill, and so do its children */
+    CELL_WOKEN = 1 << 2,   /* turns that waited may resume */
+    CELL_KILLING = 1 << 3, /* it stops because of a Kill, and so do its children */
     CELL_LINKED = 1 << 4,  /* it is in its parent's list */
-    CELL_BARRIER = 1 << 5, /* a turn waits, and no ask or notice begins meanwhile */
-    CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is there */
-    CELL_IDLES = 1 << 7,   /* it has a receive timeout: messages leave their mark */
-    CELL_FAILED =
-        1 << 8, /* a reason to be Suspended: it has failed; of one that stops: that is why */
-    CELL_MIXED = 1 << 9,           /* mailboxes other than that of notices may hold something */
-    CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: somebody asked for it */
-    CELL_POSTED = 1 << 11,  /* its door was closed while a post was on its way, which must arrive */
-    CELL_BY_KIND = 1 << 12, /* asks before notices */
-    CELL_CALLS = 1 << 13,   /* it runs the calls of a schedule: actor/verbs/schedule.h */
+    CELL_BARRIER = 1 << 5, /* a turn waits, and meanwhile no ask or notice starts */
+    CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is set */
+    CELL_IDLES = 1 << 7,   /* it has a receive timeout: each message records its time */
+    /* a reason to be Suspended: the actor has failed; while it stops: it stops because it failed */
+    CELL_FAILED = 1 << 8,
+    CELL_MIXED = 1 << 9,           /* mailboxes other than `notices` may hold something */
+    CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
+    /* its door was closed while a post was on its way, and that post must arrive first */
+    CELL_POSTED = 1 << 11,
+    CELL_BY_KIND = 1 << 12, /* handles asks before notices */
+    CELL_CALLS = 1 << 13,   /* it runs the callbacks of a schedule: actor/verbs/schedule.h */
     CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
-    CELL_EXACT_BOUND = 1 << 15 /* its mailbox is bounded so closely that nothing is put by */
+    /* its mailbox has a small bound that is counted exactly: no capacity is reserved in `stock` */
+    CELL_EXACT_BOUND = 1 << 15
 };
 
 enum cell_control {
     CONTROL_KILL = 1 << 0,   /* stop after this turn */
-    CONTROL_STOP = 1 << 1,   /* stop after what has arrived */
+    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived */
     CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3, /* its last child has ended: so does it */
-    CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to come back */
-    CONTROL_DECIDED =
-        1 << 6, /* its supervisor has decided, or what then was to be waited for is over */
-    CONTROL_BUDGET = 1 << 7,  /* it is over its budget: it fails */
+    CONTROL_FINISH = 1 << 3, /* its last child has ended: it ends, too */
+    CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
+    /* its supervisor has decided, or what the decision had to wait for is over */
+    CONTROL_DECIDED = 1 << 6,
+    CONTROL_BUDGET = 1 << 7,  /* it has exceeded its budget: it fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
-    CONTROL_BACK = 1 << 9     /* the thread of its turn that was stuck wants to go on */
+    CONTROL_BACK = 1 << 9     /* the thread of its stuck turn wants to continue */
 };
 
-/** What makes a message more than an ordinary one to the run that handles it. */
+/** The flags that make a run handle a message by the slow path. */
 enum { CELL_COUNTS_MESSAGES = CELL_IDLES | CELL_METERED };
-/** And to the capacity that it gives back. */
+/** The flags that make a run give back the capacity of a message by the slow path. */
 enum { CELL_SLOW_CAPACITY = CELL_COUNTS_MESSAGES | CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS };
-/** What makes more of an actor than one that notices are pushed to; and that takes one after another. */
+/**
+ * The flags of an actor that make sending a notice to it slow; and those that make its run slow.
+ */
 enum { CELL_SLOW_SEND = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
 enum { CELL_SLOW_RUN = CELL_SLOW_SEND | CELL_WOKEN | CELL_HAS_WAITING_SENDERS };
-enum { CELL_SUSPENDED = CELL_SUSPEND_WANTED | CELL_FAILED }; /* all reasons */
+enum { CELL_SUSPENDED = CELL_SUSPEND_WANTED | CELL_FAILED }; /* all reasons to be Suspended */
 
 enum {
-    CELL_STATE_INLINE = 16,     /* a state of up to this many bytes lives in the cell */
-    CELL_NOWHERE = 0xfffffffdu, /* no cell's owner: for who wants to find none */
-    CELL_GROUP_ADDRESS =
-        0xfffffffeu, /* owner: nobody lives there, others stand behind it; actor/mail/group_address.h */
-    CELL_FOREIGN = 0xffffffffu /* owner: no worker; also of an actor that is still to be mounted */
+    CELL_STATE_INLINE = 16, /* a state of at most this many bytes is in the cell */
+    /* a value of worker->fast_owner that is no cell's owner, so that no cell matches */
+    CELL_NOWHERE = 0xfffffffdu,
+    /*
+     * owner of a group address: no actor is in this slot, it stands for the members of the group;
+     * actor/mail/group_address.h
+     */
+    CELL_GROUP_ADDRESS = 0xfffffffeu,
+    /* owner: no worker owns the cell. Also while an actor waits to be mounted */
+    CELL_FOREIGN = 0xffffffffu
 };
 
 struct budget;
 struct budget_tree;
 
-/** How an actor is set up: of one that is still to be, and of one that can be again. */
+/**
+ * How an actor is set up. Kept for an actor that is not set up yet, and for one that can be started
+ * again.
+ */
 struct cell_origin {
     const tr_behavior *behavior;
-    const tr_child_spec *spec; /* of a TR_CHILD, NULL for others */
-    uint64_t spawner;          /* ref of the client that wants to know, 0 for none */
-    uint64_t causal;           /* of what the spawner handles */
-    uint32_t worker;           /* where it will live */
-    bool is_dismissed;         /* its parent has stopped it: it does not come back */
+    const tr_child_spec *spec; /* of a TR_CHILD, otherwise NULL */
+    uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
+    uint64_t causal;           /* causal id of the message that the spawner handles */
+    uint32_t worker;           /* index of the worker on which the actor starts */
+    bool is_dismissed;         /* its parent has stopped it: it is not started again */
     bool has_lived;            /* it has had a PreStart */
-    bool has_come_back;        /* another one was there before it */
-    bool is_counted;           /* in the holds of its spec; see actor/life/pooled.h */
-    bool is_away;              /* it has ended while its parent had the record of its failure */
+    bool has_come_back;        /* it replaces an earlier actor of this origin */
+    bool is_counted;           /* it counts in the `holds` of its spec; see actor/life/pooled.h */
+    bool is_away;              /* it ended while its parent had the record of its failure */
     bool is_admitted;          /* the shutdown waits until it is linked; see actor/life/pooled.h */
-    bool
-        has_place; /* of a durable actor that has waited in the line of durable/pressure.c: it may begin */
+    /* of a durable actor that has waited in the line of durable/pressure.c: it may start */
+    bool has_place;
     struct budget_tree *above; /* see actor/turn/budget.h */
-    struct failure *failure;   /* what an earlier actor of this origin has left; see supervise.h */
-    char *name;                /* of one that comes back as a new actor, else NULL */
-    const tr_type *type;       /* NULL: no message */
+    /* record that an earlier actor of this origin left; see actor/life/supervise.h */
+    struct failure *failure;
+    /* of an actor that is started again as a new actor, otherwise NULL */
+    char *name;
+    const tr_type *type; /* of the set-up message; NULL: there is none */
     _Alignas(16) unsigned char message[];
 };
 
 struct ask;
 
-/** The asks of an actor, by number. */
+/** The asks of an actor, by their number. */
 struct ask_table {
-    struct ask *newest; /* not in the slots: most are answered before there is another */
+    /* not in `slots`, because most asks are answered before the next one is made */
+    struct ask *newest;
     uint32_t count;
-    uint32_t last; /* number that was given last */
+    uint32_t last; /* the last number that was given */
     struct ask **slots;
     uint32_t mask;
 };
@@ -139,96 +156,113 @@ struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
 
-/** Turns that were parked. What each wait needs is together, in one cache line or two. */
+/** Turns that were parked. What each wait needs is in one cache line or two. */
 struct extra_parked {
     uint32_t count; /* turns that wait */
-    bool abandons;  /* a fault was trapped: turns that wait are dropped, not resumed */
-    struct list
-        turns; /* of struct tr_self: all that have waited, by their last wait; also one that runs */
-    struct tr_self *woken_first; /* while CELL_WOKEN: the turns that may resume, */
-    struct tr_self *woken_last;  /* in the order of waking */
+    bool abandons;  /* a fault was trapped: waiting turns are dropped, not resumed */
+    /*
+     * of struct tr_self: all turns that have waited, by their last wait; also one of them that runs
+     */
+    struct list turns;
+    struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume, */
+    struct tr_self *woken_last;  /* and the last, in the order of waking */
 };
 
 /** Requests that the actor has sent, and replies that it owes. */
 struct extra_asks {
     struct ask_table table;
-    uint32_t then_count; /* asks for which no turn waits: see actor/ask/ask_then.h */
-    struct list laters;  /* of struct later: requests whose reply was deferred */
+    /* asks of tr_ask_then, for which no turn waits: see actor/ask/ask_then.h */
+    uint32_t then_count;
+    struct list laters; /* of struct later: requests whose reply was deferred */
 };
 
 /** Mailboxes that few actors have. */
 struct extra_mail {
-    struct envelope
-        *requests;         /* a ring: asks, where they have a mailbox of their own: CELL_BY_KIND */
-    struct envelope *held; /* a ring: the rest of the cycle in which a barrier began */
+    /* a ring: asks, if they have a mailbox of their own (CELL_BY_KIND) */
+    struct envelope *requests;
+    /* a ring: the rest of the cycle in which a barrier began */
+    struct envelope *held;
 };
 
 struct extra_stash {
     struct envelope *ring;
     uint32_t count;
-    uint32_t lines; /* their memory, in lines of 64 bytes */
+    uint32_t lines; /* memory of these messages, in lines of 64 bytes */
 };
 
 struct extra_timers {
     struct timer_keys keys;
     struct loose_list loose;       /* timers without a key */
-    struct timer_parcel *parcel;   /* of an actor that moves */
+    struct timer_parcel *parcel;   /* the timers of an actor that moves to another worker */
     struct timer_aliases *aliases; /* see actor/time/move_timers.c */
-    uint64_t lines; /* memory of timers and of those of their messages that do not wait */
+    /*
+     * memory of the timers, and of their messages that are not in a mailbox, in lines of 64 bytes
+     */
+    uint64_t lines;
 };
 
 /** The receive timeout. */
 struct extra_idle {
     struct timer_node node;
     tr_time after_ns;       /* 0: none */
-    tr_time message_ns;     /* when the last message came */
-    struct envelope *event; /* the signal, while it waits to be handled */
-    bool is_paused;         /* while Suspended or parked: the timeout begins again afterwards */
+    tr_time message_ns;     /* when a message was last handled, or the timeout was set */
+    struct envelope *event; /* the signal, while it waits in a mailbox */
+    /* while Suspended or parked; afterwards the timeout starts again with its full time */
+    bool is_paused;
 };
 
-/** Which actor has suspended this one last, and when: see actor/verbs/why.h. */
+/** Which actor suspended this one last, and when: see actor/verbs/why.h. */
 struct extra_suspended {
     uint64_t by;
     tr_time since_ns;
 };
 
-/** More of turns that wait. */
+/** Further data about turns that wait. */
 struct extra_waits {
-    struct list born;  /* turns that have waited and not ended, oldest first */
-    struct list line;  /* turns that want capacity, by arrival: actor/ask/line.h */
-    uint32_t barriers; /* turns that let no ask or notice begin */
-    uint32_t blocked;  /* turns whose function is queued or runs: actor/turn/blocking.h */
-    struct tr_self
-        *stuck; /* the turn whose thread was replaced: actor/system/thread_handoff.h; or NULL */
+    struct list born;  /* turns that have waited and have not ended, oldest first */
+    struct list line;  /* turns that wait for capacity, by arrival: actor/ask/line.h */
+    uint32_t barriers; /* waiting turns that let no ask or notice start */
+    /* turns whose function of tr_blocking is queued or runs: actor/turn/blocking.h */
+    uint32_t blocked;
+    /* the turn whose thread was replaced, or NULL: actor/system/thread_handoff.h */
+    struct tr_self *stuck;
 };
 
 struct extra_watches {
     struct watch_table table; /* the actors that this one watches; see actor/life/watchers.h */
-    struct envelope *packed;  /* of an actor that moves: its watchers */
+    struct envelope *packed;  /* the watchers of an actor that moves to another worker */
 };
 
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* capacity that is reserved for them: messages, */
-    int32_t reserved_lines; /* and lines */
-    bool is_serving;        /* capacity is being granted */
+    int32_t reserved;       /* messages for which capacity is reserved for them, */
+    int32_t reserved_lines; /* and lines of 64 bytes */
+    bool is_serving;        /* tr__waiters_serve runs: a nested call leaves the work to it */
 };
 
 /** Supervision; see actor/life/supervise.h. */
 struct extra_supervision {
-    struct failure *failure; /* its own, past or present; NULL also while its parent has it */
-    struct envelope *failed; /* a ring: children that have failed, for which it is to decide */
-    struct list returns;     /* of struct failure: children that are to come back as new actors */
-    struct list pasts; /* of struct failure: children that end before they receive a decision */
-    struct restart_group *group; /* children that are being restarted together */
+    /* its own failure, past or present; NULL also while its parent has the record */
+    struct failure *failure;
+    /* a ring: children that have failed and wait for a decision of this actor */
+    struct envelope *failed;
+    /* of struct failure: children that are to be started again as new actors */
+    struct list returns;
+    /* of struct failure: children that end before they receive a decision */
+    struct list pasts;
+    struct restart_group *group; /* children that are restarted together */
     tr_time failed_ns;           /* when it failed last */
-    uint32_t significant;        /* children that are significant, and live */
-    bool is_away;                /* its parent has its failure */
-    bool keeps_places;           /* of `returns`: see actor/life/place.c */
+    uint32_t significant;        /* significant children that are alive */
+    bool is_away;                /* its parent has the record of its failure */
+    /*
+     * records in `returns` keep the places of their actors among the children: see
+     * actor/life/place.c
+     */
+    bool keeps_places;
 };
 
-/** What few actors need. */
+/** What only some actors need. */
 struct cell_extra {
     struct cell *cell;
     struct extra_parked parked;
@@ -236,14 +270,14 @@ struct cell_extra {
     struct extra_mail mail;
     struct extra_stash stash;
     struct extra_timers timers;
-    struct budget *budget; /* NULL: none applies */
+    struct budget *budget; /* NULL: no budget applies */
     struct extra_idle idle;
     struct extra_suspended suspended;
     struct extra_waits waits;
     struct extra_watches watches;
     struct extra_senders senders;
     struct extra_supervision supervision;
-    struct durable *durable; /* of an actor whose state is on disk; else NULL */
+    struct durable *durable; /* of a durable actor, otherwise NULL */
 };
 
 struct name;
@@ -251,35 +285,37 @@ struct dispatch;
 
 struct cell {
     struct door door;
-    uint64_t identity;        /* the ref, kept when the door no longer shows it */
-    struct name *name;        /* in the directory; NULL for anonymous actors */
-    struct cell_extra *extra; /* what few actors need; NULL until they do */
+    uint64_t identity;        /* the ref; kept after the door stops showing it */
+    struct name *name;        /* entry in the directory; NULL for anonymous actors */
+    struct cell_extra *extra; /* what only some actors need; NULL until the first need */
 
     struct task task;
     struct dispatch *dispatch;
-    void *state; /* of a client's cell: the client */
+    void *state; /* the state of the actor; of a client's cell: the client */
     struct heap *heap;
-    struct envelope *cycle;   /* what this cycle has still to handle; see actor/mail/mail.h */
-    struct envelope *notices; /* asks too, unless CELL_BY_KIND */
+    /* messages that this cycle still has to handle; see actor/mail/mail.h */
+    struct envelope *cycle;
+    struct envelope *notices; /* a mailbox; also has the asks unless CELL_BY_KIND */
     union {
         struct {
-            uint32_t stock; /* capacity put by for senders on this worker; see actor/mail/mail.h */
-            uint32_t queued_lines; /* memory of what waits in all lists, in lines of 64 bytes */
+            /* capacity reserved for senders on this worker; see actor/mail/mail.h */
+            uint32_t stock;
+            uint32_t queued_lines; /* memory of all queued messages, in lines of 64 bytes */
         };
-        uint64_t stock_and_lines; /* both, for one addition */
+        uint64_t stock_and_lines; /* both of them, so that one addition changes both */
     };
     atom32 control;      /* enum cell_control */
     uint16_t flags;      /* enum cell_flag */
-    uint8_t life;        /* enum life; changed by tr__cell_change only */
+    uint8_t life;        /* enum life; changed by tr__cell_change and cell_become only */
     uint8_t sched_state; /* enum sched_state; changed by actor/cell/sched_state.h only */
 
     struct envelope *replies;
     struct envelope *exceptions;
-    struct cell_origin *origin; /* NULL: its behavior, without a message */
+    struct cell_origin *origin; /* NULL: set up with its behavior, without a message */
     struct envelope *events;
-    uint32_t sibling_next; /* slots; the list is a ring, in start order */
-    uint32_t sibling_last; /* the one before */
-    uint32_t child_last;   /* the child that was started last, 0 for none */
+    uint32_t sibling_next; /* slot of the next sibling; the list is a ring, in start order */
+    uint32_t sibling_last; /* slot of the previous sibling */
+    uint32_t child_last;   /* slot of the child that was started last, 0 for none */
     uint32_t child_count;
     _Alignas(8) unsigned char state_inline[CELL_STATE_INLINE];
 };
@@ -287,44 +323,59 @@ struct cell {
 static_assert(sizeof(struct cell) == 192, "an idle actor costs three cache lines");
 static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own");
 
-/** In the door's tenant, above the slot of the parent: it was placed by the hash ring of the pool. */
+/**
+ * A bit in the door's tenant, above the slot of the parent: the hash ring of the pool has placed
+ * the actor.
+ */
 #define CELL_POOLED 0x80000000u
-/** The same: it is the group supervisor of a group. */
+/** A bit in the door's tenant: the actor is a group supervisor. */
 #define CELL_GROUP_SUPERVISOR 0x40000000u
-/** The same: all durable actors of a kind are below it. It stops after the others below /user. */
+/**
+ * A bit in the door's tenant: the actor is a keeper, the parent of all durable actors of a kind.
+ * Keepers stop after the other children of /user.
+ */
 #define CELL_KEEPER 0x20000000u
 
-/** The slot of the parent, 0 for none, of a door's tenant. */
+/** Returns the slot of the parent from the `tenant` of a door, 0 for none. */
 static inline uint32_t cell_slot_of(uint32_t tenant)
 {
     return tenant & ~(CELL_POOLED | CELL_GROUP_SUPERVISOR | CELL_KEEPER);
 }
 
-/** The slot of the parent, 0 for none. Who asks it of somebody else's actor may look at the next tenant. */
+/**
+ * Returns the slot of the parent, 0 for none. Other threads than the owner may read the parent of
+ * the next tenant.
+ */
 static inline uint32_t cell_parent_slot(const struct cell *cell)
 {
     return cell_slot_of(ATOM_PEEK(&cell->door.tenant));
 }
 
-/** Whether the hash ring has placed it. It stays where it is unless its options say `balances`. */
+/**
+ * Whether the hash ring of the pool has placed the actor. Such an actor does not move unless its
+ * options set `balances`.
+ */
 static inline bool cell_is_pooled(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_POOLED;
 }
 
-/** Whether it has the durable actors of a kind below it. */
+/** Whether the actor is a keeper: the parent of all durable actors of a kind. */
 static inline bool cell_is_keeper(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_KEEPER;
 }
 
-/** Whether it is the group supervisor of a group. */
+/** Whether the actor is a group supervisor. */
 static inline bool cell_is_group_supervisor(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_GROUP_SUPERVISOR;
 }
 
-/** Empties a cell for its next tenant. A late order may still reach `control`: it is atomic. */
+/**
+ * Clears a cell for its next tenant. A late order may still set bits of `control`, so it is stored
+ * atomically.
+ */
 static inline void cell_clear(struct cell *cell)
 {
     size_t control = offsetof(struct cell, control);
@@ -348,7 +399,8 @@ static inline struct cell *cell_of_task(struct task *task)
 
 static inline struct cell *cell_of_ready(struct stack_node *node)
 {
-    return (struct cell *)(void *)node; /* the door comes first, and its ready node in it */
+    /* the door is the first member, and `ready` is its first member */
+    return (struct cell *)(void *)node;
 }
 
 static inline uint32_t cell_generation(const struct cell *cell)
@@ -361,7 +413,7 @@ static inline uint32_t cell_owner(const struct cell *cell)
     return atom32_load(&cell->door.owner, ATOM_RELAXED);
 }
 
-/** Whether this is the address of a client: nobody's child, and no worker's. Any thread. */
+/** Whether the cell is a client's: it has no parent and no worker owns it. Any thread. */
 static inline bool cell_is_client(const struct cell *cell)
 {
     return cell_owner(cell) == CELL_FOREIGN && !cell_parent_slot(cell);

@@ -9,20 +9,21 @@
 
 enum {
     ENTRIES_FIRST = 8,
-    ENTRIES_MAX = 4096, /* beyond that unknown types are compared each time */
-    ENTRIES_SPARSE = 4, /* places for each entry, at least, */
-    ENTRIES_FEW = 64,   /* and so many entries may try */
-    FACTORS_MAX = 64,   /* factors, to find one by which they are all at their first place */
+    ENTRIES_MAX = 4096, /* with more entries, unknown types are compared each time */
+    ENTRIES_SPARSE = 4, /* least number of places for each entry */
+    ENTRIES_FEW = 64,   /* most entries for which entries_spread tries */
+    /* so many factors, to find one that puts all entries at their first place */
+    FACTORS_MAX = 64,
     BUCKETS_FIRST = 16
 };
 #define FACTOR_FIRST UINT64_C(0x9e3779b97f4a7c15)
-#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd times odd: all of them are odd */
+#define FACTOR_STEP UINT64_C(0xd1342543de82ef95) /* odd, so all products are odd */
 
 static_assert((uint64_t)2 * ENTRIES_SPARSE * ENTRIES_MAX * sizeof(struct dispatch_entry) <=
                   UINT64_C(1) << (64 - DISPATCH_SHIFT),
               "the hash reaches all of the largest table");
 
-/* What entry->quick is of those who have no quick call: nobody else has this address. */
+/* The value of entry->quick in an entry without a quick call. No message has this descriptor. */
 static const tr_type no_type;
 
 void tr__dispatches_init(struct dispatches *dispatches, const struct memory_source *source,
@@ -140,7 +141,7 @@ static uint32_t entry_count(const struct dispatch *dispatch)
     return dispatch->entries ? dispatch->mask / sizeof(struct dispatch_entry) + 1 : 0;
 }
 
-/* The place of a type, or the free one where it belongs. There is always a free one. */
+/* Returns the entry of a type, or the free entry where it belongs. There is always a free one. */
 static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr_type *type)
 {
     const struct dispatch_entry *end = dispatch->entries + entry_count(dispatch);
@@ -152,7 +153,9 @@ static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr
     return entry;
 }
 
-/* Fills a table with these. How many are not at their first place. */
+/*
+ * Clears the table and adds these entries. Returns how many of them are not at their first place.
+ */
 static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_entry *from,
                              uint32_t from_count)
 {
@@ -171,9 +174,9 @@ static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_en
 }
 
 /*
- * Puts a few entries at their first places if that can be: of a type that is not there each message takes the
- * long way. What it does depends on addresses, which differ from run to run, so it allocates nothing: the same run
- * asks for the same memory (V-02).
+ * Tries to put all entries at their first place, if they are few, because each message of a type
+ * that is not there takes the slow path. The result depends on addresses, which differ from run to
+ * run. So this function allocates nothing: equal runs must ask for equal memory (V-02).
  */
 static void entries_spread(struct dispatch *dispatch)
 {
@@ -203,7 +206,7 @@ static void entries_spread(struct dispatch *dispatch)
     }
 }
 
-/* A new table with what is in the old one. False: without memory all is as it was. */
+/* Moves the entries to a new table. Returns false if out of memory; then nothing is changed. */
 static bool entries_resize(struct dispatches *dispatches, struct dispatch *dispatch, uint32_t count)
 {
     struct dispatch_entry *entries =
@@ -228,7 +231,7 @@ static struct dispatch_entry entry_for(const tr_type *type, const tr_handler *ha
         is_quick ? type : &no_type, is_quick ? handler->call : NULL, handler, type};
 }
 
-/* The handler of a type by its name and fields. */
+/* Returns the handler of a type, compared by name and fields. */
 static const tr_handler *handler_of(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
@@ -261,7 +264,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
         }
         struct dispatch_entry *entry = entry_of(dispatch, handler->type);
         if (entry->type || tr__signal_is_forged(handler->type))
-            continue; /* the first handler of a type counts */
+            continue; /* only the first handler of a type is used */
         *entry = entry_for(handler->type, handler);
         dispatch->used++;
         is_crowded |= entry != dispatch_place(dispatch, handler->type);
@@ -349,9 +352,9 @@ const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispa
         return entry->handler;
     const tr_handler *handler =
         tr__signal_is_forged(type) ? NULL : handler_of(dispatch->behavior, type);
-    if (!handler && !tr__signal_is_own(type)) /* signals are for those who name them */
+    if (!handler && !tr__signal_is_own(type)) /* a handler for any message gets no signals */
         handler = dispatch->any;
-    /* A table that is full for good, or cannot grow, still answers. */
+    /* If the table has its largest size, or cannot grow, the answer is right but not stored. */
     if (dispatch->used >= ENTRIES_MAX)
         return handler;
     uint32_t count = entry_count(dispatch);

@@ -2,10 +2,11 @@
 /**
  * How a worker finds the handler of a message.
  *
- * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a hash
- * table from the address of a type's descriptor to the handler. A message type is its name and fields,
- * and the same type may have several descriptors (one per source file), so an address that was never
- * seen is compared by name and fields once and then has its own entry. Owned by one worker.
+ * A behavior is a constant table of the application. Each worker makes a dispatch of it once: a
+ * hash table from the address of a type's descriptor to the handler. A message type is its name and
+ * fields, and the same type may have several descriptors (one for each source file). So a
+ * descriptor with a new address is compared by name and fields once, and then has its own entry.
+ * Owned by one worker.
  */
 #ifndef ACTOR_CELL_DISPATCH_H
 #define ACTOR_CELL_DISPATCH_H
@@ -17,19 +18,24 @@
 #include "os/atomic.h"
 
 struct dispatch_entry {
-    /* As `type` where `call` may be called with the message; else an address that no type has. */
+    /*
+     * Equal to `type` if `call` may be called directly with the message. Otherwise the address of a
+     * descriptor that no message has.
+     */
     const tr_type *quick;
-    tr_next (*call)(tr_self *self, void *state, const void *message); /* that of the handler */
-    const tr_handler *handler;                                        /* NULL: known to have none */
-    const tr_type *type;                                              /* NULL: free */
+    tr_next (*call)(tr_self *self, void *state, const void *message); /* handler->call */
+    /* NULL: the type is known to have no handler */
+    const tr_handler *handler;
+    const tr_type *type; /* NULL: the entry is free */
 };
 
 static_assert(sizeof(struct dispatch_entry) == 32, "places are found by a mask of bytes");
 
 struct dispatch {
     struct dispatch_entry *entries;
-    uint64_t factor; /* of the hash: one that gives each type that is known a place of its own */
-    uint32_t mask;   /* of the hash, in bytes: the size of the table less that of one entry */
+    /* of the hash; chosen so that, if possible, each known type has a place of its own */
+    uint64_t factor;
+    uint32_t mask; /* of the hash, in bytes: the size of the table minus the size of one entry */
     uint32_t used;
     const tr_behavior *behavior;
     const tr_handler *any;
@@ -37,10 +43,10 @@ struct dispatch {
     const tr_handler *post_stop;
     const tr_handler *pre_restart;
     const tr_handler *post_restart;
-    bool is_checked;       /* against the list of TR_ACTOR */
-    bool is_plain;         /* its actors begin without code of their own, and without a budget */
-    uint32_t worker;       /* whose it is */
-    struct dispatch *next; /* of this worker */
+    bool is_checked;       /* compared with the list of TR_ACTOR */
+    bool is_plain;         /* its actors start without running user code, and without a budget */
+    uint32_t worker;       /* index of the worker that owns it */
+    struct dispatch *next; /* in a bucket of this worker */
 };
 
 struct dispatches {
@@ -48,7 +54,7 @@ struct dispatches {
     struct dispatch **buckets;
     size_t bucket_count;
     size_t count;
-    struct dispatch *last; /* that was asked for; NULL: none yet */
+    struct dispatch *last; /* the dispatch that was found last; NULL: none yet */
     uint32_t worker;
 };
 
@@ -56,21 +62,21 @@ void tr__dispatches_init(struct dispatches *dispatches, const struct memory_sour
                          uint32_t worker);
 void tr__dispatches_deinit(struct dispatches *dispatches);
 
-/** Whether this is a table that the library can read; *why says what is wrong with it. */
+/** Whether the library can read this behavior; if not, *why says what is wrong. */
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
 
-/** The same of a supervision. */
+/** Whether this supervision is valid; if not, *why says what is wrong. */
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
 
-/** The dispatch of a behavior that is valid; NULL when out of memory. */
+/** Returns the dispatch of a valid behavior, made if needed. NULL: out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 
-/** As dispatch_known, of another behavior than the last one. */
+/** As dispatch_known, for a behavior other than the last one. */
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
- * The dispatch of a behavior, NULL when it has none yet. One that has was found valid and, being a
- * constant table, still is: nobody need read all of it for each actor.
+ * Returns the dispatch of a behavior; NULL if it has none yet. A behavior with a dispatch was found
+ * valid. Because it is a constant table, it need not be checked again for each actor.
  */
 static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
                                               const tr_behavior *behavior)
@@ -82,30 +88,37 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
 }
 
 /**
- * The first message of a list such as "deposit, withdraw, " that a behavior has no handler for, cut
- * to fit; false when there is none. Another behavior of the same actor may have one.
+ * Finds the first message of a list such as "deposit, withdraw, " that the behavior has no handler
+ * for, and copies its name, cut to fit. Returns false if there is none. Another behavior of the
+ * same actor may have such a handler.
  */
 bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
 
-/** The handler of all set-ups. */
+/** Stands for every set-up as the handler that runs. */
 extern const tr_handler tr__setup_handler;
 
 /**
- * The handler of a signal that is called by this function; for a set-up, one that names it. NULL: not
- * known. `dispatch` may be NULL.
+ * Returns the handler of a signal that has this function; for a set-up, tr__setup_handler. NULL:
+ * not known. `dispatch` may be NULL.
  */
 const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
                                        tr_next (*call)(tr_self *self, void *state,
                                                        const void *message));
 
-/** For a type not found at its first place: looks on, compares, learns. */
+/**
+ * Finds the handler of a type that is not at its first place: searches the other places, compares
+ * the type by name and fields if it is new, and adds an entry for it.
+ */
 const tr_handler *tr__dispatch_learn(struct dispatches *dispatches, struct dispatch *dispatch,
                                      const tr_type *type);
 
-/** The first bit of the product that is the hash: there are as many above it as a table needs. */
+/**
+ * The lowest bit of the product that is part of the hash. The bits above it are as many as the
+ * largest table needs.
+ */
 enum { DISPATCH_SHIFT = 40 };
 
-/** Where a type is, most of the time. */
+/** Returns the first place of a type, where its entry almost always is. */
 ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatch,
                                                   const tr_type *type)
 {
@@ -113,7 +126,7 @@ ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatc
     return (void *)((char *)dispatch->entries + ((uint32_t)hash & dispatch->mask));
 }
 
-/** The handler of a type: its own, that of any, or NULL. */
+/** Returns the handler of a type: its own, that of any type, or NULL. */
 ATOM_INLINE const tr_handler *dispatch_find(struct dispatches *dispatches,
                                             struct dispatch *dispatch, const tr_type *type)
 {

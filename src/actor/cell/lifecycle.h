@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The states of an actor's life and the changes between them that are legal.
- */
+/** The lifecycle states of an actor, and the legal changes between them. */
 #ifndef ACTOR_CELL_LIFECYCLE_H
 #define ACTOR_CELL_LIFECYCLE_H
 
@@ -10,28 +8,29 @@
 
 struct tr_system;
 
-/** "Running". */
+/** Returns the name of a state, such as "Running". */
 const char *tr__life_name(enum life life);
 
-/** The twelve legal changes: of each state, a bit for each that may follow. */
+/** The twelve legal changes: for each state, a bit for each state that may follow. */
 extern const uint8_t tr__life_legal[LIFE_COUNT];
 
-/** Whether an actor may go from one state to the other. */
+/** Whether an actor may change from one state to the other. */
 static inline bool life_may_become(enum life from, enum life to)
 {
     return from < LIFE_COUNT && to < LIFE_COUNT && tr__life_legal[from] >> to & 1;
 }
 
 /**
- * Changes the state of an actor's life; this and cell_become are the only places that do.
+ * Changes the lifecycle state of an actor. Only this function and cell_become do so.
  *
- * TR_INVALID_TRANSITION: nothing was changed, an error is logged, and *error, unless NULL, names both
- * states and the caller. It is a bug of the runtime or of something built into it.
+ * Returns TR_INVALID_TRANSITION if the change is not legal. Then nothing is changed, an error is
+ * logged, and *error, unless `error` is NULL, names both states and the caller. This is a bug of
+ * the runtime or of code built into it.
  */
 TR_MUST_CHECK tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
                                         const char *caller, tr_error *error);
 
-/** The same where the runtime knows that it is legal. */
+/** As tr__cell_change, for a change that the runtime knows to be legal. */
 static inline void cell_become(struct tr_system *system, struct cell *cell, enum life to,
                                const char *caller)
 {
@@ -39,7 +38,7 @@ static inline void cell_become(struct tr_system *system, struct cell *cell, enum
         cell->life = (uint8_t)to;
         return;
     }
-    tr_status status = tr__cell_change(system, cell, to, caller, NULL); /* says so in the log */
+    tr_status status = tr__cell_change(system, cell, to, caller, NULL); /* logs the error */
     TR_ASSERT(status == TR_OK);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Lines of the log, and the text of an error.
- */
+/** Log lines, and error texts. */
 #ifndef ACTOR_CELL_LOG_H
 #define ACTOR_CELL_LOG_H
 
@@ -12,7 +10,10 @@
 
 struct tr_system;
 
-/** Fills in a tr_error: its status, its actor (0 for none), its text. NULL does nothing. Any thread. */
+/**
+ * Fills in a tr_error: its status, its actor (0 for none) and its text. NULL does nothing. Any
+ * thread.
+ */
 void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char *format, ...)
     TR_PRINTF(4, 5);
 

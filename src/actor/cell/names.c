@@ -14,9 +14,13 @@ struct tr_system;
 
 enum {
     BUCKETS_FIRST = 16,
-    CHAIN_MAX = 32,   /* how far a reader without the lock goes: chains change below it */
-    READERS_FEW = 16, /* so many can be looked at each time that something is freed */
-    SPENT_BATCH = 32 /* and one for each reader: what is kept until somebody looks at all of them */
+    /*
+     * steps after which a reader without the lock gives up, because chains change during its walk
+     */
+    CHAIN_MAX = 32,
+    READERS_FEW = 16, /* with at most so many readers, each free looks at all of them */
+    /* plus one for each reader: entries that are kept until a free looks at all readers */
+    SPENT_BATCH = 32
 };
 
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key)
@@ -82,9 +86,12 @@ bool tr__name_is_valid(const char *name)
     return length > 0;
 }
 
-/* ---- What was taken out. ---- */
+/* ---- What was removed and is not freed yet. ---- */
 
-/* The stamped ones that nobody reads, out of the list. Under the lock. */
+/*
+ * Removes from the list, and returns, what has a stamp and cannot be read any more. Under
+ * spent_lock.
+ */
 static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
 {
     TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
@@ -103,7 +110,7 @@ static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
     return unread;
 }
 
-/* Those without a stamp get one. Under the lock. */
+/* Gives a stamp to everything that has none. Under spent_lock. */
 static void stamp_fresh(struct names_part *part, uint64_t stamp)
 {
     TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
@@ -118,8 +125,9 @@ static void stamp_fresh(struct names_part *part, uint64_t stamp)
 }
 
 /*
- * Frees it when no reader can stand at it: rules 2 and 3 of queue/grace.h. Mostly nobody reads; only
- * when somebody does, again and again, the readers' clock is moved, which costs each of them a miss.
+ * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. Most of the time no
+ * thread reads, and then no stamp is needed. A new stamp is taken only if readers were active for a
+ * whole batch, because it costs each reader a cache miss.
  */
 static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
@@ -153,13 +161,16 @@ static atomptr *bucket_of(struct names_table *table, uint64_t hash)
     return &table->buckets[(hash / NAMES_PARTS) & table->mask];
 }
 
-/* With and without the lock: rules 1 and 2 of queue/grace.h. */
+/* Used with and without the lock: rules 1 and 2 of queue/grace.h. */
 static struct name *link_load(const atomptr *link)
 {
     return atomptr_load(link, ATOM_SEQ_CST); /* partner: link_store */
 }
 
-/* Also what only adds: a link that it hides must not be seen any more either. */
+/*
+ * Sequentially consistent also for a store that only adds an entry, because a link that the store
+ * replaces must not be read any more either.
+ */
 static void link_store(atomptr *link, struct name *name)
 {
     atomptr_store(link, name, ATOM_SEQ_CST); /* partner: link_load */
@@ -182,7 +193,7 @@ static struct name *part_find(struct names_part *part, uint64_t hash, const char
     return name;
 }
 
-/* Doubles the buckets when there are as many names. *outgrown is what they were in before. */
+/* Doubles the buckets if there are as many names. *outgrown is the table that was replaced. */
 static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
 {
     TR_ASSERT_SLOW(lock_is_held(&part->lock));
@@ -193,7 +204,7 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
     struct names_table *table =
         source_resize(&names->source, NULL, sizeof *table + count * sizeof table->buckets[0]);
     if (!table)
-        return old; /* longer chains serve as well */
+        return old; /* longer chains work, too */
     table->mask = count - 1;
     for (size_t i = 0; i < count; i++)
         atomptr_init(&table->buckets[i], NULL);
@@ -202,7 +213,10 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
         while (name) {
             struct name *next = link_load(&name->next);
             atomptr *bucket = bucket_of(table, name->hash);
-            /* A reader that stands here goes on in another chain, and may miss what it looks for. */
+            /*
+             * A reader at this entry continues in another chain, and may miss the entry that it
+             * looks for.
+             */
             link_store(&name->next, link_load(bucket));
             link_store(bucket, name);
             name = next;
@@ -213,13 +227,13 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
     return true;
 }
 
-/* ---- All together. ---- */
+/* ---- The whole directory. ---- */
 
 static struct names_found found_at(const struct name *name)
 {
     struct names_found found = {0};
     if (name)
-        found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* partner: show */
+        found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* partner: tr__names_show */
     if (found.ref)
         found.behavior = name->behavior;
     return found;
@@ -306,10 +320,13 @@ void tr__names_take_out(struct names *names, struct name *name)
     atomptr *link = bucket_of(atomptr_load(&part->table, ATOM_RELAXED), name->hash);
     for (struct name *other; (other = link_load(link)) != name;)
         link = &other->next;
-    /* Who reads this before the link below has changed finds nothing, and takes the lock. */
+    /*
+     * A reader that loads this 0 before the link below has changed finds nothing, and repeats the
+     * lookup under the lock.
+     */
     atom64_store(&name->shown, 0, ATOM_RELEASE);
     name->is_out = true;
-    /* Its own link stays as it is, for readers that stand here. */
+    /* Its own link does not change, because a reader may be at this entry. */
     link_store(link, link_load(&name->next));
     part->count--;
     lock_give(&part->lock);
@@ -327,13 +344,14 @@ void tr__names_remove(struct names *names, struct name *name)
     tr__names_free(names, name);
 }
 
-/* What can be found without the lock; a ref of 0 says nothing. */
+/* Looks a path up without the lock. A ref of 0 does not mean that there is none. */
 static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
                                         uint64_t hash, const char *path, size_t length)
 {
     struct names_found found = {0};
     int steps = 0;
     grace_enter(&names->grace, reader);
+    /* partner: part_grow */
     struct names_table *table = atomptr_load(&part_of(names, hash)->table, ATOM_SEQ_CST);
     struct name *name = table ? link_load(bucket_of(table, hash)) : NULL;
     for (; name && steps < CHAIN_MAX; steps++, name = link_load(&name->next)) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Posts doors: makes the worker, or the client, of a cell look behind its door.
- */
+/** Posts doors: makes the owner of a cell, a worker or a client, take the mail behind its door. */
 #ifndef ACTOR_CELL_POST_H
 #define ACTOR_CELL_POST_H
 
@@ -9,7 +7,10 @@ struct cell;
 struct counters;
 struct tr_system;
 
-/** Posts a door that is to be posted: to its worker, or to its client. `counters` may be NULL. */
+/**
+ * Posts a door to its worker or its client. Only for a caller that must post it: rule 1 of
+ * queue/door.h. `counters` may be NULL.
+ */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);
 
 #endif

@@ -3,7 +3,9 @@
 
 #define BIT(state) (1u << (state))
 
-/* An actor that is Ready is in a run queue: it leaves that to run, or to move to another worker. */
+/*
+ * A Ready actor is in a run queue. It leaves the queue only to run, or to move to another worker.
+ */
 const uint8_t tr__sched_legal[SCHED_COUNT] = {
     [SCHED_CREATED] = BIT(SCHED_MOUNTING) | BIT(SCHED_WAITING),
     [SCHED_MOUNTING] =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where an actor stands with the scheduler, and the changes of that which are legal: L-08 of docs/contract.md.
+ * The scheduling state of an actor, and its legal changes: L-08 of docs/contract.md.
  *
- * The functions here are the only places that write cell->sched_state after cell_clear. Owner only; of an
- * actor that moves, the worker that gives it and then the one that takes it.
+ * Only the functions here write cell->sched_state after cell_clear. Owner only; for an actor that
+ * moves, first the worker that gives it away, then the worker that takes it.
  */
 #ifndef ACTOR_CELL_SCHED_STATE_H
 #define ACTOR_CELL_SCHED_STATE_H
@@ -11,26 +11,26 @@
 #include "actor/cell/cell.h"
 #include "base/assert.h"
 
-/** "Waiting". */
+/** Returns the name of a state, such as "Waiting". */
 const char *tr__sched_name(enum sched_state state);
 
-/** The legal changes: of each state, a bit for each that may follow. */
+/** The legal changes: for each state, a bit for each state that may follow. */
 extern const uint8_t tr__sched_legal[SCHED_COUNT];
 
-/** Whether an actor may go from one state to the other. */
+/** Whether an actor may change from one state to the other. */
 static inline bool sched_may_become(enum sched_state from, enum sched_state to)
 {
     return from < SCHED_COUNT && to < SCHED_COUNT && tr__sched_legal[from] >> to & 1;
 }
 
-/** Changes the scheduling state, from whatever it is. */
+/** Changes the scheduling state, whatever it was before. */
 static inline void cell_sched_change(struct cell *cell, enum sched_state to)
 {
     TR_ASSERT_SLOW(sched_may_become(cell->sched_state, to));
     cell->sched_state = (uint8_t)to;
 }
 
-/** As cell_sched_change, where the caller knows the state before. */
+/** As cell_sched_change, for a caller that knows the state before. */
 static inline void cell_sched_change_from(struct cell *cell, enum sched_state from,
                                           enum sched_state to)
 {

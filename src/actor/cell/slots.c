@@ -6,23 +6,26 @@
 enum {
     LINE = 64,
     CACHE_MAX = 1024,
-    CACHE_SHARE = 1024, /* of all slots */
-    NOBODYS_REF = 1     /* what the first cell shows: of slot 1, and of no generation */
+    CACHE_SHARE = 1024, /* a cache has at most one in so many of all slots */
+    /* what the first cell shows: the ref of slot 1, with generation 0, which no actor has */
+    NOBODYS_REF = 1
 };
 
 /*
- * Memory for some chunks, one behind the other, each with a line before it; this is the line before the first. A block is as large as
- * all before it together, so a small system stays small, and a large one has huge pages.
+ * Memory for some chunks, one after the other. Each chunk has a line before it, and this struct is
+ * the line before the first of them. A block is as large as all earlier blocks together, up to
+ * BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
  */
 struct slots_block {
-    _Alignas(LINE) void *memory; /* what the source gave */
+    _Alignas(LINE) void *memory; /* what the memory source returned */
     struct slots_block *next;
 };
 
 enum {
-    CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell), /* 192 KiB */
-    BLOCK_CHUNKS_MAX = 128,                                                      /* 24 MiB */
-    BLOCK_READY_MIN = 32 /* chunks: made resident in large pieces */
+    /* 192 KiB, and a line */
+    CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell),
+    BLOCK_CHUNKS_MAX = 128, /* 24 MiB */
+    BLOCK_READY_MIN = 32 /* chunks; blocks of this size or more are made resident in large pieces */
 };
 
 static bool block_try(struct slots *slots, uint32_t chunks)
@@ -50,7 +53,10 @@ static bool block_new(struct slots *slots)
     return (chunks > 1 && block_try(slots, chunks)) || block_try(slots, 1);
 }
 
-/* A chunk of cells that show closed doors: a forged ref may look at one that was never used. */
+/*
+ * Allocates a chunk of cells with closed doors, because a forged ref may lead to a cell that was
+ * never used.
+ */
 static struct cell *chunk_new(struct slots *slots)
 {
     if (slots->block_next == slots->block_end && !block_new(slots))
@@ -83,7 +89,7 @@ void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsig
     /* partner: slots_place_take */
     if (atomptr_compare_exchange(&chunk->places[index], &found, places, ATOM_ACQ_REL, ATOM_ACQUIRE))
         return places;
-    poison_clear(places, size); /* another worker, which has cells of this chunk too, was first */
+    poison_clear(places, size); /* another worker, which also has cells of this chunk, was faster */
     source_resize(&slots->source, places, 0);
     return found;
 }
@@ -99,7 +105,7 @@ static void places_free(const struct slots *slots, const struct cell *cells)
     }
 }
 
-/* What the map has of a chunk that lies here, or as if it did. */
+/* Returns the entry of the map that makes the slots of this chunk lead to `cells`. */
 static void *origin_of(const struct cell *cells, uint32_t chunk)
 {
     return (void *)((uintptr_t)cells - ((uintptr_t)chunk << SLOTS_CHUNK_BITS) * sizeof *cells);
@@ -108,7 +114,7 @@ static void *origin_of(const struct cell *cells, uint32_t chunk)
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed)
 {
-    uint32_t limit = actors_max + 2; /* slot 0 is nobody's, one is /user's */
+    uint32_t limit = actors_max + 2; /* slot 0 is never used, and one slot is for /user */
     uint32_t bits = SLOTS_CHUNK_BITS;
     while (bits < 32 && limit > (UINT64_C(1) << bits))
         bits++;
@@ -119,7 +125,7 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
                             .source = *source};
     slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
-    /* The lower half, so that every slot has two billion tenants before it is retired. */
+    /* In the lower half, so that every slot can have two billion tenants before it is retired. */
     slots->generation_first = 1 + (uint32_t)(tag_seed >> 33);
     lock_init(&slots->lock);
     slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
@@ -191,7 +197,7 @@ static struct cell *list_pop(struct slots *slots, struct slot_list *list)
     return cell;
 }
 
-/* A range of slots that were never used, within one chunk. Under the lock. */
+/* Takes a range of slots that were never used, within one chunk. Under the lock. */
 static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *first, uint32_t *end)
 {
     TR_ASSERT_SLOW(lock_is_held(&slots->lock));
@@ -216,7 +222,7 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
     return TR_OK;
 }
 
-/* The next generation for a slot. */
+/* Gives a cell the identity of the next generation of its slot. */
 static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
 {
     uint64_t generation = slots->generation_first;
@@ -288,7 +294,9 @@ tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache, struct ce
 void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell)
 {
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
-    /* A slot whose generations are used up is retired: its refs must stay dead for ever. */
+    /*
+     * A slot whose generations are used up is retired, because its refs must stay invalid forever.
+     */
     if (cell_generation(cell) == UINT32_MAX)
         return;
     if (cache && slots->cache_max) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Slots: where cells live, and how a ref finds one.
+ * Slots: where cells are, and how a ref finds one.
  *
- * A ref is a slot number and a generation: bits 0..31 are the slot with the system's tag above it,
- * bits 32..63 the generation. A cell shows the whole ref at its door while a tenant lives there, so
- * one comparison refuses the dead, the wrong system and the wrong slot alike. Slot 0 is never used:
- * all zero is nobody. The tag has few bits, so generations also begin at a number of the system's
- * own.
+ * A ref is a slot number and a generation. Bits 0..31 are the slot, with the system's tag above it;
+ * bits 32..63 are the generation. While a tenant lives in a cell, the door of the cell shows the
+ * whole ref. So one comparison refuses refs of ended actors, of another system and of another slot.
+ * Slot 0 is never used: a ref of 0 is no actor. Because the tag has few bits, generations also
+ * start at a number that differs from system to system.
  *
- * Slots are reused oldest first; one whose generations are used up is retired. Each worker keeps a
- * cache of free slots; what it has too many of, and what other threads need, goes through a shared
- * list under a lock. A cache is small beside the limit, and there is none where that is low: what
- * lies in the caches of some workers is capacity that others cannot find.
+ * The slot that has been free the longest is reused first. A slot whose generations are used up is
+ * retired. Each worker keeps a cache of free slots. Surplus slots, and slots for other threads, go
+ * through a shared list under a lock. A cache is small compared with the limit, and there is no
+ * cache if the limit is low, because other workers cannot use the slots in a cache.
  */
 #ifndef ACTOR_CELL_SLOTS_H
 #define ACTOR_CELL_SLOTS_H
@@ -23,19 +23,21 @@
 enum {
     SLOTS_CHUNK_BITS = 10,
     SLOTS_CHUNK = 1 << SLOTS_CHUNK_BITS, /* cells that are allocated together */
-    SLOTS_BATCH = 64                     /* slots that move between a cache and the shared list */
+    /* slots that move at once from the shared list to a cache */
+    SLOTS_BATCH = 64
 };
 
-/** Places beside the cells of a chunk, for states: of 32 bytes each, and of 64. */
+/** Places for states beside the cells of a chunk: of 32 bytes each, and of 64. */
 enum {
     SLOTS_PLACE_MIN = 32,
     SLOTS_PLACE_MAX = 64,
     SLOTS_PLACES = 2,
 };
 
-/** The line before the cells of a chunk. */
+/** The cache line before the cells of a chunk. */
 struct slots_chunk {
-    _Alignas(64) atomptr places[SLOTS_PLACES]; /* a place for each cell; NULL until one is wanted */
+    /* arrays with a place for each cell; NULL until one is needed */
+    _Alignas(64) atomptr places[SLOTS_PLACES];
 };
 
 struct slot_list {
@@ -47,9 +49,9 @@ struct slot_list {
 /** The free slots of one worker. */
 struct slot_cache {
     struct slot_list free;
-    uint32_t fresh_next; /* slots that were never used */
+    uint32_t fresh_next; /* slots that were never used: from fresh_next to fresh_end - 1 */
     uint32_t fresh_end;
-    /* What was found of the last parent for whose child a slot was taken; see actor/life/spawn.c. */
+    /* Data about the last parent for whose child a slot was taken; see actor/life/spawn.c. */
     uint64_t parent;
     size_t path_length;
 };
@@ -57,53 +59,63 @@ struct slot_cache {
 struct slots_block;
 
 /*
- * Where cells are: what a ref is looked up in, and so what each worker has a copy of at hand.
+ * The map from slots to cells. A lookup of a ref reads it, so each worker has a copy.
  *
- * Of each chunk there is the address where slot 0 would be if all chunks lay in a row with it. In place of
- * one that is not there yet stands the first, as if it lay there; and the first cell, which is nobody's,
- * shows a ref that is none of its own. So a ref always leads to some cell, and only its own can show it,
- * since a ref holds the number of its slot.
+ * For each chunk the map has the address at which slot 0 would be if all chunks lay in a row with
+ * this one. A chunk that is not allocated yet has the address that makes its slots lead to the
+ * first chunk. The first cell, slot 0, shows a ref that is not its own. So every ref leads to some
+ * cell, and only the cell of its own slot can show it, because a ref contains the number of its
+ * slot.
  */
 struct slots_map {
-    atomptr *chunks; /* written under the lock, read by anybody */
-    uint32_t mask;   /* of the slot's number in a ref */
+    atomptr *chunks; /* written under the lock, read by any thread */
+    uint32_t mask;   /* of the slot number in a ref */
 };
 
 struct slots {
-    atomptr *chunks;    /* as in the map, */
-    uint32_t mask;      /* and this too */
-    atom32 made;        /* slots in the chunks that are there */
-    uint32_t tag;       /* of the system, above the mask */
-    uint32_t limit;     /* slots at most */
-    uint32_t cache_max; /* free slots that a worker keeps; 0: none */
+    atomptr *chunks;    /* as in struct slots_map */
+    uint32_t mask;      /* as in struct slots_map */
+    atom32 made;        /* number of slots in the allocated chunks */
+    uint32_t tag;       /* tag of the system, in the bits above `mask` */
+    uint32_t limit;     /* most slots */
+    uint32_t cache_max; /* most free slots that a worker keeps; 0: no caches */
     uint32_t generation_first;
     struct memory_source source;
     struct lock lock;
     /* Under the lock. */
     struct slot_list free;
-    uint32_t used;             /* slots handed out as fresh so far */
-    struct slots_block *block; /* the newest of those that chunks lie in */
-    char *block_next;          /* where its next chunk begins */
-    char *block_ready;         /* up to here its memory is resident, or comes as it is touched */
+    uint32_t used;             /* number of slots that were ever handed out */
+    struct slots_block *block; /* the newest block of memory for chunks */
+    char *block_next;          /* where the next chunk of the block begins */
+    /* up to here the memory of the block is resident, or becomes so when it is touched */
+    char *block_ready;
     char *block_end;
 };
 
 /**
- * Room for /user and `actors_max` more actors and clients. `tag_seed` makes this system's refs differ
- * from another's.
+ * Makes slots for /user and `actors_max` other actors and clients. `tag_seed` makes the refs of
+ * this system differ from those of other systems.
  */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed);
 void tr__slots_deinit(struct slots *slots);
 
-/** A closed cell with a new identity. TR_NO_MEMORY, TR_LIMIT. Owner of the cache only. */
+/**
+ * Takes a slot: a closed cell with a new identity. TR_NO_MEMORY, TR_LIMIT. The owner of the cache
+ * only; any thread with a `cache` of NULL.
+ */
 TR_MUST_CHECK tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache,
                                       struct cell **cell);
-/** Gives a cell back whose tenant is gone. Owner of the cache only. */
+/**
+ * Gives back the slot of a cell whose tenant has ended. The owner of the cache only; any thread
+ * with a `cache` of NULL.
+ */
 void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell);
-/** The cache of a thread that is no worker: nothing is kept. `cache` NULL in the two above. */
+/**
+ * A thread that is not a worker has no cache: it passes NULL to tr__slot_take and tr__slot_give.
+ */
 
-/** How many slots exist so far, used or not: for those who look at all cells. */
+/** Returns how many slots were handed out so far, in use or not: for a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
 
 static inline struct slots_map slots_map_of(const struct slots *slots)
@@ -111,7 +123,7 @@ static inline struct slots_map slots_map_of(const struct slots *slots)
     return (struct slots_map){slots->chunks, slots->mask};
 }
 
-/** The cell in a slot; if there is no such slot, another one. Any thread. */
+/** Returns the cell in a slot; another cell if the slot does not exist. Any thread. */
 static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t slot)
 {
     slot &= map->mask;
@@ -119,18 +131,21 @@ static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t sl
     void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
     uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
     if (!address)
-        __builtin_unreachable(); /* who compares it with NULL need not */
+        __builtin_unreachable(); /* so the compiler drops comparisons of the result with NULL */
     return (struct cell *)address;
 }
 
-/** The cell of a live actor; NULL for the dead. What another thread answers is old at once. */
+/**
+ * Returns the cell of a live actor, otherwise NULL. On other threads than the owner the answer may
+ * be out of date at once.
+ */
 static inline struct cell *slots_map_find(const struct slots_map *map, uint64_t ref)
 {
     struct cell *cell = slots_map_at(map, (uint32_t)ref);
     return __builtin_expect(atom64_load(&cell->door.ref, ATOM_RELAXED) == ref, 1) ? cell : NULL;
 }
 
-/** The cell in a slot; NULL when there is none. Any thread. */
+/** Returns the cell in a slot; NULL if the slot does not exist. Any thread. */
 static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
 {
     slot &= slots->mask;
@@ -141,39 +156,43 @@ static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
     return slots_map_at(&map, slot);
 }
 
-/** As slots_map_find. */
+/** As slots_map_find, for the map of `slots`. */
 static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
 {
     struct slots_map map = slots_map_of(slots);
     return slots_map_find(&map, ref);
 }
 
-/** The parent of an actor; NULL of /user and of clients. */
+/** Returns the parent of an actor; NULL for /user and for clients. */
 static inline struct cell *slots_parent(const struct slots *slots, const struct cell *cell)
 {
     uint32_t slot = cell_parent_slot(cell);
     return slot ? slots_at(slots, slot) : NULL;
 }
 
-/** The chunk of a cell that has, or had, a tenant. */
+/** Returns the chunk of a cell that has, or had, a tenant. */
 static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 {
     const struct cell *first = cell - (cell->identity & (SLOTS_CHUNK - 1));
     return (struct slots_chunk *)(uintptr_t)first - 1;
 }
 
-/** Makes the places of a chunk. NULL when out of memory. Any thread. */
+/**
+ * Allocates the places of a chunk, unless another thread was faster. NULL: out of memory. Any
+ * thread.
+ */
 void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned index);
 
 /**
- * The place of this size beside a cell, of any content; NULL when out of memory. One for each size, and
- * the tenant's alone. Owner only.
+ * Returns the place beside a cell for `size` bytes, with any content; NULL: out of memory. A cell
+ * has one place of each size, for its tenant only. Owner only.
  */
 static inline void *slots_place_take(struct slots *slots, const struct cell *cell, size_t size)
 {
     unsigned index = size > SLOTS_PLACE_MIN;
     struct slots_chunk *chunk = slots_chunk_of(cell);
-    char *places = atomptr_load(&chunk->places[index], ATOM_ACQUIRE); /* partner: places_new */
+    /* partner: tr__slots_places_new */
+    char *places = atomptr_load(&chunk->places[index], ATOM_ACQUIRE);
     if (__builtin_expect(!places, 0))
         places = tr__slots_places_new(slots, chunk, index);
     if (!places)
@@ -184,7 +203,7 @@ static inline void *slots_place_take(struct slots *slots, const struct cell *cel
     return place;
 }
 
-/** The number of the place, of either size, that this memory is beside a cell; -1: it is none. */
+/** Returns which of the places beside a cell this memory is, 0 or 1; -1: none of them. */
 static inline int slots_place_index(const struct cell *cell, const void *memory)
 {
     const struct slots_chunk *chunk = slots_chunk_of(cell);
@@ -197,13 +216,15 @@ static inline int slots_place_index(const struct cell *cell, const void *memory)
     return -1;
 }
 
-/** Whether this memory is a place beside a cell. */
+/** Whether this memory is a place beside the cell. */
 static inline bool slots_place_is(const struct cell *cell, const void *memory)
 {
     return slots_place_index(cell, memory) >= 0;
 }
 
-/** Gives it back; false when it is none. Owner only. */
+/**
+ * Gives a place beside a cell back. Returns false if the memory is not such a place. Owner only.
+ */
 static inline bool slots_place_give(const struct cell *cell, const void *memory)
 {
     int index = slots_place_index(cell, memory);
@@ -212,7 +233,7 @@ static inline bool slots_place_give(const struct cell *cell, const void *memory)
     return index >= 0;
 }
 
-/** The slot of a cell, 0 for none. */
+/** Returns the slot of a cell, 0 for NULL. */
 static inline uint32_t slots_number(const struct slots *slots, const struct cell *cell)
 {
     return cell ? (uint32_t)cell->identity & slots->mask : 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the state of an actor is: in its cell, beside it, or in memory of its own.
+ * Where the state of an actor is: in its cell, in a place beside the cell, or in memory of its own.
  *
- * Most states are larger than the cell has capacity for, and not by much. Those have places that go with
- * the slots: the first actor of a chunk with such a state makes an array with a place for each of its
- * cells, which stays as long as they do. So neither the start nor the end of an actor asks for memory,
- * and a state stays where it is when its actor moves to another worker.
+ * Most states are too large for the cell, but not by much. For these there are places that belong
+ * to the slots: the first actor of a chunk with such a state allocates an array with a place for
+ * each cell of the chunk, which lives as long as the cells. So neither the start nor the end of an
+ * actor needs an allocation, and a state stays where it is when its actor moves to another worker.
  */
 #ifndef ACTOR_CELL_STATE_H
 #define ACTOR_CELL_STATE_H
@@ -13,15 +13,16 @@
 #include "actor/cell/worker.h"
 
 /**
- * Memory for a new state of `size` bytes, more than 0, of any content; NULL when out of memory. With
- * `is_apart` it is memory of its own: turns that wait may still use the places of the cell. Owner only.
+ * Returns memory for a new state of `size` bytes, more than 0, with any content; NULL: out of
+ * memory. If `is_apart`, it is memory of its own, because turns that wait may still use the places
+ * of the cell. Owner only.
  */
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart);
 
-/** Frees the state of an actor; afterwards it has none. Owner only. */
+/** Frees the state of an actor and sets it to NULL. Owner only. */
 void tr__state_free(struct worker *worker, struct cell *cell);
 
-/** The state of an actor if it is memory of its own, else NULL. Owner only. */
+/** Returns the state of an actor if it is in memory of its own, otherwise NULL. Owner only. */
 void *tr__state_apart(const struct cell *cell);
 
 #endif

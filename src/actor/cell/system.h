@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A system: workers, slots, names, dead letters and clients. All state hangs from here.
+ * A system: workers, slots, names, dead letters and clients. All state of the runtime is reachable
+ * from struct tr_system.
  */
 #ifndef ACTOR_CELL_SYSTEM_H
 #define ACTOR_CELL_SYSTEM_H
@@ -18,7 +19,7 @@ enum { RUN_ONCE_TURNS = 4096 }; /* turns of one tr_system_run_once before it ret
 
 enum system_phase {
     SYSTEM_NEW,
-    SYSTEM_EMBEDDED, /* tr_system_run_once has run it, or a kit does: it never gets threads */
+    SYSTEM_EMBEDDED, /* tr_system_run_once has run it, or a kit runs it: it never gets threads */
     SYSTEM_STARTED,
     SYSTEM_ENDED
 };
@@ -44,11 +45,11 @@ struct system_settings {
 
 /** How many workers are open; see tr_system_set_workers. */
 struct system_scale {
-    atom32 open;       /* workers on which actors start; see system_open_workers */
-    atom32 open_most;  /* as many as were ever open */
+    atom32 open;       /* number of workers on which actors start; see system_open_workers */
+    atom32 open_most;  /* the largest number that was ever open */
     atom32 leave_call; /* how often the number was reduced */
     atom32 threads;    /* workers that have a thread, or are about to */
-    atom32 hungry;     /* workers that are */
+    atom32 hungry;     /* workers for which balance.is_hungry is set */
     struct lock lock;  /* taken after run.wait_lock */
 };
 
@@ -61,9 +62,10 @@ struct system_user {
         tr_child_spec spec;
         const struct tr_args *args; /* NULL: it does not want them, or there is no app. Lent */
     } root;                         /* of an app; see actor/life/root.h */
-    uint32_t pool_linked;           /* children that belong to the pool; worker 0's */
-    uint32_t keepers_linked;        /* children that are above durable actors; worker 0's */
-    atom32 failures;                /* top-level actors that ended by a failure */
+    uint32_t pool_linked;           /* children that belong to the pool; written by worker 0 */
+    /* children that are keepers of durable actors; written by worker 0 */
+    uint32_t keepers_linked;
+    atom32 failures; /* top-level actors that ended by a failure */
 };
 
 /** The pool of names over workers. Made and freed by pool/pool.c. */
@@ -73,7 +75,8 @@ struct system_pool {
     tr_supervision supervision;
     bool has_supervision;
     void (*free)(struct tr_system *system);
-    void (*follow)(struct tr_system *system); /* another number of workers is open */
+    /* called when the number of open workers has changed */
+    void (*follow)(struct tr_system *system);
     bool (*holds)(struct tr_system *system, const char *name); /* see actor/life/pooled.h */
 };
 
@@ -83,22 +86,25 @@ struct system_durable {
     uint32_t awake_max;
     uint64_t awake_bytes_max;
     void (*free)(struct tr_system *system);
-    /* Since when the store's thread has been writing; 0: it is not. Any thread. */
+    /* Returns since when the store's thread has been writing; 0: it is not writing. Any thread. */
     tr_time (*writing_since)(const struct tr_system *system);
-    void (*stop)(struct worker *worker); /* keepers are about to stop, on their worker */
-    /* Whether a new actor may be set up now, else it is posted to this worker later. NULL: always. */
+    void (*stop)(struct worker *worker); /* called on the worker of the keepers, before they stop */
+    /*
+     * Whether a new actor may be set up now. If not, it is posted to this worker later. NULL:
+     * always.
+     */
     bool (*admits)(struct worker *worker, struct cell *cell);
-    bool (*work)(struct tr_system *system); /* of a kit: writes what is to be written */
+    bool (*work)(struct tr_system *system); /* of a kit: writes what is queued for the store */
     bool (*has_work)(struct tr_system *system);
     bool (*has_failed)(struct tr_system *system); /* whether the store has failed */
 };
 
-/** Threads that are no workers. */
+/** Data of threads that are not workers. */
 struct system_foreign {
     struct lock lock;
-    struct envelope_pool pool; /* under the lock, but for envelopes that come home */
+    struct envelope_pool pool; /* used under the lock, except by threads that return envelopes */
     struct counters counters;  /* under the lock */
-    struct tr_client *clients; /* all that were ever made, under the lock */
+    struct tr_client *clients; /* all clients that were ever created, under the lock */
 };
 
 /** How the system runs. */
@@ -106,28 +112,33 @@ struct system_run {
     struct lock wait_lock; /* taken before `lock` */
     struct lock lock;
     enum system_phase phase; /* under `lock` */
-    tr_status ended;         /* what run and wait gave; under `lock` */
+    tr_status ended;         /* what tr_system_run or tr_system_wait returned; under `lock` */
     struct loop **loops;     /* lent to the watch */
 };
 
-/** The way to the end; see actor/system/shutdown.h. */
+/** The end of the system; see actor/system/shutdown.h. */
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
-    struct admission
-        spawns; /* below /user, not by it: it is told of the shutdown when all are linked */
-    struct admission wakes; /* below the keepers: they are told to stop when all are linked */
-    atom32 is_over;         /* /user has stopped: workers end */
-    atom64 deadline_ns;     /* of the shutdown, 0 for none yet */
+    /*
+     * spawns below /user by others than /user. When all of them are linked, /user is notified of
+     * the shutdown
+     */
+    struct admission spawns;
+    /* wakes below the keepers. When all of them are linked, the keepers are asked to stop */
+    struct admission wakes;
+    atom32 is_over;     /* /user has stopped: the workers end */
+    atom64 deadline_ns; /* deadline of the shutdown, 0: none yet */
 };
 
 struct tr_system {
-    void *memory; /* what the source gave; the system is aligned inside it */
+    void *memory; /* what the memory source returned; the system is aligned inside it */
     const tr_platform *platform;
     struct memory_source source;
     char name[TR_NAME_MAX + 1];
     struct system_log log;
     struct system_settings options;
-    uint32_t worker_count; /* all; those that are not open wait for tr_system_set_workers */
+    /* number of all workers; those that are not open wait for tr_system_set_workers */
+    uint32_t worker_count;
     struct worker **workers;
     struct envelope_pool **pools;
     struct slots slots;
@@ -151,20 +162,28 @@ struct tr_system {
     struct system_ending ending;
 };
 
-/** The number of workers on which actors start: the first ones. Any thread. */
+/**
+ * Returns the number of open workers, on which actors start. These are the first ones. Any thread.
+ */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
     return atom32_load(&system->scale.open, ATOM_ACQUIRE); /* partner: tr_system_set_workers */
 }
 
-/** The worker for an actor that was to begin on this one, which may not be open any more. Any thread. */
+/**
+ * Returns the worker for a new actor that was to start on `worker`: another one if that worker is
+ * not open any more. Any thread.
+ */
 static inline uint32_t system_place(const struct tr_system *system, int worker)
 {
     uint32_t open = system_open_workers(system);
     return (uint32_t)worker < open ? (uint32_t)worker : (uint32_t)worker % open;
 }
 
-/** Whether the slots of actors that are gone may be used again: rule 4 of actor/system/shutdown.h. Any thread. */
+/**
+ * Whether slots of actors that have ended may be reused: rule 4 of actor/system/shutdown.h. Any
+ * thread.
+ */
 static inline bool system_may_reuse(const struct tr_system *system)
 {
     return !atom32_load(&system->shutdown.is_abandoned, ATOM_ACQUIRE); /* partner: abandon */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The parts of a system that later rooms use, as plain records: struct tr_system holds one of each. What they mean, and
- * which thread writes what, is said in the headers of these rooms, which have the functions.
+ * The parts of a system that later rooms use, as plain records: struct tr_system holds one of each.
+ * The headers of these rooms have the functions, and say what the records mean and which thread
+ * writes what.
  */
 #ifndef ACTOR_CELL_SYSTEM_PARTS_H
 #define ACTOR_CELL_SYSTEM_PARTS_H
@@ -21,15 +22,19 @@ struct schedule_place;
 struct tr_system;
 struct view;
 
-/** Messages that nobody handled: actor/mail/dead_letter.h. */
+/** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
 struct dead_letters {
     struct lock lock;
     uint64_t total;
     tr_dead_letter_record *ring;                          /* TR_DEAD_LETTERS_MAX of them */
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
-    size_t subscriber_count; /* poked: who has many looks first whether there is anybody */
-    /* The log's limit. */
-    tr_time second_ns; /* when the present second began */
+    /*
+     * written by ATOM_POKE: a thread with many dead letters first checks without the lock whether
+     * there are subscribers
+     */
+    size_t subscriber_count;
+    /* The limit of the log. */
+    tr_time second_ns; /* when the current second began */
     uint32_t logged;
     uint64_t unlogged;
 };
@@ -41,16 +46,16 @@ struct group_addresses {
     uint32_t count;  /* under the lock */
 };
 
-/** The helpers that run functions of tr_blocking: actor/turn/blocking.h. */
+/** The helper threads that run functions of tr_blocking: actor/turn/blocking.h. */
 struct blocking {
     struct tr_system *system;
-    struct lock lock; /* for all below */
+    struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    struct list idle; /* of struct helper: asleep, the last one first */
-    struct list over; /* of struct helper: ended, to be joined */
+    struct list idle; /* of struct helper: asleep, the last one that fell asleep first */
+    struct list over; /* of struct helper: ended, but not joined yet */
     uint32_t queued;
-    uint32_t helpers; /* alive */
+    uint32_t helpers; /* helpers that are alive */
     uint32_t helpers_max;
     bool is_over;
     bool is_played; /* a kit calls tr__blocking_step; there are no threads */
@@ -61,9 +66,10 @@ enum { TOPICS_CHUNK = 256, TOPICS_CHUNKS = TR_TOPICS_MAX / TOPICS_CHUNK };
 
 struct topics {
     struct lock lock;
-    atomptr chunks[TOPICS_CHUNKS]; /* of struct topic; written under the lock, read by anybody */
-    uint32_t used;                 /* places that were ever used; under the lock, as the rest */
-    uint32_t free_first;           /* place + 1, 0 for none */
+    atomptr chunks[TOPICS_CHUNKS]; /* of struct topic; written under the lock, read by any thread */
+    /* number of places that were ever used; under the lock, as all members below */
+    uint32_t used;
+    uint32_t free_first; /* index of the first free place + 1, 0 for none */
     uint32_t generation_first;
     struct names names;
 };
@@ -71,8 +77,8 @@ struct topics {
 /** Schedules: actor/verbs/schedule.h. */
 struct schedules {
     struct lock lock;
-    atom64 next_ns;  /* when worker 0 is to look; written under the lock */
-    uint32_t linked; /* actors of schedules among the children of /user; worker 0 only */
+    atom64 next_ns;  /* when worker 0 has to look at the schedules next; written under the lock */
+    uint32_t linked; /* actors of schedules that are children of /user; worker 0 only */
     /* Under the lock. */
     struct wheel wheel;
     struct schedule_place *places;
@@ -83,29 +89,29 @@ struct schedules {
     uint64_t causal_next;
 };
 
-/** Turns that take long: actor/system/stall.h. Written by the watch's thread. */
+/** Long turns: actor/system/stall.h. Written by the watch's thread. */
 struct stalls {
-    tr_time report_ns; /* TR_TURN_REPORT_NS or the application's; 0: none */
+    tr_time report_ns; /* TR_TURN_REPORT_NS, or the application's value; 0: no reports */
     void (*on_stall)(void *context, const tr_stall *stall);
     void *context;
     atom64 total;
-    struct view *views; /* one per worker: the turn of which something was said last */
+    struct view *views; /* one for each worker: the last turn that was reported */
     tr_time second_ns;  /* since when lines are counted, */
-    uint32_t logged;    /* and how many there were */
-    uint64_t unlogged;  /* left out since the last line */
+    uint32_t logged;    /* and their number since then */
+    uint64_t unlogged;  /* reports left out since the last line */
 };
 
-/** Threads that take a worker from one that is stuck: actor/system/thread_handoff.h. */
+/** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */
 struct thread_handoff {
     struct tr_system *system;
-    tr_time after_ns; /* 0: nobody is replaced */
+    tr_time after_ns; /* 0: no thread is replaced */
     uint32_t spares_max;
     uint32_t worker_count;
-    struct handoff_thread *threads; /* those of the workers, then spares; NULL: it is not open */
-    struct view *views;             /* one for each thread; the watch's */
+    struct handoff_thread *threads; /* the threads of the workers, then spares; NULL: not opened */
+    struct view *views;             /* one for each thread; used by the watch */
     struct lock lock;
     struct list idle;
-    uint32_t spares; /* made so far; under the lock */
+    uint32_t spares; /* spares that were started so far; under the lock */
     bool is_over;
     atom64 total;
 };
@@ -114,23 +120,23 @@ struct thread_handoff {
 struct start_barrier {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     void *context;
-    tr_parker *parker; /* of who starts the workers */
-    atom32 arrived;    /* workers whose function has returned */
-    atom32 status;     /* the first that was not TR_OK, of those that start together */
-    atom32 late;       /* that of the last one that was added later */
-    atom32 is_open;    /* the workers may go on */
-    bool has_called;   /* of tr_system_run_once */
+    tr_parker *parker; /* of the thread that starts the workers */
+    atom32 arrived;    /* workers whose on_worker_start has returned */
+    atom32 status;     /* the first status that was not TR_OK, of the workers that start together */
+    atom32 late;       /* the status of the last worker that was added later */
+    atom32 is_open;    /* the workers may continue */
+    bool has_called;   /* tr_system_run_once has called the function */
 };
 
-/** Whether it has failed for some worker: actors that are new are not set up. Any thread. */
+/** Whether on_worker_start has failed for a worker: then new actors are not set up. Any thread. */
 static inline bool start_barrier_has_failed(const struct start_barrier *start_barrier)
 {
     return (tr_status)atom32_load(&start_barrier->status, ATOM_RELAXED) != TR_OK;
 }
 
-/** What actors do during a shutdown: actor/mail/shutdown_stats.h. */
+/** Counters of single actors during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats {
-    atomptr entries; /* of struct shutdown_stats_entry, by slot; NULL: none */
+    atomptr entries; /* of struct shutdown_stats_entry, by slot; NULL: no counters */
     uint32_t count;  /* written before `entries` */
 };
 
@@ -142,21 +148,23 @@ struct hook {
     char name[64];
     tr_hook_phase phase;
     tr_time timeout_ns;
-    tr_parker *parker; /* of who waits for it */
-    tr_thread *thread; /* NULL: none was made, or it was joined */
-    tr_status status;  /* written by its thread before is_done */
+    tr_parker *parker; /* of the thread that waits for the hook */
+    tr_thread *thread; /* NULL: not started, or already joined */
+    tr_status status;  /* written by the hook's thread before is_done */
     atom32 is_done;
 };
 
 struct hooks {
-    struct hook list[TR_HOOKS_MAX]; /* under the lock of the shutdown until that is called */
+    /* under the lock of the shutdown, until the shutdown is called */
+    struct hook list[TR_HOOKS_MAX];
     uint32_t count;
-    tr_thread *leader; /* of those before; written by tr_system_shutdown, under the lock */
-    atom32 hung;       /* how many had not returned in time */
-    atom32 are_over;   /* those of TR_AFTER_STOP were called */
+    /* runs the hooks that come before the stop; written by tr_system_shutdown, under the lock */
+    tr_thread *leader;
+    atom32 hung;     /* number of hooks that did not return in time */
+    atom32 are_over; /* the hooks of TR_AFTER_STOP were called */
 };
 
-/** Of actors in a report, those worth most first. */
+/** The lines of a report about actors, most important first. */
 struct report_lines {
     uint32_t count;
     tr_report_actor line[TR_REPORT_ACTORS_MAX];
@@ -164,31 +172,34 @@ struct report_lines {
 
 /** A shutdown, and the rules for it: actor/system/shutdown.h. */
 struct shutdown {
-    atomptr parker;       /* of who waits; NULL until the system is started */
-    atom32 workers_ended; /* threads of workers that are about to return */
-    atom32 has_begun;     /* /user has told its children */
-    atom32 is_forced;     /* the deadline has passed: who has not stopped is killed */
+    /* of the thread that waits for the shutdown; NULL until the system is started */
+    atomptr parker;
+    atom32 workers_ended; /* workers whose threads are about to return */
+    atom32 has_begun;     /* /user has asked its children to stop */
+    atom32 is_forced;     /* the deadline has passed: actors that have not stopped are killed */
     atom32 is_abandoned;  /* see rule 4; written under the lock */
-    atom32 sweep;         /* number of the last sweep that was asked for */
-    atom64 began_ns;      /* when the actors were told; 0: not yet */
-    atom64 over_ns;       /* when /user had stopped; 0: not yet */
-    atom64 slow_ns;       /* who stops later than this is worth a note */
-    atom64 floor; /* actors have to be worth more than this for a line; see actor/system/report.c */
+    atom32 sweep;         /* number of the last sweep that was requested */
+    atom64 began_ns;      /* when the actors were asked to stop; 0: not yet */
+    atom64 over_ns;       /* when /user stopped; 0: not yet */
+    /* an actor that takes longer than this to stop is noted in slow[] of the report */
+    atom64 slow_ns;
+    /* an actor gets a line only if it is worth more than this; see actor/system/report.c */
+    atom64 floor;
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
-    bool is_closing;       /* worker 0's: durable actors cannot be woken any more; see rule 6 */
-    bool are_keepers_told; /* worker 0's: to stop */
-
-    struct lock
-        lock; /* for all below; but for that of a name, nothing else is taken while it is held */
+    bool is_closing;       /* worker 0 only: durable actors cannot be woken any more; see rule 6 */
+    bool are_keepers_told; /* worker 0 only: the keepers were asked to stop */
+    /* for all members below; while it is held, no other lock is taken except the lock of a name */
+    struct lock lock;
     bool is_asked_for;
     bool is_escalated;
-    bool is_lost; /* the thread that waits for the shutdown has returned: final says what is left */
+    /* the thread that waits for the shutdown has returned: `final` says what is left */
+    bool is_lost;
     tr_error escalation;
     tr_time called_ns;
     tr_time timeout_ns;
     tr_counters before;
-    tr_shutdown_report final; /* slow[] and hook[] while it lasts; all of it when is_lost */
+    tr_shutdown_report final; /* slow[] and hook[] during the shutdown; all of it when is_lost */
     struct report_lines lines;
     struct hooks hooks;
 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The verbs that other verbs call, in whichever room: to fail, to crash, and what is read from the turn alone.
- */
+/** The verbs that verbs of other rooms call: tr_fail, tr_crash, and what needs only the turn. */
 #include "actor/cell/verb.h"
 
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * TURN_VERB: where a function that handlers call comes in from user code. See actor/system/thread_handoff.h.
+ * TURN_VERB: the entry from user code into a function that handlers call. See
+ * actor/system/thread_handoff.h.
  */
 #ifndef ACTOR_CELL_VERB_H
 #define ACTOR_CELL_VERB_H
@@ -10,7 +11,10 @@
 #include "os/atomic.h"
 #include "sched/claim.h"
 
-/** Comes in from user code; gives the turn that goes out again, NULL where there is nothing to do. */
+/**
+ * Enters the runtime from user code. Returns the turn for verb_end, or NULL if verb_end has nothing
+ * to do.
+ */
 static inline struct tr_self *verb_begin(const struct tr_self *caller)
 {
     struct tr_self *self = (struct tr_self *)(uintptr_t)caller;
@@ -25,12 +29,12 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
 
 static inline void verb_end(struct tr_self **self)
 {
-    /* Not the claim of before: the verb may have waited. */
+    /* Not the claim from the start of the verb, because the verb may have waited. */
     if (__builtin_expect(*self != NULL, 0))
         claim_go_out((*self)->claim, *self);
 }
 
-/** The first line of each function that handlers call and that touches what is the worker's. */
+/** The first line of each function that handlers call and that touches data of the worker. */
 #define TURN_VERB(self)                                                                            \
     __attribute__((__cleanup__(verb_end), __unused__)) struct tr_self *verb_turn = verb_begin(self)
 

@@ -6,7 +6,7 @@
 
 #include "actor/cell/signal.h"
 
-/* The path of a named actor; false for one without a name. */
+/* Copies the path of a named actor. Returns false for an actor without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
 {
     struct lock *lock = names_lock_of(&system->names, slot);
@@ -36,8 +36,9 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         char part[40];
         uint32_t generation = (uint32_t)(identity >> 32) - system->slots.generation_first;
         int written = snprintf(part, sizeof part, "/$%x.%x", (unsigned)slot, (unsigned)generation);
+        /* cells that changed during the walk form a cycle, or the path is too long: it is cut */
         if (written < 0 || length + (size_t)written > TR_PATH_MAX)
-            break; /* a ring of cells that change, or a long path: it is cut */
+            break;
         length += (size_t)written;
         memcpy(end - length, part, (size_t)written);
         uint32_t parent = cell_slot_of(ATOM_PEEK(&cell->door.tenant));
@@ -59,8 +60,8 @@ struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 }
 
 /*
- * The handler is of the last handler that was called, which another actor may have been. NULL unless it
- * can be one of this actor.
+ * Returns `handler` if it can be one of this actor, otherwise NULL. `handler` is the last one that
+ * was called, and may belong to another actor.
  */
 static const tr_handler *handler_of(const struct view *view, const tr_handler *handler)
 {
@@ -80,7 +81,7 @@ static uint64_t runs_of(const struct worker *worker)
            atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
 }
 
-/* All but the path. */
+/* Fills in all members but the path. */
 static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
     view->type = worker_type(worker);

@@ -6,18 +6,18 @@
 
 enum {
     SLOTS_FIRST = 8,    /* places of the smallest table */
-    BUCKETS_FIRST = 64, /* more than those few */
-    SPARSE = 8          /* a table of which less than one in so many places is used shrinks */
+    BUCKETS_FIRST = 64, /* the first size beyond WATCHED_FEW */
+    SPARSE = 8          /* a table shrinks if fewer than one in so many of its places are used */
 };
 
-/* ---- Whom one watches. Linear probing; half of the places are free. ---- */
+/* ---- The actors that one watcher watches. Linear probing; half of the places are free. ---- */
 
 static uint32_t slot_of(const struct watch_table *table, uint64_t target)
 {
     return (uint32_t)hash_mix(target) & table->mask;
 }
 
-/* The place of a target, or the free one where it belongs. */
+/* Returns the entry of a target, or the free entry where it belongs. */
 static struct watch_entry *place_of(const struct watch_table *table, uint64_t target)
 {
     uint32_t i = slot_of(table, target);
@@ -75,7 +75,9 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
 {
     TR_ASSERT(watch->target);
     uint32_t hole = (uint32_t)(watch - table->slots);
-    /* Those behind it move up, unless they would come before the place where they belong. */
+    /*
+     * Entries behind the hole move into it, except where that would put one before its first place.
+     */
     for (uint32_t i = (hole + 1) & table->mask; table->slots[i].target; i = (i + 1) & table->mask) {
         uint32_t home = slot_of(table, table->slots[i].target);
         if (((i - home) & table->mask) < ((i - hole) & table->mask))
@@ -87,7 +89,7 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
     table->count--;
     uint32_t size = table->mask + 1;
     if (size > SLOTS_FIRST && SPARSE * table->count < size)
-        (void)table_resize(table, source, size / 2); /* or it stays as large as it is */
+        (void)table_resize(table, source, size / 2); /* if this fails, the table keeps its size */
 }
 
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source)
@@ -102,7 +104,7 @@ size_t tr__watch_table_bytes(const struct watch_table *table)
     return size + table->count * sizeof(struct envelope);
 }
 
-/* ---- Who are watched. Chains of rings. ---- */
+/* ---- The watched actors. Chains of rings. ---- */
 
 static struct envelope **bucket_of(struct watched *watched, uint64_t target)
 {
@@ -112,7 +114,9 @@ static struct envelope **bucket_of(struct watched *watched, uint64_t target)
     return &watched->buckets[hash & watched->mask];
 }
 
-/* What points to the ring of a target, or to the end of the chain where it would be. */
+/*
+ * Returns the link that points to the ring of a target, or the end of the chain if there is none.
+ */
 static struct envelope **link_of(struct watched *watched, uint64_t target)
 {
     struct envelope **link = bucket_of(watched, target);
@@ -132,7 +136,10 @@ static void chain_move(struct watched *watched, struct envelope *first)
     }
 }
 
-/* 0 buckets are those few. Without memory the chains grow longer, or the table stays large. */
+/*
+ * Changes the number of buckets; 0 means `few`. If out of memory, chains get longer, or the table
+ * stays large.
+ */
 static void buckets_resize(struct watched *watched, const struct memory_source *source,
                            uint32_t count)
 {
@@ -193,7 +200,7 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     struct envelope *chain = watch_letter(*link)->chain;
     watch_ring_remove(link, envelope);
     if (*link) {
-        watch_letter(*link)->chain = chain; /* of the next one, if this was the first */
+        watch_letter(*link)->chain = chain; /* the first of the ring may be another one now */
         return;
     }
     *link = chain;

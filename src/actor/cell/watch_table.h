@@ -1,53 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Two tables of death watch: whom one watches, and who are watched on a worker.
+ * Two tables of death watch: the actors that one watcher watches, and the watched actors of a
+ * worker.
  *
- * A watch is one envelope. As long as its target lives it is in the `watched` of the target's worker;
- * then it travels back as the signal. The watcher keeps its address, which is therefore the name of
- * this watch: no other envelope has it before this one is given back.
+ * A watch is one envelope. While its target lives, it is in the `watched` of the target's worker.
+ * When the target has ended, the envelope travels back as the signal. The watcher keeps the address
+ * of the envelope, which therefore identifies the watch: no other envelope has this address before
+ * this one is freed.
  */
 #ifndef ACTOR_CELL_WATCH_TABLE_H
 #define ACTOR_CELL_WATCH_TABLE_H
 
 #include "mem/envelope.h"
 
-/* ---- Whom one watches: a table by target. ---- */
+/* ---- The actors that one watcher watches: a table by target. ---- */
 
 struct watch_entry {
-    uint64_t target;          /* ref; 0 in a free place */
-    struct envelope *watch;   /* not to be looked into: it is elsewhere, and may be gone */
-    struct envelope *unwatch; /* kept for the end of it; NULL: none is needed, see watchers.c */
+    uint64_t target; /* ref; 0 in a free place */
+    /* never dereferenced: the envelope belongs to another thread, and may be freed */
+    struct envelope *watch;
+    /* reserved for the end of the watch; NULL: none is needed, see actor/life/watchers.c */
+    struct envelope *unwatch;
 };
 
 struct watch_table {
-    struct watch_entry *slots; /* NULL: none so far */
+    struct watch_entry *slots; /* NULL: not allocated yet */
     uint32_t mask;
     uint32_t count;
 };
 
-/** The watch of a target; NULL for none. Good until the table changes. */
+/** Returns the watch of a target; NULL for none. Valid until the table changes. */
 struct watch_entry *tr__watch_find(const struct watch_table *table, uint64_t target);
-/** Makes sure that one more fits. False: out of memory. */
+/** Makes space for one more watch. Returns false if out of memory. */
 bool tr__watch_reserve(struct watch_table *table, const struct memory_source *source);
-/** Puts one in that is not there; there is capacity. */
+/** Adds a watch that is not in the table. The table must have space: see tr__watch_reserve. */
 void tr__watch_insert(struct watch_table *table, const struct watch_entry *watch);
-/** Takes one out that tr__watch_find has given. */
+/** Removes a watch that tr__watch_find has returned. */
 void tr__watch_remove(struct watch_table *table, const struct memory_source *source,
                       struct watch_entry *watch);
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source);
-/** Bytes that the table has, and at least those of its envelopes. */
+/** Returns the bytes of the table, and of at least one envelope for each watch. */
 size_t tr__watch_table_bytes(const struct watch_table *table);
 
-/* ---- Who are watched: the envelopes themselves, by target. ---- */
+/* ---- The watched actors: the envelopes themselves, by target. ---- */
 
-/** What an envelope of a watch holds. It begins as the signal does that it becomes. */
+/** The message of a watch's envelope. It starts like the signal that it becomes. */
 struct watch_letter {
     uint64_t target;
-    struct envelope *previous; /* in the ring of those with the same target */
-    struct envelope *chain;    /* of the first in a ring: the first in the next one */
+    struct envelope *previous; /* in the ring of the watches with the same target */
+    struct envelope *chain;    /* in the first watch of a ring: the first watch of the next ring */
 };
 
-/** What an UNWATCH holds. */
+/** The message of an UNWATCH. */
 struct unwatch_letter {
     uint64_t target;
     struct envelope *watch;
@@ -57,12 +61,12 @@ static_assert(sizeof(struct watch_letter) <= ENVELOPE_INLINE, "a watch is in its
 
 enum { WATCHED_FEW = 8 };
 
-/** Rings of envelopes, each ring known by its first one. Putting one in needs no memory. */
+/** Rings of envelopes; each ring is known by its first envelope. Adding a watch needs no memory. */
 struct watched {
-    struct envelope *few[WATCHED_FEW]; /* the buckets, unless there are more */
-    struct envelope **buckets;         /* NULL: those few */
+    struct envelope *few[WATCHED_FEW]; /* the buckets, unless there are more than these */
+    struct envelope **buckets;         /* NULL: `few` is used */
     uint32_t mask;                     /* of `buckets` */
-    uint32_t count;                    /* rings */
+    uint32_t count;                    /* number of rings */
 };
 
 static inline struct watch_letter *watch_letter(struct envelope *envelope)
@@ -70,7 +74,7 @@ static inline struct watch_letter *watch_letter(struct envelope *envelope)
     return envelope_data(envelope);
 }
 
-/** At the end of a ring, or as the first of a new one. */
+/** Adds an envelope at the end of a ring, or as the first of a new one. */
 static inline void watch_ring_push(struct envelope **first, struct envelope *envelope)
 {
     if (!*first) {
@@ -86,7 +90,7 @@ static inline void watch_ring_push(struct envelope **first, struct envelope *env
     watch_letter(*first)->previous = envelope;
 }
 
-/** Takes one out of a ring, in which the next one becomes the first if this was. */
+/** Removes an envelope from a ring. If it was the first, the next one becomes the first. */
 static inline void watch_ring_remove(struct envelope **first, struct envelope *envelope)
 {
     struct envelope *next = (struct envelope *)(void *)envelope->mail.next;
@@ -104,13 +108,13 @@ static inline void watch_ring_remove(struct envelope **first, struct envelope *e
 /** Keeps a watch until its target ends. */
 void tr__watched_add(struct watched *watched, const struct memory_source *source,
                      struct envelope *envelope);
-/** Takes a watch out that is there. */
+/** Removes a watch that was added. */
 void tr__watched_remove(struct watched *watched, const struct memory_source *source,
                         struct envelope *envelope);
-/** Takes all watches of a target out: the first of a ring, or NULL. */
+/** Removes all watches of a target. Returns the first of their ring, or NULL. */
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);
-/** Frees the buckets. What is in them is left to who frees its memory. */
+/** Frees the buckets. Does not free the envelopes in them: the owner of their memory does. */
 void tr__watched_free(struct watched *watched, const struct memory_source *source);
 
 #endif

@@ -2,10 +2,10 @@
 /**
  * A worker: one thread's share of a system, and the turns that run on it.
  *
- * Message handlers run on the worker's own fiber; one that waits keeps that fiber, and the worker
- * goes on with a fresh one (actor/turn/park.h). Whatever else runs user code (set-ups, PreStart,
- * PostStop) is called on a fiber of its own, so that it can end anywhere without taking the code
- * that called it along. See actor/turn/run.c and actor/turn/turn.c.
+ * Message handlers run on the worker's own fiber. A handler that waits keeps that fiber, and the
+ * worker continues on another one (actor/turn/park.h). All other user code (set-ups, PreStart,
+ * PostStop) is called on a fiber of its own, so that it can end at any point without ending its
+ * caller. See actor/turn/run.c and actor/turn/turn.c.
  */
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
@@ -38,16 +38,20 @@ enum turn_kind {
     TURN_DECIDER
 };
 
-/** Where a turn of a message stands. */
+/** The state of a turn of a message. */
 enum turn_state {
     TURN_RUNS,
     TURN_PARKED,
     TURN_WOKEN,
     TURN_ENDED,
-    TURN_STUCK /* its thread was replaced and has not come back: see actor/system/thread_handoff.h */
+    /*
+     * its thread was replaced and does not have the worker again yet: see
+     * actor/system/thread_handoff.h
+     */
+    TURN_STUCK
 };
 
-/** Calls of tr_defer for which a turn has capacity; the many of a few turns are in scratch memory. */
+/** Calls of tr_defer that a turn stores itself. Further calls are stored in scratch memory. */
 enum { TURN_DEFERS = 4 };
 
 struct turn_defer {
@@ -55,10 +59,10 @@ struct turn_defer {
     void (*release)(void *resource);
 };
 
-/** Asks of a turn for which it has capacity itself. */
+/** Asks that a turn stores itself. */
 enum { TURN_ASKS_FEW = 2 };
 
-/** The asks of a turn, by the order in which they were made; see actor/ask/turn_asks.h. */
+/** The asks of a turn, in the order in which they were made; see actor/ask/turn_asks.h. */
 struct turn_asks {
     uintptr_t *places;
     uint32_t count;
@@ -75,9 +79,11 @@ static inline void turn_asks_init(struct turn_asks *asks)
 
 /** What a wait needs each time it begins and ends; see actor/turn/park.h. */
 struct turn_wait {
-    struct fiber *caller; /* of a call on a fiber of its own, too */
+    /* the fiber that resumed this turn, or that called a function on a fiber of its own */
+    struct fiber *caller;
     struct fiber *fiber;
-    struct list link; /* with the turns of its actor that have waited, by their last wait */
+    /* in the list of the turns of its actor that have waited, by their last wait */
+    struct list link;
     struct tr_self *woken_next; /* the next turn in the list of woken turns */
     uint32_t wanted;            /* asks that the turn still waits for */
     tr_status outcome;          /* why the turn resumes */
@@ -87,23 +93,24 @@ struct turn_wait {
 
 /** What a turn that has waited keeps until it ends. */
 struct turn_waits {
-    struct list born; /* with the turns of its actor that have waited, by their first wait */
-    uint64_t number;  /* of what the turn waits for; a late answer has another number */
-    uint64_t on;      /* ref of the actor whose capacity or reply it waits for as a barrier, or 0 */
+    /* in the list of the turns of its actor that have waited, by their first wait */
+    struct list born;
+    uint64_t number; /* number of the current wait; a late answer has another number */
+    uint64_t on;     /* ref of the actor for whose capacity or reply it waits as a barrier, or 0 */
     struct timer_node deadline;
 };
 
 /** Capacity that a turn was granted; see actor/ask/waiters.h. */
 struct turn_capacity {
-    struct envelope *grant; /* the grant that is on its way */
+    struct envelope *grant; /* the grant, while it is on its way */
     struct cell *favoured;  /* the actor that holds the granted capacity until the next wait */
 };
 
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
 struct turn_sender {
-    struct list line;      /* with the turns of its actor that want capacity */
-    uint64_t wants;        /* ref of the actor in whose mailbox, or 0 */
-    struct envelope *held; /* the message of the verb that waits */
+    struct list line;      /* in the list of the turns of its actor that wait for capacity */
+    uint64_t wants;        /* ref of the actor for whose mailbox it waits, or 0 */
+    struct envelope *held; /* the message that the waiting verb is to send */
 };
 
 /** What tr_become asked for. The message is in the scratch memory of the turn. */
@@ -123,7 +130,8 @@ struct turn_call {
 /** The scratch memory of a turn. */
 struct turn_scratch {
     struct scratch *current;
-    struct scratch own; /* of a turn of a message: it may outlive the next turn */
+    /* used by a turn of a message, because such a turn may outlive the next one */
+    struct scratch own;
     size_t mark;
 };
 
@@ -133,45 +141,52 @@ struct turn_defers {
     struct turn_defer *more; /* in scratch memory: the rest of TR_DEFERS_MAX */
 };
 
-/** A turn, as handlers hold it. The first 64 bytes are all that a message without a wait needs. */
+/** A turn, as handlers hold it. A message without a wait needs the first 64 bytes only. */
 struct tr_self {
     struct worker *worker;
     struct cell *cell;
-    struct envelope *envelope; /* of a message, else NULL */
-    struct claim *claim; /* of the thread that runs it, where threads are replaced; else NULL */
+    struct envelope *envelope; /* of a turn of a message, otherwise NULL */
+    /* of the thread that runs the turn, if threads can be replaced; otherwise NULL */
+    struct claim *claim;
     uint64_t causal;
     enum turn_kind kind;
-    bool is_detached; /* it has waited: it keeps its stack, and `wait.caller` runs the worker */
-    bool is_barrier;  /* no ask or notice of its actor begins before it resumes */
+    /* it has waited: it keeps its stack, and the fiber `wait.caller` runs the worker */
+    bool is_detached;
+    bool is_barrier; /* no ask or notice of its actor starts before it resumes */
     union {
         struct {
-            bool is_cancelled; /* its actor ends: every verb gives TR_CANCELLED */
-            bool is_behind; /* other turns of its actor may wait for capacity: actor/ask/line.h */
+            bool is_cancelled; /* its actor ends: every verb returns TR_CANCELLED */
+            /* other turns of its actor may already wait for capacity: actor/ask/line.h */
+            bool is_behind;
         };
-        uint16_t is_unusual; /* not 0 if one of these is set */
+        uint16_t is_unusual; /* not 0 if one of the two is set */
     };
-    uint32_t turns;     /* of this run so far */
-    uint32_t turns_max; /* of this run */
+    uint32_t turns;     /* turns of this run so far */
+    uint32_t turns_max; /* most turns of this run */
     uint32_t defer_count;
     bool asks_barrier;   /* it has asked an actor that is behind a barrier: see actor/ask/ring.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
-    bool waits_plainly;  /* is_detached, and neither a barrier nor about a timer's message */
-    uint8_t state;       /* enum turn_state */
-    const tr_handler *handler; /* that runs */
+    /* it has waited, its handler is no barrier, and its message is not a timer's */
+    bool waits_plainly;
+    uint8_t state;             /* enum turn_state */
+    const tr_handler *handler; /* the handler that runs */
     struct turn_wait wait;
-    struct batch *batch; /* of a turn with several messages */
+    struct batch *batch; /* of a turn with several messages, otherwise NULL */
     struct turn_capacity capacity;
-    struct blocking_job *job; /* what it waits for, or is about to: see actor/turn/blocking.h */
+    /* the function that it waits for, or is about to wait for: see actor/turn/blocking.h */
+    struct blocking_job *job;
     struct turn_asks asks;
     struct turn_waits waits;
     struct turn_become become;
-    tr_error error; /* what tr_fail or tr_crash said */
+    tr_error error; /* set by tr_fail or tr_crash */
     struct turn_call call;
     tr_status reply_failed; /* why its reply could not be sent */
     struct turn_sender sender;
-    struct old_state *old_state; /* the state it began with, if its actor has another by now */
+    /* the state with which the turn started, if its actor has another one by now */
+    struct old_state *old_state;
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
-    struct outbox *outbox;       /* that holds what it sends: actor/mail/outbox.h; NULL: none */
+    /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
+    struct outbox *outbox;
     struct turn_scratch scratch;
     struct turn_defers defers;
 };
@@ -181,22 +196,25 @@ static_assert(offsetof(struct tr_self, handler) == 64,
 static_assert(offsetof(struct tr_self, asks.few) <= 192, "a wait needs no more than that");
 
 /**
- * A turn has done something that its end must undo or look at: ends it by tr__turn_finish. Whatever of
- * turn_is_plain becomes false asks for this. Owner only.
+ * Makes the turn end by tr__turn_finish, because its end has something to undo or to check. Each
+ * change that makes turn_is_plain false calls this. Owner only.
  */
 static inline void turn_require_slow_end(struct tr_self *self)
 {
     self->needs_slow_end = true;
 }
 
-/** A reply could not be sent: who asked gets `status` when the turn ends. Owner only. */
+/**
+ * Records that the reply of this turn could not be sent: the asker gets `status` when the turn
+ * ends. Owner only.
+ */
 static inline void turn_fail_reply(struct tr_self *self, tr_status status)
 {
     self->reply_failed = status;
     turn_require_slow_end(self);
 }
 
-/** Whether a turn may end the quick way: nothing of it is left when its message is given back. */
+/** Whether a turn may end by the fast path: nothing of it is left when its envelope is freed. */
 static inline bool turn_is_plain(const struct tr_self *self)
 {
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
@@ -206,11 +224,11 @@ static inline bool turn_is_plain(const struct tr_self *self)
            tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }
 
-/** Counters of a worker, or of all clients: written by one thread at a time, read by any. */
+/** Counters of a worker, or of all clients. Written by one thread at a time, read by any thread. */
 struct counters {
     atom64 accepted;
     atom64 handled;
-    atom64 dead; /* accepted, never handled */
+    atom64 dead; /* accepted, but never handled */
     atom64 refused;
     atom64 signals; /* turns that handled no message */
     atom64 posts;
@@ -222,54 +240,62 @@ struct counters {
     atom64 moves; /* actors given to other workers */
 };
 
-/** A message, set-ups in it, behaviors that the last one leads to, a PostStop. */
+/**
+ * The depth of nested turns: a message, set-ups in it, behaviors to which the last set-up leads, a
+ * PostStop.
+ */
 enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 
 enum { BALANCE_PLACES = 64 };
 
-/** What a worker knows of load and talk; see actor/system/balance.h. The tables forget by collision. */
+/**
+ * What a worker knows of its load, and of which workers its actors receive messages from; see
+ * actor/system/balance.h. The tables are hashed by slot: a new entry replaces the old one of its
+ * place.
+ */
 struct balance {
     int32_t sample_in; /* posts until the next sample, */
-    tr_time sample_ns; /* or when it is due */
-    uint64_t rests;    /* times that there was nothing to do */
+    tr_time sample_ns; /* or the time at which it is due */
+    uint64_t rests;    /* how often there was nothing to do */
     uint64_t rests_seen;
     uint64_t turns_seen;
     tr_time looked_ns;
-    tr_time crowded_ns; /* since when actors wait for each other; TR_NEVER: they do not */
-    atom32 is_hungry;   /* the worker sleeps, and no other worker has given it an actor yet */
-    atom32
-        load; /* actors that were ready at the last look, 0 if the worker had rested. Any thread */
+    /* since when several actors have been ready at each look; TR_NEVER: they have not */
+    tr_time crowded_ns;
+    atom32 is_hungry; /* the worker sleeps, and no other worker has given it an actor yet */
+    /* actors that were ready at the last look; 0 if the worker had rested. Read by any thread */
+    atom32 load;
     struct balance_stay {
         uint64_t ref;
         tr_time until_ns;
-    } stays[BALANCE_PLACES]; /* by slot: actors that have come lately */
+    } stays[BALANCE_PLACES]; /* by slot: actors that have moved to this worker recently */
     struct balance_talk {
         uint64_t ref;
         tr_time since_ns;
         uint32_t worker;
         uint32_t count;
-    } talks[BALANCE_PLACES]; /* by slot: from which worker an actor receives messages */
+    } talks[BALANCE_PLACES]; /* by slot: the worker from which an actor receives messages */
 };
 
-/** Dead letters that a worker has not handed in yet: actor/mail/dead_letter_batch.h. */
+/** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
-    atom64 pending; /* written by the worker, under the lock of the dead letters when less */
-    struct dead_letter_batch_note
-        *notes;           /* of the last of them: a ring of TR_DEAD_LETTERS_MAX; NULL: not yet */
-    uint32_t next;        /* where the next note goes */
-    tr_time handed_in_ns; /* when it was done last */
-    bool is_logged;       /* the log has had what it may of this second */
+    atom64 pending; /* written by the worker; lowered under the lock of the dead letters only */
+    /* the newest of them: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
+    struct dead_letter_batch_note *notes;
+    uint32_t next;        /* index of the next note */
+    tr_time handed_in_ns; /* when the worker last handed some in */
+    bool is_logged;       /* the log has had its limit of lines for this second */
 };
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* those of its loop, but for `run` */
+    struct loop_hooks hooks; /* the hooks of its loop, with another `run` */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
-    atom32 slot;    /* whose run it is, 0: nobody's; written by the worker, as the next */
-    atom64 handled; /* what the worker had handled when that began */
+    atom32 slot;    /* the actor that runs, 0 for none; written by the worker, as `handled` is */
+    atom64 handled; /* messages that the worker had handled when that run began */
 };
 
-/** Mail that is being taken in; what is still to be looked at, oldest first. */
+/** A chain of mail that is being sorted into mailboxes: the rest of it, oldest first. */
 struct mail_taking {
     struct mail_taking *outer;
     const struct cell *cell;
@@ -277,13 +303,13 @@ struct mail_taking {
     struct door_mail *last;
 };
 
-/** Mail that is taken in, and batches of dead letters. Of actor/mail. */
+/** Mail that is being sorted into mailboxes, and batches of dead letters. Used by actor/mail. */
 struct worker_mail {
     struct mail_taking *taking;
     struct dead_letter_batches dead_letters;
 };
 
-/** Timers of actors. Of actor/time. */
+/** Timers of actors. Used by actor/time. */
 struct worker_timers {
     struct wheel wheel;       /* nodes of struct timer_entry */
     struct wheel idles;       /* nodes of struct cell_extra */
@@ -291,115 +317,123 @@ struct worker_timers {
     struct timer_pool pool;
 };
 
-/** Turns that run, wait or are free. Of actor/turn. */
+/** Turns that run, wait or are free. Used by actor/turn. */
 struct worker_turns {
-    uint32_t depth; /* turns on top of each other; 0 is the message's */
+    uint32_t depth; /* number of nested turns; 0: only the turn of the message */
     uint32_t spare_count;
     struct tr_self *message;            /* the turn of the message that runs, or ran last */
     struct tr_self *spare;              /* free turns, for the next one that waits */
     struct wheel deadlines;             /* nodes of struct tr_self */
     uint64_t wait_last;                 /* number of the last wait */
-    struct tr_self calls[WORKER_TURNS]; /* of other calls, by depth; calls[0] is not used */
+    struct tr_self calls[WORKER_TURNS]; /* nested calls, by depth; calls[0] is not used */
 };
 
-/** Stacks of turns. Of actor/turn. */
+/** Stacks of turns. Used by actor/turn. */
 struct worker_stacks {
     struct fiber_pool pool;
     struct fiber_host host;
     struct fiber *fiber; /* the fiber of the loop */
-    struct fiber *last;  /* for tr_post_stop and tr_pre_restart when there is no other stack */
+    /* reserved for tr_post_stop and tr_pre_restart, if no other stack can be had */
+    struct fiber *last;
 };
 
-/** When a worker last gave memory back, and what it had done by then. */
+/** When a worker last gave memory back, and how many turns it had run by then. */
 struct worker_trim {
     tr_time last_ns;
     uint64_t last_turns;
     tr_time every_ns;
-    bool has_stacks; /* the last trim left some that could be freed */
+    bool has_stacks; /* the last trim left stacks that can still be freed */
 };
 
-/** Budgets of trees of actors. Of actor/turn/budget.h. */
+/** Budgets of trees of actors. Used by actor/turn/budget.h. */
 struct worker_budgets {
-    struct list parts; /* of struct budget_part, with something to hand in */
+    struct list parts; /* of struct budget_part: those with charges to hand in */
     tr_time mark_ns;
 };
 
-/** Asks that are open or free. Of actor/ask. */
+/** Asks that are open or free. Used by actor/ask. */
 struct worker_asks {
     struct wheel timeouts;  /* nodes of struct ask */
     struct ask *young;      /* a chain of asks that may not be in the wheel yet, */
-    struct ask **young_end; /* and where the next one is added: actor/ask/ask_open.h */
-    bool is_ticked;         /* a watch thread says that time passes, and clocks are real */
+    struct ask **young_end; /* and the link where the next one is added: actor/ask/ask_open.h */
+    bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
     uint32_t spare_count;
     struct ask *spare;
-    struct ask_table table_spare; /* an empty table, for the next actor that asks */
+    struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */
     tr_time traces_ns;            /* since when traces are counted, */
-    uint32_t traces;              /* and how many there were: actor/ask/ask_trace.h */
+    uint32_t traces;              /* and their number since then: actor/ask/ask_trace.h */
 };
 
-/** Failures and watches. Of actor/life. */
+/** Failures and watches. Used by actor/life. */
 struct worker_life {
     struct wheel delays;    /* nodes of struct failure */
     struct watched watched; /* the actors of this worker that are watched, and their watchers */
 };
 
-/** What runs, for other threads: see actor/cell/view.h. */
+/** What the worker runs, for other threads: see actor/cell/view.h. */
 struct worker_view {
     atomptr cell;    /* a const struct cell, NULL for none */
-    atomptr type;    /* of a message, NULL otherwise */
-    atomptr handler; /* the const tr_handler; stale while no handler runs */
+    atomptr type;    /* of the message; NULL: a signal, or nothing */
+    atomptr handler; /* the const tr_handler; the last one while no handler runs */
 };
 
-/** Actors that leave a worker which is closed; see actor/system/leave.h. */
+/** Actors that leave a closed worker; see actor/system/leave.h. */
 struct worker_leave {
-    bool is_due; /* an actor has come since the last look */
+    bool is_due; /* an actor has arrived since the last look */
     uint32_t call;
     uint64_t runs;
     tr_time due_ns;
 };
 
-/** How the worker is taken from a stuck thread; see actor/system/thread_handoff.h. */
+/** How another thread takes the worker from a stuck thread; see actor/system/thread_handoff.h. */
 struct worker_handoff {
-    atomptr claim; /* its struct handoff_thread; NULL: threads are not replaced */
-    struct handoff_thread *successor; /* the thread that gets the worker when this slice is over */
+    /* a struct handoff_thread: the thread that has the worker; NULL: threads are not replaced */
+    atomptr claim;
+    struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;      /* a thread is about to take the worker; under the lock of the handoff */
-    tr_time call_ns;     /* when the watch may call a thread again, */
-    uint64_t call_steps; /* and of which stuck turn it has reported that it cannot */
+    tr_time call_ns;     /* when the watch may ask for another thread again, */
+    uint64_t call_steps; /* and the stuck turn for which it has reported that there is none */
 };
 
 /** Faults that are trapped; see actor/turn/fault.h. */
 struct worker_faults {
     struct fault_thread *thread;  /* NULL: faults are not trapped */
-    struct symbol_cache *symbols; /* made with the first fault */
+    struct symbol_cache *symbols; /* allocated at the first fault */
 };
 
 /** What a shutdown knows of a worker; see actor/system/shutdown.h. */
 struct worker_shutdown {
     uint32_t swept; /* number of the last sweep that the worker did */
     atom64 forced;  /* actors that were stopped by the kill at the deadline */
-    atom64 told;    /* actors that had something to say for the report */
+    atom64 told;    /* actors that have something worth a line in the report */
     struct shutdown_stats_runs stats;
-    atom64 steps; /* long work in a run that nothing else counts: the worker is not stuck */
-    atom32 is_at_start_barrier; /* the worker is in on_worker_start */
+    /*
+     * counts long work within a run that no other counter shows, so that the worker does not count
+     * as stuck
+     */
+    atom64 steps;
+    atom32 is_at_start_barrier; /* the worker runs on_worker_start */
     /* Written by the thread that waits for the shutdown. */
     atom32 is_stuck;
     uint64_t seen;     /* what the worker had done at the last look, */
-    tr_time seen_ns;   /* when that was, */
-    tr_time first_cpu; /* its CPU time then, or -1, */
-    tr_time seen_cpu;  /* its CPU time now, */
-    tr_time stuck_ns;  /* and how long it had been stuck by then */
+    tr_time seen_ns;   /* when the last look was, */
+    tr_time first_cpu; /* CPU time of its thread at the last look, or -1, */
+    tr_time seen_cpu;  /* CPU time of its thread at this look, or -1, */
+    tr_time stuck_ns;  /* and for how long it has been stuck */
 };
 
 struct worker {
     struct loop loop;
-    void *memory; /* what the source gave; the worker is aligned inside it */
+    void *memory; /* what the memory source returned; the worker is aligned inside it */
     struct tr_system *system;
     struct slots *slots;
-    struct slots_map map; /* of these slots */
+    struct slots_map map; /* a copy of the map of `slots` */
     struct slot_cache slot_cache;
     uint32_t index;
-    uint32_t fast_owner; /* owner of the actors that the fast path may send to: worker_hold_sends */
-    struct tr_self *outbox_turn; /* whose outbox holds what is sent now; NULL: none does */
+    /* the owner to whose actors the fast path may send: see worker_hold_sends */
+    uint32_t fast_owner;
+    /* the turn whose outbox holds back what is sent now; NULL: nothing is held back */
+    struct tr_self *outbox_turn;
     struct counters counters;
     struct envelope_pool pool;
     struct dispatches dispatches;
@@ -407,7 +441,7 @@ struct worker {
     struct clock clock; /* for deadlines */
     struct memory_source source;
     struct rng rng;
-    struct grace_reader reader; /* of the names */
+    struct grace_reader reader; /* reader of the directory of names */
     struct worker_view view;
     struct worker_mail mail;
     struct worker_timers timers;
@@ -423,24 +457,27 @@ struct worker {
     struct worker_shutdown shutdown;
     struct worker_turns turns;
     tr_thread *thread;
-    atom64 thread_id;    /* of the thread that runs the worker, 0 for none */
-    uint64_t wakes_seen; /* of counters.wakes, at the last rest */
+    atom64 thread_id;    /* of the thread that runs the worker; 0: no thread runs it */
+    uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
     bool has_more;       /* the last slice left something to do */
 };
 
-/** An IO operation of a worker; io.owner is itself. */
+/** An IO operation of a worker. io.owner points to this struct. */
 struct worker_io {
     tr_io io;
     void (*on_done)(struct worker *worker, struct worker_io *operation);
 };
 
-/* ---- Who may touch what: for assertions, TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
+/* ---- Which thread may touch what, for TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
 
 /**
- * Whether the calling thread acts for this worker: what "Worker only" promises. A thread that was replaced acts
- * for none until it has its worker again (actor/system/thread_handoff.h). While no thread has the worker (the
- * system is not started, is embedded and between two slices, is a kit between two steps, or is being freed)
- * it belongs to the one thread that makes, runs or frees the system, which is not known: true.
+ * Whether the calling thread acts for this worker: the condition of "Worker only".
+ *
+ * A thread that was replaced acts for no worker until it has its worker again
+ * (actor/system/thread_handoff.h). Also true while no thread has the worker: the system is not
+ * started, is embedded and between two slices, is a kit between two steps, or is being freed. Then
+ * the worker belongs to the one thread that creates, runs or frees the system, and the worker does
+ * not know that thread.
  */
 static inline bool worker_is_mine(const struct worker *worker)
 {
@@ -449,54 +486,65 @@ static inline bool worker_is_mine(const struct worker *worker)
 }
 
 /**
- * Whether the calling thread acts for this worker, and the actor lives there: what "Owner only" promises. An
- * actor that is to be mounted, or moves, has no owner (CELL_FOREIGN), and so has one that was given to its
- * parent's worker to be unlinked.
+ * Whether the calling thread acts for this worker, and the worker owns the actor: the condition of
+ * "Owner only". These actors have no owner (CELL_FOREIGN): an actor that waits to be mounted, one
+ * that moves, and one that was handed to its parent's worker to be unlinked.
  */
 static inline bool cell_is_mine(const struct worker *worker, const struct cell *cell)
 {
     return cell_owner(cell) == worker->index && worker_is_mine(worker);
 }
 
-/** The same of the actor and the worker of a turn. */
+/**
+ * Whether the calling thread acts for the worker of this turn, and that worker owns the actor of
+ * the turn.
+ */
 static inline bool turn_is_mine(const struct tr_self *self)
 {
     return cell_is_mine(self->worker, self->cell);
 }
 
-/** The actor whose code a worker runs; NULL for none. Other threads: actor/cell/view.h, actor/system/shutdown.h. */
+/**
+ * Returns the actor whose code the worker runs; NULL for none. Other threads: see actor/cell/view.h
+ * and actor/system/shutdown.h.
+ */
 static inline const struct cell *worker_running(const struct worker *worker)
 {
     return atomptr_load(&worker->view.cell, ATOM_ACQUIRE); /* partner: worker_set_running */
 }
 
-/** Worker only. */
+/** Sets what worker_running returns. Worker only. */
 static inline void worker_set_running(struct worker *worker, const struct cell *cell)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     atomptr_store(&worker->view.cell, (void *)(uintptr_t)cell, ATOM_RELEASE);
 }
 
-/** The handler that runs, or ran last. Any thread. */
+/** Returns the handler that runs, or ran last. Any thread. */
 static inline const tr_handler *worker_handler(const struct worker *worker)
 {
     return atomptr_load(&worker->view.handler, ATOM_RELAXED);
 }
 
-/** Worker only. */
+/** Sets what worker_handler returns. Worker only. */
 static inline void worker_set_handler(struct worker *worker, const tr_handler *handler)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     atomptr_store(&worker->view.handler, (void *)(uintptr_t)handler, ATOM_RELAXED);
 }
 
-/** The type of the message that a worker handles; NULL: a signal, or nothing. Any thread. */
+/**
+ * Returns the type of the message that the worker handles; NULL: a signal, or nothing. Any thread.
+ */
 static inline const tr_type *worker_type(const struct worker *worker)
 {
     return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* partner: worker_set_type */
 }
 
-/** Worker only. What it did before is there for who reads the type. */
+/**
+ * Sets what worker_type returns. A thread that reads this type also sees what the worker did
+ * before. Worker only.
+ */
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
@@ -504,12 +552,15 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
 }
 
 /**
- * From now on what the worker sends is held in the outbox of this turn; NULL: it is not held. Gives the turn
- * whose sends were held until now. Functions of actor/mail/outbox.h call this, and no others.
+ * Makes the outbox of this turn hold back what the worker sends from now on; NULL: nothing is held
+ * back. Returns the turn whose outbox held sends back until now. Only functions of
+ * actor/mail/outbox.h call this.
  *
- * No send is quick while sends are held, nor on a thread that may have been replaced: such a thread comes in first.
- * Quick ways to send compare the owner of the receiver with `fast_owner`, which is then no worker at all, so this
- * costs other turns nothing. Worker only; of one whose threads are replaced `fast_owner` never changes.
+ * No send takes the fast path while sends are held back. Nor does one on a thread that may have
+ * been replaced, because such a thread must first get its worker again. The fast paths compare the
+ * owner of the receiver with `fast_owner`, which is CELL_NOWHERE in both cases, so other turns pay
+ * nothing for this. If the threads of a worker can be replaced, its `fast_owner` never changes.
+ * Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {
@@ -521,7 +572,7 @@ static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr
     return before;
 }
 
-/** The turn that runs on top of all others. */
+/** Returns the innermost turn: the nested call, or the turn of the message. */
 static inline struct tr_self *worker_turn(struct worker *worker)
 {
     return worker->turns.depth ? &worker->turns.calls[worker->turns.depth] : worker->turns.message;
@@ -529,7 +580,7 @@ static inline struct tr_self *worker_turn(struct worker *worker)
 
 static inline struct worker *worker_of_loop(struct loop *loop)
 {
-    return (struct worker *)(void *)loop; /* the loop comes first */
+    return (struct worker *)(void *)loop; /* the loop is the first member */
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The timers of an actor that moves. Their memory is the worker's, so they travel as copies in a
- * parcel, and get new places where they arrive. A timer without a key is known to the application by
- * the number of its first place: an alias leads from there to where it is now.
+ * The timers of an actor that moves. Their memory belongs to the worker, so they travel as copies
+ * in a parcel, and get new places on the other worker. The application knows a timer without a key
+ * by the number of its first place: an alias maps that number to the number of its current place.
  */
 #include "actor/time/move_timers.h"
 
@@ -24,9 +24,9 @@ struct timer_entry;
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
-/* A timer without its place. */
+/* A timer, without its place. */
 struct packed_timer {
-    uint64_t handle; /* of one without a key: what the application knows */
+    uint64_t handle; /* of a timer without a key: the number that the application knows */
     tr_time due_ns;
     struct timer_context context;
     uint32_t state; /* enum timer_state */
@@ -61,14 +61,15 @@ static uint32_t timer_count(const struct cell_extra *extra)
 }
 
 /*
- * Whether two timers are due at the same nanosecond. Their order is that in which they were armed, and
- * only the wheel knows it.
+ * Whether two timers are due at the same nanosecond. Such timers fire in the order in which they
+ * were armed, and only the wheel knows that order.
  */
 static bool has_equals(struct worker *worker, const struct cell_extra *extra)
 {
     tr_time due_ns[TR_MOVED_TIMERS_MAX];
     uint32_t count = 0;
-    struct timer_keys keys = extra->timers.keys; /* a walk that is left early changes nothing */
+    /* a copy, for tr__keys_walk_next; the walk ends early, so nothing is changed */
+    struct timer_keys keys = extra->timers.keys;
     struct keys_walk walk = tr__keys_walk(&keys);
     for (uint32_t i = 0; i < extra->timers.keys.count; i++) {
         const struct timer_entry *entry = tr__keys_walk_next(&keys, &worker->timers.pool, &walk);
@@ -115,7 +116,7 @@ void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel)
     source_resize(&worker->source, parcel, 0);
 }
 
-/* What the application calls the timer that has this number now. */
+/* Returns the number by which the application knows the timer that has this number now. */
 static uint64_t handle_of(const struct timer_aliases *aliases, uint64_t number)
 {
     for (uint32_t i = 0; aliases && i < aliases->count; i++) {
@@ -139,7 +140,7 @@ static struct packed_timer *pack(struct worker *worker, struct timer_parcel *par
                                  struct timer_entry *entry)
 {
     struct packed_timer *packed = &parcel->timers[parcel->count++];
-    TR_ASSERT(!timer_has(entry, TIMER_PARKED)); /* who waits stays */
+    TR_ASSERT(!timer_has(entry, TIMER_PARKED)); /* an actor with a waiting turn does not move */
     *packed =
         (struct packed_timer){.due_ns = entry->node.deadline_ns,
                               .context = *timer_context(&worker->timers.pool, entry),
@@ -180,7 +181,7 @@ void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parc
     extra->timers.parcel = parcel;
 }
 
-/* A new place for it; NULL when out of memory. */
+/* Returns a new place for a packed timer; NULL: out of memory. */
 static struct timer_entry *place_new(struct worker *worker, struct cell_extra *extra,
                                      const struct packed_timer *packed)
 {
@@ -193,7 +194,7 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
         if (!entry)
             return NULL;
         struct timer_context *own = &keyed_of(entry)->context;
-        uint32_t mark = own->mark; /* its hash, if there is a table */
+        uint32_t mark = own->mark; /* the hash of its key, if there is a table */
         *own = packed->context;
         own->mark = mark;
         return entry;
@@ -230,7 +231,7 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
     return true;
 }
 
-/* No memory for it where it has come to: what its envelope holds is void. */
+/* Voids or frees the envelope of a timer for which the new worker has no memory. */
 static void spill(struct worker *worker, const struct packed_timer *packed)
 {
     struct envelope *envelope = packed->state & TIMER_LIGHT ? NULL : packed->envelope;
@@ -243,8 +244,8 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
 }
 
 /*
- * The order in which they fall due. Some may have on the way, or before the time of the wheel to which
- * they come, and such ones it takes in the order of arming.
+ * Sorts the timers by deadline. Some may be due already, on the way or by the time of the new
+ * wheel. The wheel fires those in the order in which they were armed.
  */
 static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
 {

@@ -12,18 +12,28 @@ struct timer_parcel;
 struct worker;
 
 /**
- * Makes the parcel in which the timers go along; NULL when there is nothing to put in. False: they are
- * too many, or out of memory, and the actor stays.
+ * Allocates the parcel in which the timers travel; *parcel is NULL if there is nothing to put in.
+ * Returns false if the actor must stay: it has too many timers, two of them are due at the same
+ * nanosecond, or out of memory. Owner only.
  */
 TR_MUST_CHECK bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
                                       struct timer_parcel **parcel);
-/** It is not needed after all. NULL does nothing. */
+/** Frees a parcel that is not needed. NULL does nothing. Worker only. */
 void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel);
-/** Puts the timers into their parcel, which the actor takes along. NULL: there are none. */
+/**
+ * Moves the timers into their parcel, which travels with the actor. A `parcel` of NULL does
+ * nothing. Owner only.
+ */
 void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel);
-/** It has arrived. False when out of memory: some timers are gone. */
+/**
+ * Starts the timers of an actor that has arrived. Returns false if out of memory: some timers are
+ * lost. The new owner only.
+ */
 TR_MUST_CHECK bool tr__timers_unpack(struct worker *worker, struct cell *cell);
-/** The number under which this worker knows a timer without a key; what is none stays as it is. */
+/**
+ * Returns the number that a timer without a key has on this worker. A `handle` without an alias is
+ * returned as it is.
+ */
 uint64_t tr__timer_number(const struct cell *cell, uint64_t handle);
 
 #endif

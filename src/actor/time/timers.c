@@ -13,7 +13,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 
-/* When what could not be delivered for want of memory is tried again. */
+/* The delay before a delivery that failed for lack of memory is tried again. */
 #define RETRY_NS TR_MILLISECOND
 
 static struct timer_entry *entry_of(const struct envelope *envelope)
@@ -21,14 +21,14 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
-/* What this timer has in common with others; see timer/entry.h. */
+/* Returns what this timer shares with others; see timer/entry.h. */
 static const struct timer_context *context_of(const struct worker *worker,
                                               const struct timer_entry *entry)
 {
     return timer_context(&worker->timers.pool, entry);
 }
 
-/* The memory of a timer, in lines as mail_lines, without a message that is not in it. */
+/* Returns the memory of a timer, in lines as in mail_lines, without a message in an envelope. */
 static uint64_t entry_lines(const struct timer_entry *entry)
 {
     if (!timer_has(entry, TIMER_KEYED))
@@ -36,7 +36,7 @@ static uint64_t entry_lines(const struct timer_entry *entry)
     return block_class_size(entry->keyed.block_class) / block_class_size(BLOCK_64);
 }
 
-/* And of such a message, while it does not count as mail. */
+/* Returns the memory of a message in an envelope, while it does not count as mail; otherwise 0. */
 static uint64_t message_lines(const struct timer_entry *entry)
 {
     bool has_one = !timer_has(entry, TIMER_LIGHT | TIMER_QUEUED) && entry->envelope;
@@ -45,7 +45,10 @@ static uint64_t message_lines(const struct timer_entry *entry)
 
 /* ---- Firing. ---- */
 
-/* An envelope with the message of a timer, or of a receive timeout. TR_NO_MEMORY, TR_TOO_LARGE. */
+/*
+ * Makes an envelope with the message of a timer, or of a receive timeout. TR_NO_MEMORY,
+ * TR_TOO_LARGE.
+ */
 static tr_status event_new(struct worker *worker, const struct cell *cell, const tr_type *type,
                            const void *message, uint64_t causal, struct envelope **made)
 {
@@ -53,7 +56,7 @@ static tr_status event_new(struct worker *worker, const struct cell *cell, const
     return mail_new(&worker->pool, address, type, message, made);
 }
 
-/* An envelope that is not counted yet goes to the events of its actor. */
+/* Counts an envelope as mail and puts it into the mailbox of events of its actor. */
 static void deliver(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     atom64_count(&worker->counters.accepted, 1);
@@ -64,7 +67,7 @@ static void deliver(struct worker *worker, struct cell *cell, struct envelope *e
         mail_make_ready(worker, cell);
 }
 
-/* Takes an envelope back that waits in a mailbox: it was never a message. */
+/* Also undoes the count as accepted: the envelope was never a message. */
 void tr__timer_void(struct worker *worker, struct envelope *envelope)
 {
     TR_ASSERT(envelope != NULL);
@@ -74,7 +77,7 @@ void tr__timer_void(struct worker *worker, struct envelope *envelope)
     envelope->sender = 0;
 }
 
-/* The message of a timer is in an envelope from now on. */
+/* Gives a timer the envelope that has its message from now on. */
 static void entry_own(struct timer_entry *entry, struct envelope *envelope)
 {
     envelope->sender = (uint64_t)(uintptr_t)entry;
@@ -82,7 +85,7 @@ static void entry_own(struct timer_entry *entry, struct envelope *envelope)
     entry->envelope = envelope;
 }
 
-/* Whether the turn of this timer's message has begun: it is the one that runs, or it waits. */
+/* Whether the turn of this timer's message has started: it is the turn that runs, or it waits. */
 static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
 {
     return timer_has(entry, TIMER_QUEUED) &&
@@ -96,7 +99,10 @@ void tr__timer_park(struct envelope *envelope)
         entry->state |= TIMER_PARKED;
 }
 
-/* The turn of this timer's message has begun: the envelope is its handler's, and nobody's after. */
+/*
+ * Separates a timer from its envelope, because the turn of the message has started. The envelope
+ * belongs to that turn, and is freed at its end.
+ */
 static void entry_let_go(struct timer_entry *entry)
 {
     entry->envelope->sender = 0;
@@ -104,7 +110,7 @@ static void entry_let_go(struct timer_entry *entry)
     entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
 }
 
-/* Drops the message of a timer, wherever it is. */
+/* Drops the message of a timer: in a mailbox, or in an envelope of the timer. */
 static void entry_clear(struct worker *worker, struct timer_entry *entry)
 {
     if (timer_has(entry, TIMER_LIGHT))
@@ -115,7 +121,7 @@ static void entry_clear(struct worker *worker, struct timer_entry *entry)
         envelope_give(&worker->pool, entry->envelope);
 }
 
-/* Forgets a timer whose node is not armed. */
+/* Removes a timer whose node is not armed. */
 static void entry_remove(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
     cell->extra->timers.lines -= entry_lines(entry) + message_lines(entry);
@@ -126,7 +132,7 @@ static void entry_remove(struct worker *worker, struct cell *cell, struct timer_
         tr__loose_remove(&cell->extra->timers.loose, &worker->timers.pool.loose, entry);
 }
 
-/* Gives a light timer its envelope. False when out of memory. */
+/* Gives a light timer its envelope. Returns false if out of memory. */
 static bool entry_load(struct worker *worker, const struct cell *cell, struct timer_entry *entry)
 {
     const struct timer_context *context = context_of(worker, entry);
@@ -143,7 +149,9 @@ static void fire(struct worker *worker, struct timer_entry *entry)
 {
     const struct timer_context *context = context_of(worker, entry);
     if (timer_kind(entry) == TIMER_FIXED_RATE) {
-        /* Ticks that were missed altogether are one tick; the grid stays where it was. */
+        /*
+         * Several missed ticks become one tick. Later deadlines keep their distance in periods.
+         */
         tr_time period_ns = (tr_time)context->value;
         tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
@@ -152,7 +160,10 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         tr__wheel_arm(&worker->timers.wheel, &entry->node, deadline_ns);
     }
     if (timer_has(entry, TIMER_QUEUED)) {
-        /* The last tick has not been handled: one is enough. If its turn waits, this one comes when that has ended. */
+        /*
+         * The last tick has not been handled, so this one is not delivered. If the turn of the last
+         * tick waits, this one is delivered when that turn has ended.
+         */
         if (timer_has(entry, TIMER_PARKED))
             entry->state |= TIMER_MISSED;
         return;
@@ -173,7 +184,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     deliver(worker, cell, entry->envelope);
 }
 
-/* A receive timeout whose time has come, unless a message came since, or waits. */
+/* Delivers a receive timeout that is due, unless a message was handled since, or is queued. */
 static void fire_idle(struct worker *worker, struct cell_extra *extra)
 {
     struct cell *cell = extra->cell;
@@ -185,7 +196,7 @@ static void fire_idle(struct worker *worker, struct cell_extra *extra)
     }
     if (cell->flags & CELL_SEALED)
         return;
-    /* What has come and waits is a message that came. */
+    /* A queued message counts as received. */
     bool has_mail =
         cell->cycle || cell->notices || cell->extra->mail.requests || door_has_mail(&cell->door);
     struct tr_receive_timeout message = {.idle_ns = extra->idle.after_ns};
@@ -219,7 +230,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct timer_entry *entry = entry_of(envelope);
     if (!entry) {
-        /* A receive timeout, or a timer that its own turn took back. */
+        /* a receive timeout, or the timer was cancelled in this turn */
         envelope_give(&worker->pool, envelope);
         return;
     }
@@ -258,7 +269,9 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     if (!entry)
         return;
     if (timer_kind(entry) != TIMER_ONCE) {
-        /* A timer that ticks on gets another envelope; without memory for one it ends. */
+        /*
+         * A repeating timer gets another envelope; if there is no memory for one, the timer ends.
+         */
         struct envelope *copy;
         tr_status status = event_new(
             worker, cell, envelope->type, envelope_data(envelope), envelope->causal, &copy);
@@ -278,7 +291,7 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     entry_remove(worker, cell, entry);
 }
 
-/* Takes back a signal that waits to be handled. */
+/* Voids the signal of a receive timeout that waits in a mailbox. */
 static void idle_forget(struct worker *worker, struct cell_extra *extra)
 {
     if (extra->idle.event)
@@ -313,7 +326,7 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
 
 /* ---- The receive timeout. ---- */
 
-/* Not counted meanwhile: it begins anew afterwards. */
+/* Whether the receive timeout is stopped now. Afterwards it starts again with its full time. */
 static bool idle_is_held(const struct cell *cell)
 {
     return cell->life == LIFE_SUSPENDED || mail_is_parked(cell);
@@ -334,7 +347,10 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct tr_system *system = worker->system;
-    /* The loop's time may be as old as the last tick: rather late than early. */
+    /*
+     * The loop's time may be one tick old. A tick is added, so that the timeout comes late rather
+     * than early.
+     */
     extra->idle.message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_forget(worker, extra);
     idle_arm(worker, cell);
@@ -346,7 +362,7 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
     if (!(cell->flags & CELL_IDLES))
         return;
     struct cell_extra *extra = cell->extra;
-    /* It may be paused already, for another reason. */
+    /* It may already be paused for another reason. */
     extra->idle.is_paused |=
         tr__wheel_cancel(&worker->timers.idles, &extra->idle.node) || extra->idle.event;
     idle_forget(worker, extra);
@@ -355,12 +371,15 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* One that has come already comes again after the next message only. */
+    /* A receive timeout that was already delivered comes again only after the next message. */
     if (cell->flags & CELL_IDLES && cell->extra->idle.is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }
 
-/* Up to 292 years; what is longer, or negative, is a mistake. */
+/*
+ * Valid durations are 0 to 292 years. A negative one is an error; a longer one overflows to a
+ * negative one.
+ */
 static bool is_duration(tr_time ns)
 {
     return ns >= 0;
@@ -391,13 +410,13 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
 
 /* ---- Timers, in a turn. ---- */
 
-/* Whether a timer can hold this message itself until it fires. */
+/* Whether a timer can contain this message itself until it fires. */
 static bool is_light(tr_timer_kind kind, const tr_type *type)
 {
     return kind == TR_TIMER_ONCE && type->is_flat && type->size <= TIMER_LIGHT_MAX;
 }
 
-/* Starts a timer whose message is in `envelope`, or, without one, is light. */
+/* Starts a timer whose message is in `envelope`, or which is light if `envelope` is NULL. */
 static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_timer_kind kind,
                         tr_time ns, struct envelope *envelope, const tr_type *type,
                         const void *message)
@@ -417,7 +436,7 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
         &worker->timers.wheel, &entry->node, timer_deadline(clock_bound(&worker->clock), ns));
 }
 
-/* The entry of a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
+/* Returns the entry for a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
 static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, const char *key,
                               size_t length, struct timer_context context,
                               struct timer_entry **obtained, tr_timer *timer)
@@ -525,7 +544,10 @@ static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
 {
     tr__wheel_cancel(&self->worker->timers.wheel, &entry->node);
     tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
-    /* In its own turn it has been delivered, and its envelope is still its handler's. */
+    /*
+     * If the turn of its message has started, the message was delivered, and the envelope belongs
+     * to that turn.
+     */
     if (is_in_hand(self, entry)) {
         end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
         entry_let_go(entry);
