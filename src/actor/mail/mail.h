@@ -360,8 +360,8 @@ static inline void mail_rouse(struct worker *worker, struct cell *cell)
 /** Sets control bits of an actor of this worker and makes the actor look at them. Owner only. */
 static inline void cell_set_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
-    atom32_fetch_or(
-        &cell->control, bits, ATOM_RELAXED); /* relaxed: the cell belongs to this worker */
+    /* relaxed: the cell belongs to this worker */
+    atom32_fetch_or(&cell->control, bits, ATOM_RELAXED);
     mail_rouse(worker, cell);
 }
 
@@ -407,8 +407,8 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(!mail_is_overdrawn(stock_and_lines));
     TR_ASSERT_SLOW(!(cell->flags & CELL_SLOW_SEND));
-    TR_ASSERT_SLOW(
-        !worker->outbox_turn); /* it would be sent before what the turn wrote is on disk */
+    /* Otherwise it would be sent before what the turn wrote is on disk. */
+    TR_ASSERT_SLOW(!worker->outbox_turn);
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
     struct envelope *last = cell->notices;
