@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sending to a group: which member gets a message. */
+/**
+ * Sending to a group: which member gets a message.
+ */
 #ifndef ACTOR_MAIL_GROUP_PICK_H
 #define ACTOR_MAIL_GROUP_PICK_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Routes: how a router picks a member of its group by the content of a message. */
+/**
+ * Routes: how a router picks a member of its group by the content of a message.
+ */
 #ifndef ACTOR_MAIL_ROUTE_H
 #define ACTOR_MAIL_ROUTE_H
 
