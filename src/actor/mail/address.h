@@ -2,11 +2,12 @@
 /**
  * Addresses of envelopes: kind, receiver, sender, causal id, and the number of an ask.
  *
- * Whoever sends fills in a struct address, by name, and hands it to one of these functions; no other code writes
- * these members of an envelope that is about to be sent. They are inline and the kind is a constant in nearly all
- * calls, so the struct costs nothing. What is not sent is not addressed: an envelope in its turn or its mailbox may
- * change its kind (ENVELOPE_ANSWERED, ENVELOPE_VOID), and a reply that is kept has other uses for its sender
- * (turn_ask_answer).
+ * A sender fills in a struct address, by member name, and passes it to one of these functions. No
+ * other code writes these members of an envelope that is about to be sent. The functions are inline
+ * and the kind is a constant in nearly all calls, so the struct costs nothing. These functions are
+ * for sending only. An envelope that is in its turn or in a mailbox may change its kind without
+ * them (ENVELOPE_ANSWERED, ENVELOPE_VOID), and a reply that is kept uses its members sender
+ * and causal for something else (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H
@@ -15,12 +16,14 @@
 
 struct address {
     enum envelope_kind kind;
-    uint64_t
-        to; /* bits of a ref: an envelope has its generation only, whoever sends it has the cell */
+    /* bits of a ref; an envelope keeps only the generation, and the sender has the cell */
+    uint64_t to;
     uint64_t sender; /* bits of a ref, 0 for nobody */
     uint64_t causal;
-    uint32_t number;      /* of the ask, for kinds with MAIL_HAS_NUMBER, */
-    uint32_t deadline_ms; /* and what the request says of its deadline */
+    /* of the ask; only for kinds with MAIL_HAS_NUMBER */
+    uint32_t number;
+    /* the deadline that the request states; only for kinds with MAIL_HAS_NUMBER */
+    uint32_t deadline_ms;
 };
 
 ATOM_INLINE void mail_set_number(struct envelope *envelope, struct address address)
@@ -31,7 +34,7 @@ ATOM_INLINE void mail_set_number(struct envelope *envelope, struct address addre
     envelope->payload.ask.deadline_ms = address.deadline_ms;
 }
 
-/** Addresses an envelope whose message is there already, or is none. */
+/** Addresses an envelope that already contains its message, or that has no message. */
 ATOM_INLINE void mail_address(struct envelope *envelope, struct address address)
 {
     envelope->sender = address.sender;
@@ -41,7 +44,10 @@ ATOM_INLINE void mail_address(struct envelope *envelope, struct address address)
     mail_set_number(envelope, address);
 }
 
-/** Addresses an envelope that has been sent before: it has its causal id, and its number. */
+/**
+ * Addresses an envelope that has been sent before. It keeps its causal id and the number of its
+ * ask.
+ */
 ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind kind, uint64_t to,
                                 uint64_t sender)
 {
@@ -50,15 +56,15 @@ ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind ki
     envelope->kind = (uint8_t)kind;
 }
 
-/** Gives an envelope that is addressed another receiver: a member of a group, in its place. */
+/** Changes the receiver of an envelope that is addressed: to a member, in place of its group. */
 ATOM_INLINE void mail_redirect(struct envelope *envelope, uint64_t to)
 {
     envelope->generation = (uint32_t)(to >> 32);
 }
 
 /**
- * Fills an own envelope of a pool with a flat message of `size` bytes, at most mail_inside_max, and addresses it.
- * What quick ways to send do; `message` NULL: there are no bytes.
+ * Fills an envelope of this pool with a flat message of `size` bytes, at most mail_inside_max, and
+ * addresses it. If `message` is NULL, no bytes are copied. For the fast paths of sending.
  */
 ATOM_INLINE void mail_fill_inside(const struct envelope_pool *pool, struct envelope *envelope,
                                   struct address address, const tr_type *type, const void *message,
@@ -68,7 +74,8 @@ ATOM_INLINE void mail_fill_inside(const struct envelope_pool *pool, struct envel
     envelope->sender = address.sender;
     envelope->causal = address.causal;
     if (address.kind == ENVELOPE_NOTICE) {
-        envelope->stamp = envelope_usual_stamp(pool, address.to); /* all in one store */
+        /* generation, home, kind and block_class in one store */
+        envelope->stamp = envelope_usual_stamp(pool, address.to);
     } else {
         envelope->generation = (uint32_t)(address.to >> 32);
         envelope->kind = (uint8_t)address.kind;
@@ -79,15 +86,15 @@ ATOM_INLINE void mail_fill_inside(const struct envelope_pool *pool, struct envel
     mail_set_number(envelope, address);
 }
 
-/** How large a message of this kind may be and travel inside its envelope. */
+/** Returns the largest size of a message that travels inside an envelope of this kind. */
 ATOM_INLINE size_t mail_inside_max(enum envelope_kind kind)
 {
     return kind_has(kind, MAIL_HAS_NUMBER) ? ENVELOPE_INLINE_ASK : ENVELOPE_INLINE;
 }
 
 /**
- * Makes an envelope of a pool with a copy of a message, and addresses it. TR_NO_MEMORY, TR_TOO_LARGE: then there
- * is none. Owner of the pool only.
+ * Takes an envelope from a pool, copies a message into it, and addresses it. Returns TR_OK,
+ * TR_NO_MEMORY or TR_TOO_LARGE; writes *made only on TR_OK. Owner of the pool only.
  */
 ATOM_INLINE tr_status mail_new(struct envelope_pool *pool, struct address address,
                                const tr_type *type, const void *message, struct envelope **made)
@@ -105,7 +112,7 @@ ATOM_INLINE tr_status mail_new(struct envelope_pool *pool, struct address addres
     return TR_OK;
 }
 
-/** As mail_new, for those that send seldom. */
+/** As mail_new, but not inline: for callers that send rarely. */
 TR_MUST_CHECK tr_status tr__mail_new(struct envelope_pool *pool, struct address address,
                                      const tr_type *type, const void *message,
                                      struct envelope **made);

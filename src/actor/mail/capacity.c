@@ -12,8 +12,9 @@ static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
               "a bound fits into the capacity's word");
 
 /*
- * Who drops the oldest pays for exact books: what comes from elsewhere is dropped by count. Who waits
- * for capacity loses nothing when the mailbox is called full a little early.
+ * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. With TR_DROP_OLDEST it always is, because
+ * mail of other threads is dropped by count. With TR_PARK the limit is lower, because a sender that
+ * waits loses nothing when the mailbox counts as full a little early.
  */
 static bool is_narrow(struct mail_bound bound)
 {
@@ -47,9 +48,10 @@ void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines)
 }
 
 /*
- * Gives back what was put by, and more or less; to those who wait, if there are any. While more is
- * in the mailbox than its bound allows, nothing is put by: senders near would use it, over and over,
- * and what is too much would stay.
+ * Gives back the stock, together with `messages` and `lines`, which may be negative. If senders
+ * wait, the capacity is reserved for them. While the mailbox holds more than its bound allows, it
+ * has no stock (CELL_EXACT_BOUND). Otherwise senders on this worker would use the stock again and
+ * again, and the mailbox would stay above its bound.
  */
 static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
 {
@@ -138,7 +140,10 @@ int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, 
     return bound.messages - messages;
 }
 
-/* A report of a dropped message drives no message out: that would be reported, and so on. */
+/*
+ * Whether a message is a report of a dead letter. Such a report must not drive a message out,
+ * because that would be reported too, and so on without end.
+ */
 static bool is_report(const struct envelope *envelope)
 {
     return tr_type_is_equal(envelope->type, &tr_type_tr_dead_letter);
@@ -151,7 +156,7 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     enum capacity_result result = capacity_take(capacity, envelope->generation, lines, 0, 0);
     if (__builtin_expect(result == CAPACITY_TAKEN, 1))
         return TR_OK;
-    /* Who takes it in makes capacity for it, by then. */
+    /* The owner makes capacity for the message when it takes it in: tr__mail_drop_oldest. */
     bool drops_oldest = capacity_policy(capacity_load(capacity)) == TR_DROP_OLDEST;
     if (result == CAPACITY_FULL && drops_oldest && !is_report(envelope))
         result = capacity_take(
@@ -161,7 +166,7 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     return result == CAPACITY_STRANGE ? TR_STOPPED : TR_MAILBOX_FULL;
 }
 
-/* Takes the oldest message that takes capacity out of a ring; NULL when there is none. */
+/* Removes and returns the oldest message of a ring that takes capacity; NULL if there is none. */
 static struct envelope *take_oldest(struct envelope **last)
 {
     struct envelope *passed = NULL;
@@ -194,7 +199,7 @@ static bool drop_one(struct worker *worker, struct cell *cell)
     uint32_t lines = mail_lines(oldest);
     mail_uncount(cell, oldest);
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
-    /* Not before: its capacity is not for the report of its end. */
+    /* Only after the message was buried, so that the report of its end cannot take its capacity. */
     tr__capacity_give(cell, lines);
     return true;
 }
@@ -210,7 +215,7 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
         if (capacity_messages(word) >= 0 && capacity_lines(word) >= 0)
             return;
         if (!drop_one(worker, cell))
-            return; /* what comes back from a stash may be more than the bound */
+            return; /* messages that return from a stash may exceed the bound */
     }
 }
 
@@ -242,7 +247,7 @@ bool tr__line_has(const struct cell *cell, uint64_t to)
     if (!(cell->flags & CELL_BARRIER) || cell->life >= LIFE_STOPPING)
         return false;
     const struct list *line = &cell->extra->waits.line;
-    /* The last ones came last, and so did what they send to. */
+    /* Search from the end: the turns that entered last are the most likely to want this mailbox. */
     for (const struct list *link = line->previous; link != line; link = link->previous) {
         if (LIST_OWNER(link, const struct tr_self, sender.line)->sender.wants == to)
             return true;

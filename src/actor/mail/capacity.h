@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The capacity of mailboxes: how many messages and bytes fit, and what happens to a message that does not.
+ * The capacity of mailboxes: how many messages and bytes fit, and what happens to a message that
+ * does not fit.
  */
 #ifndef ACTOR_MAIL_CAPACITY_H
 #define ACTOR_MAIL_CAPACITY_H
@@ -12,40 +13,68 @@ struct cell;
 struct envelope;
 struct worker;
 
-/** Gives an actor that nobody knows yet the capacity that its behavior asks for. */
+/**
+ * Gives a new actor the capacity that its behavior asks for. No other thread may know the actor
+ * yet.
+ */
 void tr__capacity_open(struct cell *cell, const tr_behavior *behavior);
-/** Its behavior changes. Owner only. */
+/** Adjusts the capacity when the behavior changes from `from` to `to`. Owner only. */
 void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
                          const tr_behavior *to);
-/** When the stock has not enough. False: the mailbox is full. Owner only. */
+/**
+ * Takes capacity for one message of `lines` lines when the stock has not enough of it: refills the
+ * stock, or takes it from the capacity word. Returns false if the mailbox is full. Owner only.
+ */
 bool tr__capacity_take(struct cell *cell, uint32_t lines);
-/** What does not go into the stock, or is too much for it. Owner only. */
+/**
+ * Gives back the capacity of one message of `lines` lines, past the stock. If `lines` is 0, gives
+ * back what the stock has above STOCK_STEP. While senders wait, the capacity is reserved for them.
+ * Owner only.
+ */
 void tr__capacity_give(struct cell *cell, uint32_t lines);
-/** Reserves capacity for senders that wait, once the mailbox is within its bound. Owner only. */
+/**
+ * Reserves capacity for waiting senders. If the mailbox is over its bound, the capacity first makes
+ * up for that, and only the rest is reserved. Owner only.
+ */
 void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines);
-/** Of messages that come back from a stash: never refused. Owner only. */
+/**
+ * Takes capacity for one message that returns from a stash. Never refused: the capacity may become
+ * negative. Owner only.
+ */
 void tr__capacity_take_back(struct cell *cell, uint32_t lines);
-/** How many messages have capacity in the mailbox, and in *lines their memory. When nothing runs. */
+/**
+ * Returns how many messages hold capacity in the mailbox, and writes their lines to *lines. The
+ * cell must not change meanwhile.
+ */
 int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, int32_t *lines);
 /**
- * A message for which there is no capacity, from this worker: TR_OK when that was mended, otherwise it
- * is the caller's still. Owner only.
+ * Handles a message of this worker for which there is no capacity. Returns TR_OK if dropping the
+ * oldest messages made enough capacity, which is then taken. Otherwise returns TR_MAILBOX_FULL. The
+ * envelope remains the caller's in both cases. Owner only.
  */
 tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * After mail from elsewhere was taken in, or a new behavior: drops the oldest when they are too
- * much and it is to be so. Owner only.
+ * Drops the oldest messages until the mailbox is within its bound, if the behavior has
+ * TR_DROP_OLDEST. Called after mail of other threads was taken in, and after a change of behavior.
+ * Owner only.
  */
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
 /**
- * Of mail from elsewhere, whose sender did not know it: whether it is larger than the whole mailbox
- * of an actor that drops the oldest. It does not drive the others out. Owner only.
+ * Whether a message of another thread is larger than the whole mailbox of an actor with
+ * TR_DROP_OLDEST. Its sender could not know that. Such a message must not drive the others out.
+ * Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);
-/** Takes capacity for a message from elsewhere. TR_OK, TR_STOPPED, TR_MAILBOX_FULL. Any thread. */
+/**
+ * Takes capacity for a message of another thread. Returns TR_OK, TR_STOPPED or TR_MAILBOX_FULL. Any
+ * thread.
+ */
 tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelope);
 
-/** Whether a turn of this actor wants capacity in the mailbox of `to`: see actor/ask/line.h. Owner only. */
+/**
+ * Whether a turn of this actor waits for capacity in the mailbox of `to`: see actor/ask/line.h.
+ * Owner only.
+ */
 bool tr__line_has(const struct cell *cell, uint64_t to);
 
 #endif

@@ -37,7 +37,10 @@ static void cut(char *to, size_t size, const char *from)
     to[length] = '\0';
 }
 
-/* How many lines were left out, when this one may be logged; -1 when it may not. Locked. */
+/*
+ * Returns how many lines were not logged before this one, if it may be logged; otherwise -1. Under
+ * the lock.
+ */
 static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
 {
     if (!letters->second_ns || now_ns - letters->second_ns >= TR_SECOND) {
@@ -74,7 +77,7 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
             more);
 }
 
-/* Sends one of the runtime's own messages. What does not arrive is no dead letter. */
+/* Sends a report to a subscriber. A report that is lost is not a dead letter. */
 static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
                             const struct tr_dead_letter *message)
 {
@@ -93,7 +96,7 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
         tr__mail_send_any(system, worker, cell, envelope);
 }
 
-/* Locked. */
+/* Writes a record of a dead letter into the ring. Under the lock. */
 static void keep(struct dead_letters *letters, const struct dead_letter *letter, tr_time now_ns)
 {
     tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];
@@ -105,12 +108,12 @@ static void keep(struct dead_letters *letters, const struct dead_letter *letter,
     record->time_ns = now_ns;
 }
 
-/* Tells those who subscribed. */
+/* Reports a dead letter to all subscribers. */
 static void publish(struct tr_system *system, struct worker *worker,
                     const struct dead_letter *letter, tr_time now_ns, const uint64_t *subscribers,
                     size_t count)
 {
-    /* A lost report of a lost message is not reported again. */
+    /* The loss of a report is not reported again. */
     if (tr_type_is_equal(letter->type, &tr_type_tr_dead_letter))
         return;
     struct tr_dead_letter message = {.type = letter->type->name,
@@ -134,7 +137,7 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     for (size_t i = 0; i < list_count; i++)
         tr__shutdown_stats_dead(system, list[i].to, 1);
     if (worker)
-        tr__dead_letter_batches_end(worker); /* they were before these */
+        tr__dead_letter_batches_end(worker); /* the pending ones came first */
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
@@ -196,7 +199,10 @@ void tr__dead_letters_hand_in(struct tr_system *system,
         log_letter(system, &logged[i], unlogged[i]);
 }
 
-/* All that there are, with those which workers have still to hand in. Locked. */
+/*
+ * Returns the number of all dead letters, with those that workers have not handed in yet. Under the
+ * lock.
+ */
 static uint64_t total_of(struct tr_system *system)
 {
     uint64_t total = system->dead_letters.total;
@@ -244,7 +250,7 @@ tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who)
     size_t kept = 0;
     bool is_known = false;
     for (size_t i = 0; i < letters->subscriber_count; i++) {
-        /* Those who have stopped make capacity. */
+        /* Subscribers that have stopped are removed. */
         if (!slots_find(&system->slots, letters->subscribers[i]))
             continue;
         is_known |= letters->subscribers[i] == who.bits;

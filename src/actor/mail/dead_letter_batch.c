@@ -10,26 +10,32 @@
 #include "actor/mail/kind.h"
 
 enum {
-    BURIAL_SHARE = 4096, /* messages after which the counters show that something is done */
-    /* What was sent together lies together: where it is much, memory is asked for ahead, in bytes. */
+    BURIAL_SHARE = 4096, /* after so many messages the counters are updated, to show progress */
+    /*
+     * Messages that were sent together lie next to each other in memory. If an actor has
+     * BURIAL_LONG lines or more, memory is prefetched at these distances ahead, in bytes.
+     */
     BURIAL_LONG = 256,
     BURIAL_NEAR = 256,
     BURIAL_FAR = 4096
 };
 
-/* The mail of one actor. */
+/* The mail of one actor, while it is made dead letters. */
 struct dead_letter_batch {
     struct worker *worker;
     struct cell *cell;
     tr_status reason;
-    bool is_last; /* the deadline has passed: see the rules */
+    bool is_last; /* the deadline has passed: see the rules in dead_letter_batch.h */
     uint32_t count;
     struct dead_letter letters[DEAD_LETTERS_BATCH];
 };
 
 /* ---- After the deadline. ---- */
 
-/* Whether no more need be done than to count. */
+/*
+ * Whether messages need only be counted and noted: the deadline of the shutdown has passed, and
+ * there are no subscribers.
+ */
 static bool is_last(struct worker *worker)
 {
     struct tr_system *system = worker->system;
@@ -41,10 +47,14 @@ static bool is_last(struct worker *worker)
         size_t size = TR_DEAD_LETTERS_MAX * sizeof *dead_letter_batches->notes;
         dead_letter_batches->notes = source_resize(&worker->source, NULL, size);
     }
-    return dead_letter_batches->notes; /* out of memory it takes longer */
+    /* Without memory for notes, messages become dead letters in the usual way, which is slower. */
+    return dead_letter_batches->notes;
 }
 
-/* The log has the first letters of a second: as long as it wants some, they are handed in soon. */
+/*
+ * Returns after how many messages the counters are updated. The log has the first letters of each
+ * second, so while it takes more of them, letters are handed in early.
+ */
 static uint32_t share_of(const struct dead_letter_batches *dead_letter_batches)
 {
     return dead_letter_batches->is_logged ? BURIAL_SHARE : DEAD_LETTERS_BATCH;
@@ -62,7 +72,7 @@ static void count_last(struct dead_letter_batch *dead_letter_batch, uint32_t cou
         tr__dead_letter_batches_end(worker);
 }
 
-/* The notices with which the cycle begins, until there is another message, or none. */
+/* Buries the notices at the beginning of the cycle, up to the first message of another kind. */
 static void bury_last(struct dead_letter_batch *dead_letter_batch)
 {
     struct worker *worker = dead_letter_batch->worker;
@@ -132,7 +142,7 @@ static void dead_letter_batch_end(struct dead_letter_batch *dead_letter_batch)
     dead_letter_batch->count = 0;
 }
 
-/* The same as tr__mail_bury_one of a notice, for which nobody waits. */
+/* As tr__mail_bury_one, for a notice; records up to DEAD_LETTERS_BATCH of them at once. */
 static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
                                   struct envelope *envelope)
 {
@@ -149,7 +159,7 @@ static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
 static void bury_other(struct dead_letter_batch *dead_letter_batch, struct envelope *envelope)
 {
     struct worker *worker = dead_letter_batch->worker;
-    dead_letter_batch_end(dead_letter_batch); /* they keep their order */
+    dead_letter_batch_end(dead_letter_batch); /* so that the letters keep their order */
     if (envelope->kind == ENVELOPE_PROBE)
         tr__probe_answer(worker, envelope, dead_letter_batch->cell->flags & CELL_STARTED);
     else if (envelope->kind == ENVELOPE_VOID || envelope->kind == ENVELOPE_EVENT)

@@ -2,19 +2,23 @@
 /**
  * What becomes of the mail of an actor that has ended.
  *
- * Ordinarily each message becomes a dead letter at once: counted, kept among the last thousand, told
- * to those who subscribed, and its envelope goes back to its pool. After the deadline of a shutdown
- * millions may be left, and somebody waits for that; then a worker does the least that can be done:
+ * Usually each message becomes a dead letter at once: it is counted and kept among the last
+ * thousand, each subscriber is notified, and its envelope returns to its pool. After the deadline
+ * of a shutdown millions of messages may be left, and a thread waits for the end of the shutdown.
+ * Then a worker does only what is necessary:
  *
- *   1. Messages are counted, and its last thousand are noted. What would be pushed out of the last
- *      thousand of the system anyway is never written there.
- *   2. An envelope that holds its message stays where it is: its slab goes with the system. One with a
- *      block is given back as ever, for the message may hold buffers.
- *   3. The notes are handed in (tr__dead_letter_batches_end) every few milliseconds, when the worker has nothing
- *      to do, and before user code runs that need not come back.
- *   4. What is not yet handed in is in `pending`, and belongs to the total: who asks for that adds it.
+ *   1. The worker counts its messages, and notes the last thousand. A message that later ones would
+ *      push out of the last thousand of the system is never written there.
+ *   2. An envelope that contains its message is not given back to its pool, because its slab is
+ *      freed with the system. An envelope with a block is given back as usual, because its message
+ *      may hold buffers.
+ *   3. The worker hands in its notes (tr__dead_letter_batches_end) every few milliseconds, when it
+ *      has nothing to do, and before it runs user code that may not return.
+ *   4. `pending` counts the dead letters that are not handed in yet. They belong to the total, so a
+ *      reader of the total adds `pending`.
  *
- * While somebody has subscribed, he is told of each as ever.
+ * While there are subscribers, messages become dead letters in the usual way, and each subscriber
+ * is notified of each.
  */
 #ifndef ACTOR_MAIL_DEAD_LETTER_BATCH_H
 #define ACTOR_MAIL_DEAD_LETTER_BATCH_H
@@ -25,10 +29,10 @@
 struct cell;
 struct worker;
 
-/** Between two rounds in which a worker hands in what it has. */
+/** How often a worker hands in its notes. */
 #define BURIALS_EVERY_NS (4 * TR_MILLISECOND)
 
-/** A dead letter that is not yet handed in. */
+/** A dead letter that is not handed in yet. */
 struct dead_letter_batch_note {
     const tr_type *type;
     uint64_t from;
@@ -36,11 +40,14 @@ struct dead_letter_batch_note {
     tr_status reason;
 };
 
-/** Hands in what is pending. Worker only. */
+/** Hands in the notes that are pending. Worker only. */
 void tr__dead_letter_batches_end(struct worker *worker);
 void tr__dead_letter_batches_free(struct worker *worker);
 
-/** All mail of an actor becomes dead letters; its stash is empty, and its timers are dropped. Owner only. */
+/**
+ * Makes all mail of an actor dead letters. The caller has emptied its stash and dropped its timers.
+ * Owner only.
+ */
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
 
 #endif

@@ -8,7 +8,7 @@
 #include "actor/cell/system.h"
 #include "wire/copy.h"
 
-/* ---- All group_addresses of a system. ---- */
+/* ---- All group addresses of a system. ---- */
 
 void tr__group_addresses_init(struct group_addresses *group_addresses)
 {
@@ -51,13 +51,13 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 {
     const atomptr *bucket = bucket_of(&system->group_addresses, ref);
     struct group_address *group =
-        bucket ? atomptr_load(bucket, ATOM_ACQUIRE) : NULL; /* group_make */
+        bucket ? atomptr_load(bucket, ATOM_ACQUIRE) : NULL; /* partner: group_make */
     while (group && !board_is_of(&group->board, ref))
         group = group->next;
     return group;
 }
 
-/* Under the lock. */
+/* Makes the buckets, if there are none. Returns false when out of memory. Under the lock. */
 static bool buckets_make(struct tr_system *system)
 {
     TR_ASSERT_SLOW(lock_is_held(&system->group_addresses.lock));
@@ -81,7 +81,10 @@ static atom64 *words_init(atom64 **words, uint32_t count)
     return first;
 }
 
-/* A group address in the bucket of this ref, that is there to stay. Under the lock. */
+/*
+ * Makes a group address in the bucket of this ref, where it stays until the system ends. Returns
+ * NULL when out of memory. Under the lock.
+ */
 static struct group_address *group_make(struct tr_system *system, uint64_t ref, uint32_t capacity,
                                         uint32_t key_capacity)
 {
@@ -134,7 +137,7 @@ static uint32_t key_places(const struct group_plan *plan)
     return power_of_two(wanted < GROUP_KEYS_LEAST ? GROUP_KEYS_LEAST : wanted);
 }
 
-/* A free group address for the tenant of this ref. */
+/* Takes a free group address for the tenant of this ref, or makes one. */
 static tr_status group_take(struct tr_system *system, const struct group_plan *plan, uint64_t ref,
                             struct group_address **taken)
 {
@@ -193,14 +196,14 @@ static tr_status setup_copy(const struct memory_source *source, struct group_add
     return TR_OK;
 }
 
-/* A slot that shows a ref at a closed door. */
+/* Makes a slot that has a ref and a closed door. */
 static void slot_open(struct cell *cell)
 {
     cell_clear(cell);
-    /* Of another generation: no sender finds capacity in it. */
+    /* With another generation, so that no sender finds capacity in it. */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
-    atom32_store(
-        &cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE); /* partner: who looks at all */
+    /* partner: threads that scan all doors */
+    atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
     atom64_store(&cell->door.ref, cell->identity, ATOM_RELAXED);
 }
 
@@ -272,7 +275,7 @@ void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct 
     ATOM_POKE(&group->cell->door.tenant, slots_number(&system->slots, supervisor));
     ATOM_POKE(&supervisor->door.tenant, supervisor->door.tenant | CELL_GROUP_SUPERVISOR);
     if (supervisor->name)
-        supervisor->name->ref = open->ref; /* it is hidden: nobody has read it */
+        supervisor->name->ref = open->ref; /* the name is still hidden: no thread has read it */
 }
 
 static const struct tr_group_open *group_supervisor_open_of(const struct cell_origin *origin)
@@ -297,7 +300,10 @@ uint64_t tr__group_address_of_supervisor(const struct cell *cell)
 
 uint64_t tr__group_of_child(const struct cell *child)
 {
-    /* The origin of others may go at any time; a group supervisor's stays until its parent drops it. */
+    /*
+     * The origin of other cells may be dropped at any time. The origin of a group supervisor stays
+     * until its parent drops it.
+     */
     return cell_is_group_supervisor(child) ? tr__group_address_of_supervisor(child)
                                            : child->identity;
 }
@@ -309,7 +315,7 @@ uint64_t tr__group_behind(const struct slots *slots, uint64_t ref)
         return ref;
     const struct cell *supervisor = slots_at(slots, ATOM_PEEK(&cell->door.tenant));
     uint64_t behind = ATOM_PEEK(&supervisor->identity);
-    /* The group address goes before its group supervisor's slot has another tenant. */
+    /* The group address is freed before the slot of its group supervisor gets another tenant. */
     return slots_find(slots, ref) ? behind : ref;
 }
 
@@ -339,7 +345,7 @@ static uint64_t word(const atom64 *place)
     return atom64_load(place, ATOM_RELAXED);
 }
 
-/* Who has a place of the table, of those who are left; 0 for nobody. */
+/* Returns the member that has a place of the table, among those that are left; 0 for none. */
 static uint64_t heir_of(const struct group_address *group, uint64_t place)
 {
     uint64_t successor = 0;

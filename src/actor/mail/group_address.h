@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Fronts: what a group of actors shows to those who send to it. See docs/design/groups.md.
+ * Group addresses: what senders see of a group of actors. See docs/design/groups.md.
  *
- * The ref of a group is that of a slot in which nobody lives. Its door is closed and its owner is
- * CELL_GROUP_ADDRESS, so whoever knows nothing of groups takes it for an actor that has stopped; only when a
- * message was refused does a sender look whether it stands before a group address. Then it finds the group address by
- * the ref, picks a member and sends to that.
+ * The ref of a group is the ref of a slot that has no actor. The door of the slot is closed and its
+ * owner is CELL_GROUP_ADDRESS, so code that does not know of groups takes it for an actor that has
+ * stopped. Only when a message was refused does a sender check whether the cell is a group address.
+ * If so, the sender finds the group address by the ref, picks a member, and sends to the member.
  *
- * Behind a group address stands an actor, the group supervisor (actor/verbs/group_supervisor.c), the parent of the members. It alone writes
- * the group address's words, and the group address's slot names it as the tenant's parent. Group addresses are never freed while
- * the system lives; queue/board.h has the rules for those who read one that is another's by now.
+ * Each group address has an actor behind it, the group supervisor (actor/verbs/group_supervisor.c),
+ * which is the parent of the members. Only the group supervisor writes the words of the group
+ * address. The slot of the group address names the group supervisor in door.tenant, where the slot
+ * of an actor names its parent. Group addresses are not freed while the system lives, but they are
+ * reused; queue/board.h has the rules for a thread that reads one which has another tenant by now.
  */
 #ifndef ACTOR_MAIL_GROUP_ADDRESS_H
 #define ACTOR_MAIL_GROUP_ADDRESS_H
@@ -28,75 +30,100 @@ struct worker;
 
 enum {
     GROUP_BUCKETS = 1024,
-    GROUP_KEYS_EACH = 128, /* places in a router's table for each member: shares differ by 9 % */
+    /* places in a router's table for each member: so the shares of members differ by 9 % */
+    GROUP_KEYS_EACH = 128,
     GROUP_KEYS_LEAST = 256
 };
 
-/** Whose turn it is, as one worker, or all other threads, count: a line of its own. */
+/**
+ * Positions for picking members in turn: one for each worker, and one for all other threads
+ * together. Each has a cache line of its own.
+ */
 struct group_cursor {
     _Alignas(64) atom32 next;
-    atom32 next_near; /* of the members on that worker, for asks */
+    atom32 next_near; /* among the members on that worker, for asks */
 };
 
 struct group_address {
     struct board board;
-    struct group_address *next;   /* in its bucket, for ever */
+    struct group_address *next;   /* in its bucket; never changes */
     uint32_t capacity;            /* of `turns` and `seats`, each */
     uint32_t key_capacity;        /* of `keys` */
-    struct group_cursor *cursors; /* of each worker, then of all clients */
-    /* Words of the board: written by the group supervisor, or while nobody knows the tenant. */
-    atom64 *turns; /* refs of members, `turn_count` of them */
-    atom64 *seats; /* by a member's number; 0: it is gone */
-    atom64 *keys;  /* of a router: refs, by the hash of a key; a power of two */
+    struct group_cursor *cursors; /* one for each worker, then one for all other threads */
+    /*
+     * Words of the board: written by the group supervisor, or while no other thread knows the
+     * tenant.
+     */
+    atom64 *turns; /* refs of the members in turn, `turn_count` of them */
+    atom64 *seats; /* refs by the number of the member; 0: it has ended */
+    atom64 *keys;  /* of a router: refs by the hash of a key; key_count of them, a power of two */
     atom64 turn_count;
     atom64 seat_count;
-    atom64 key_count; /* 0: a group */
-    atom64 routes;    /* the const tr_route *; 0: a group */
-    atom64 base;      /* the worker of seat 0; the next one has the next */
-    /* Of the tenant; who made it, then the group supervisor. */
+    atom64 key_count; /* 0: a group without routes */
+    atom64 routes;    /* the const tr_route *; 0: a group without routes */
+    atom64 base;      /* the worker of seat 0; seat 1 is on the next worker, and so on */
+    /* Of the tenant. Written by the thread that makes it, then by the group supervisor. */
     struct tr_system *system;
     struct cell *cell; /* the slot */
-    uint64_t tenant;   /* 0: it is free; under the lock */
-    void *memory;      /* what the source gave */
+    uint64_t tenant;   /* 0: free; read and written under the lock */
+    void *memory;      /* the allocation that contains all of this, to free it */
     const tr_behavior *behavior;
     const tr_type *setup_type;
-    void *setup;      /* a copy */
-    uint64_t spawner; /* the client that wants to know of a failure, 0 for none */
+    void *setup;      /* a copy of the set-up message of the members */
+    uint64_t spawner; /* the client that is notified of a failed start, 0 for none */
     tr_supervision supervision;
     tr_child_spec spec; /* of the members */
 };
 
-/** What a group supervisor is, and its set-up message. */
+/** The behavior of group supervisors, and their set-up message. */
 TR_BEHAVIOR_DECLARE(tr_group_supervisor);
 TR_MESSAGE(tr_group_open, (u64, group), (u64, ref));
 
 void tr__group_addresses_init(struct group_addresses *group_addresses);
 void tr__group_addresses_deinit(struct tr_system *system);
 
-/** How a group is spawned; all borrowed. */
+/** How to spawn a group. All pointers are borrowed. */
 struct group_plan {
     const tr_spawn_args *spawn;
     const tr_route *routes;
     const tr_supervision *supervision;
-    struct slot_cache *cache; /* NULL on threads that are no workers */
+    struct slot_cache *cache; /* NULL on threads that are not workers */
     uint64_t spawner;
     uint32_t members;
     uint32_t base;
 };
 
-/** A group address that lets nobody through yet. TR_NO_MEMORY, TR_LIMIT. */
+/**
+ * Makes a group address that is not open yet. Returns TR_OK, TR_NO_MEMORY, TR_LIMIT, or
+ * TR_TOO_LARGE for the set-up message.
+ */
 TR_MUST_CHECK tr_status tr__group_new(struct tr_system *system, const struct group_plan *plan,
                                       struct group_address **made);
-/** The tenant is gone, or never came: the slot is free. The second time nothing is done. Any thread. */
+/**
+ * Frees a group address and its slot, when the group supervisor is gone or was never spawned. If
+ * the group address no longer has this ref, does nothing. Any thread.
+ */
 void tr__group_free(struct group_address *group, uint64_t ref);
 
-/** If this spawn is that of a group supervisor: its group address leads to this cell, nobody knows of which yet. */
+/**
+ * If `args` spawn a group supervisor, makes its group address lead to this cell. No other thread
+ * may know the cell yet.
+ */
 void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct cell *supervisor);
-/** If this is the origin of a group supervisor, that is gone for good: frees its group address. */
+/**
+ * If `origin` is that of a group supervisor, which is then gone for good, frees its group address.
+ */
 void tr__group_unbind(const struct cell_origin *origin);
-/** The ref of the group address of a group supervisor; 0 of other cells. Owner only, until its origin is dropped. */
+/**
+ * Returns the ref of the group address of a group supervisor, 0 for other cells. Owner only, until
+ * the origin of the cell is dropped.
+ */
 uint64_t tr__group_address_of_supervisor(const struct cell *cell);
-/** The ref by which a child is known: of a group supervisor that of its group address. Who has it in its list only. */
+/**
+ * Returns the ref by which others know a child: for a group supervisor the ref of its group
+ * address, otherwise its own. Only for the owner of the child, and for the parent while the child
+ * is in its list.
+ */
 uint64_t tr__group_of_child(const struct cell *child);
 
 /** Whether a cell is a group address. Any thread. */
@@ -105,26 +132,35 @@ static inline bool cell_is_group_address(const struct cell *cell)
     return __builtin_expect(cell_owner(cell) == CELL_GROUP_ADDRESS, 0);
 }
 
-/** The ref of the actor behind a group address; any other ref as it is. Any thread. */
+/**
+ * Returns the ref of the group supervisor behind a group address, and any other ref unchanged. Any
+ * thread.
+ */
 uint64_t tr__group_behind(const struct slots *slots, uint64_t ref);
 /** Whether `target` is the group address of this group supervisor. Owner only. */
 bool tr__group_is_before(const struct slots *slots, const struct cell *supervisor, uint64_t target);
-/** Nobody gets through any more. Any thread. */
+/** Closes a group address: senders get no member from it any more. Any thread. */
 void tr__group_close(struct tr_system *system, uint64_t ref);
 
-/** The group address of a ref, which may have gone since; NULL for none. Any thread. */
+/**
+ * Returns the group address of a ref, NULL for none. It may have another tenant by the time that
+ * the caller reads it. Any thread.
+ */
 struct group_address *tr__group_find(const struct tr_system *system, uint64_t ref);
 
 /* ---- For the group supervisor. ---- */
 
-/** Seats a member. */
+/** Sets the member with this number. */
 void tr__group_seat(struct group_address *group, uint32_t number, uint64_t member);
-/** All are seated. */
+/** Fills the turns, and the table of a router, after all members have been seated. */
 void tr__group_seated(struct group_address *group);
-/** Takes a member out; gives how many are left. */
+/** Removes a member. Returns how many are left. */
 uint32_t tr__group_leave(struct group_address *group, uint64_t member);
 
-/** How much a member wants a place of a router's table: the one that wants it most has it. */
+/**
+ * Returns the score of a member for a place of a router's table. The member with the highest score
+ * has the place.
+ */
 static inline uint64_t group_score(uint64_t place, uint32_t number)
 {
     return hash_mix(hash_mix(place + 1) + number + 1);
@@ -132,28 +168,29 @@ static inline uint64_t group_score(uint64_t place, uint32_t number)
 
 /* ---- Picking a member. ---- */
 
-/** A walk over those who may take a message, the best first. */
+/** A walk over the members that may take a message, best first. */
 struct group_walk {
     const struct slots *slots;
     struct group_address *group;
-    uint64_t
-        ref; /* 0: of the group supervisor itself, to which the group address is always there */
-    uint64_t member;    /* the last one */
+    /* 0: a walk of the group supervisor itself, for which the tenant is always there */
+    uint64_t ref;
+    uint64_t member;    /* the last one that the walk returned */
     uint64_t hash;      /* of the key */
-    uint64_t score;     /* of the last one, of a router */
-    uint64_t stay;      /* of who is announced */
-    uint32_t worker;    /* of the sender; its count or more: none */
-    uint32_t near_left; /* seats on the sender's worker that are still to be looked at */
-    uint32_t near;      /* the next of them */
+    uint64_t score;     /* of a router: the score of the last member */
+    uint64_t stay;      /* the stay in which the sender is announced */
+    uint32_t worker;    /* of the sender; worker_count or more: the sender is not on a worker */
+    uint32_t near_left; /* seats on the sender's worker that are still to be tried */
+    uint32_t near;      /* the next seat of them */
     uint32_t near_step;
-    uint32_t left; /* turns that are still to be looked at; of a router: whether there is one */
+    /* turns that are still to be tried; of a router: 1 until the member of the key was tried */
+    uint32_t left;
     uint32_t turn;
-    bool has_turn; /* `turn` was taken */
+    bool has_turn; /* `turn` is set */
     bool is_router;
-    bool is_held; /* only the group supervisor, and the sender is announced */
+    bool is_held; /* only the group supervisor can be picked, and the sender is announced */
 };
 
-/** Who sends what through a group address. */
+/** A message that is sent through a group address. */
 struct group_letter {
     const tr_type *type;
     const void *data;

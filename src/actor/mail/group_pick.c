@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Picking a member of a group, on the thread of who sends, and sending to it.
+ * Picks a member of a group, on the sender's thread, and sends to it.
  */
 #include "actor/mail/group_pick.h"
 
@@ -10,14 +10,17 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-/* A word of the board; false: the tenant is gone. */
+/* Reads a word of the board. Returns false if the tenant is gone. */
 static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *value)
 {
     bool is_there = board_read(&walk->group->board, walk->ref, place, value);
     return is_there || !walk->ref;
 }
 
-/* The next of `count`, in turn. One worker's: no division, and nobody else writes it. */
+/*
+ * Returns the next position below `count`. For the cursor of one worker, which no other thread
+ * writes; needs no division.
+ */
 static uint32_t next_of(atom32 *cursor, uint32_t count)
 {
     uint32_t turn = atom32_load(cursor, ATOM_RELAXED);
@@ -26,7 +29,10 @@ static uint32_t next_of(atom32 *cursor, uint32_t count)
     return turn;
 }
 
-/* Whose turn it is: each worker counts for itself, all other threads together. */
+/*
+ * Returns the position of the member whose turn it is. Each worker counts for itself, all other
+ * threads count together.
+ */
 static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t count)
 {
     uint32_t workers = group->system->worker_count;
@@ -35,7 +41,10 @@ static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t
     return atom32_fetch_add(&group->cursors[workers].next, 1, ATOM_RELAXED) % count;
 }
 
-/* Seats on the sender's worker: each worker has every so-manieth one. */
+/*
+ * Plans the seats on the sender's worker. With N workers, a worker has every Nth seat. Returns
+ * false if the tenant is gone.
+ */
 static bool plan_near(struct group_walk *walk, uint32_t worker_count)
 {
     struct group_address *group = walk->group;
@@ -112,13 +121,16 @@ static struct cell *next_near(struct group_walk *walk)
             return NULL;
         walk->near += walk->near_step;
         struct cell *cell = slots_find(walk->slots, walk->member);
-        if (cell && cell_owner(cell) == walk->worker) /* it may have moved */
+        if (cell && cell_owner(cell) == walk->worker) /* it may have moved to another worker */
             return cell;
     }
     return NULL;
 }
 
-/* Of a router: the one that has the key, then whoever would have it without those before. */
+/*
+ * Returns the next member for a key of a router. The first is the member that has the key. The next
+ * is the member that would have it if the members before were gone, and so on.
+ */
 static struct cell *next_heir(struct group_walk *walk)
 {
     const struct group_address *group = walk->group;
@@ -229,7 +241,7 @@ tr_status tr__group_choose(struct group_address *group, const struct worker *wor
     return *member ? TR_OK : TR_STOPPED;
 }
 
-/* `worker` is NULL on threads that are none. */
+/* Sends to a member. `worker` is NULL on a thread that is not a worker. */
 static tr_status send_through(struct tr_system *system, struct worker *worker,
                               struct envelope *envelope, struct cell **cell, uint64_t *to)
 {
@@ -247,11 +259,11 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
         tr_status one = TR_MAILBOX_FULL;
         if (!worker)
             one = tr__mail_send_outside(system, member, envelope);
-        else if (!running || !tr__line_has(running, walk.member)) /* else a turn of his is before */
+        else if (!running || !tr__line_has(running, walk.member)) /* else another turn is first */
             one = tr__mail_send(worker, member, envelope);
         if (one == TR_STOPPED)
             continue;
-        /* The first that was full is the one whose turn it was. */
+        /* The first member that was full is the one whose turn it was. */
         if (one == TR_OK || status == TR_STOPPED) {
             status = one;
             *cell = member;

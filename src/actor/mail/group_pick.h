@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sends to a group: which member gets a message.
+ * Sending to a group: which member gets a message.
  */
 #ifndef ACTOR_MAIL_GROUP_PICK_H
 #define ACTOR_MAIL_GROUP_PICK_H
@@ -16,31 +16,36 @@ struct tr_system;
 struct worker;
 
 /**
- * Begins a walk for a message. TR_OK, TR_STOPPED, or TR_UNHANDLED: it has no key. `worker` is the
- * sender's, NULL on other threads.
+ * Begins a walk for a message. Returns TR_OK, TR_STOPPED, or TR_UNHANDLED if a router finds no key
+ * in the message. `worker` is the sender's, NULL on other threads.
  */
 TR_MUST_CHECK tr_status tr__group_begin(struct tr_system *system, const struct worker *worker,
                                         uint64_t ref, const struct group_letter *letter,
                                         struct group_walk *walk);
-/** The next member that is there; NULL: none is left. */
+/** Returns the next member that has not ended; NULL if none is left. */
 struct cell *tr__group_next(struct group_walk *walk);
-/** Of a walk whose message was not taken. */
+/** Ends a walk whose message was not sent: withdraws the announcement of the sender. */
 void tr__group_give_up(struct group_walk *walk);
-/** The member for a message that its group supervisor passes on; 0 for none. TR_UNHANDLED: it has no key. */
+/**
+ * Picks the member for a message that the group supervisor forwards. Returns TR_OK, TR_STOPPED if
+ * there is no member, or TR_UNHANDLED if a router finds no key in the message. Group supervisor
+ * only.
+ */
 TR_MUST_CHECK tr_status tr__group_choose(struct group_address *group, const struct worker *worker,
                                          const struct group_letter *letter, uint64_t *member);
 /**
- * Sends a message, a notice or an ask, to one of those behind a group address. *cell and *to are the group address and
- * its ref, and then who has it, or on TR_MAILBOX_FULL whose turn it was. Takes the envelope on TR_OK.
+ * Sends a message, a notice or an ask, to a member of a group. The caller sets *cell and *to to the
+ * group address and its ref. On TR_OK they become the member that has the message, and the envelope
+ * is taken. On TR_MAILBOX_FULL they become the member whose turn it was.
  */
 tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);
-/** The same from any thread. It does not wait for capacity. */
+/** As tr__group_send, from any thread. Does not wait for capacity. */
 tr_status tr__group_send_outside(struct tr_system *system, struct envelope *envelope,
                                  struct cell **cell, uint64_t *to);
-/** All members, for tr__group_each. Any thread. */
+/** Begins a walk over all members, for tr__group_each. Any thread. */
 struct group_walk tr__group_all(struct tr_system *system, uint64_t ref);
-/** The next of them; false: that was the last. */
+/** Writes the next member of a walk of tr__group_all. Returns false after the last one. */
 bool tr__group_each(struct group_walk *walk, uint64_t *member);
 
 #endif

@@ -5,7 +5,10 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
 
-/* Of each kind that is TAKEN in MAIL_KINDS; tests/unit/actor_kind_test.c compares the two. */
+/*
+ * The function of each kind that is TAKEN in MAIL_KINDS. tests/unit/actor_kind_test.c compares the
+ * two tables.
+ */
 mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
     [ENVELOPE_STOP] = tr__order_mail,
     [ENVELOPE_KILL] = tr__order_mail,
@@ -28,7 +31,7 @@ mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
     [ENVELOPE_UP] = tr__supervision_mail,
 };
 
-/* What cannot be true of any kind. */
+/* Combinations that no kind may have. */
 #define MAIL_KIND_CHECK(kind, box, properties)                                                     \
     static_assert(!((properties)&MAIL_TAKES_CAPACITY) || (properties)&MAIL_COUNTS,                 \
                   #kind " takes the capacity of a message and is none");                           \

@@ -2,15 +2,16 @@
 /**
  * Kinds of mail: what an envelope is to the actor that gets it.
  *
- * MAIL_KINDS below is the table. A new kind is one row of it; whoever handles mail asks the row and compares no
- * kinds by their order. A row has
+ * MAIL_KINDS below is the table. A new kind is one row of it. Code that handles mail looks up the
+ * row and does not compare kinds by their order. A row has
  *   - the kind, ENVELOPE_<kind>;
- *   - the mailbox in which it waits for its turn; or TAKEN: a function takes it when it arrives, which is named in
- *     the table of kind.c. Such a function gets mail to earlier tenants of the slot too, and to actors that have
- *     stopped, and owns the envelope. If it is of a later room, actor/cell/upcalls.h declares it;
+ *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
+ *     function takes the mail when it arrives; the table of kind.c names the function. The function
+ *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
+ *     stopped. If it belongs to a later room, actor/cell/upcalls.h declares it;
  *   - its properties, MAIL_...: those of enum mail_property, joined by |.
- * Where the kind is a constant, which it is on every hot path, a question to the table costs nothing; elsewhere
- * it is a test of one bit.
+ * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
+ * Elsewhere it is a test of one bit.
  */
 #ifndef ACTOR_MAIL_KIND_H
 #define ACTOR_MAIL_KIND_H
@@ -21,23 +22,32 @@ struct cell;
 struct worker;
 
 enum mail_property {
-    MAIL_COUNTS = 1 << 0,         /* it is a message: accepted = handled + dead + queued has it */
-    MAIL_TAKES_CAPACITY = 1 << 1, /* of the mailbox of its receiver */
-    MAIL_IS_ANSWER = 1 << 2,      /* it brings the number of an ask back; goes first in a cycle */
-    MAIL_PASSES_SEAL = 1 << 3,    /* a sealed actor, one with a PoisonPill, takes it all the same */
-    MAIL_PASSES_BARRIER = 1 << 4, /* its turn may begin while another turn waits as a barrier */
-    MAIL_IS_HELD = 1 << 5, /* sent in a durable turn it waits in the outbox until the commit */
-    MAIL_MAY_BE_COPIED = 1 << 6, /* nobody knows it by its address: a copy may go in its place */
-    MAIL_HAS_NUMBER = 1 << 7 /* payload.ask has the number of an ask: less of a message is inside */
+    /* a message: accepted = handled + dead + queued counts it */
+    MAIL_COUNTS = 1 << 0,
+    /* takes capacity of the mailbox of its receiver */
+    MAIL_TAKES_CAPACITY = 1 << 1,
+    /* returns the number of an ask; answers come first in a cycle */
+    MAIL_IS_ANSWER = 1 << 2,
+    /* accepted even by a sealed actor: one that has received a PoisonPill */
+    MAIL_PASSES_SEAL = 1 << 3,
+    /* its turn may begin while another turn waits as a barrier */
+    MAIL_PASSES_BARRIER = 1 << 4,
+    /* if a durable turn sends it, it waits in the outbox until the commit */
+    MAIL_IS_HELD = 1 << 5,
+    /* no pointer to the envelope is kept, so a copy may be sent in its place */
+    MAIL_MAY_BE_COPIED = 1 << 6,
+    /* payload.ask has the number of an ask, so less of the message fits inside */
+    MAIL_HAS_NUMBER = 1 << 7
 };
 
 /** The mailbox of an actor in which mail of a kind waits. */
 enum mail_box {
-    MAIL_BOX_NONE,  /* it never comes to an actor */
+    MAIL_BOX_NONE,  /* actors never get it */
     MAIL_BOX_TAKEN, /* in no mailbox: a function takes it */
     MAIL_BOX_REPLIES,
     MAIL_BOX_EXCEPTIONS,
-    MAIL_BOX_REQUESTS, /* of an actor that is TR_BY_KIND, else with the notices */
+    /* for actors with TR_BY_KIND; asks of other actors wait with the notices */
+    MAIL_BOX_REQUESTS,
     MAIL_BOX_NOTICES,
     MAIL_BOX_EVENTS
 };
@@ -54,45 +64,46 @@ enum mail_box {
     KIND(EXCEPTION, EXCEPTIONS, MAIL_ANSWER)                                                       \
     KIND(ASK,       REQUESTS,   MAIL_ORDINARY | MAIL_HAS_NUMBER)                                   \
     KIND(NOTICE,    NOTICES,    MAIL_ORDINARY)                                                     \
-    /* Of a timer. It waits at a barrier of a durable actor: mail_holds_events. */                 \
+    /* From a timer. A barrier of a durable actor holds it: mail_holds_events. */                  \
     KIND(EVENT,     EVENTS,     MAIL_COUNTS | MAIL_PASSES_BARRIER)                                 \
-    /* Of the runtime, by arrival: see actor/mail/signal.h. */                                     \
+    /* From the runtime, handled in order of arrival: see actor/cell/signal.h. */                  \
     KIND(SIGNAL,    NOTICES,    MAIL_COUNTS)                                                       \
-    /* Orders. STOP is a PoisonPill, and comes behind what a durable turn has sent before it. */   \
+    /* Orders. STOP is a PoisonPill; it arrives after what a durable turn has sent before it. */   \
     KIND(STOP,      TAKEN,      MAIL_PASSES_SEAL | MAIL_IS_HELD)                                   \
     KIND(KILL,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(SUSPEND,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(RESUME,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* Taken back while it was queued: dropped when its turn comes. */                             \
+    /* Cancelled while it was queued: dropped when its turn comes. */                              \
     KIND(VOID,      NOTICES,    MAIL_PASSES_BARRIER)                                               \
-    /* To an actor: say when you are up. */                                                        \
+    /* To an actor: asks it to report when it is up. */                                            \
     KIND(PROBE,     NOTICES,    MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)                            \
-    /* To a client: how a spawn or a probe ended; holds a tr_error. */                             \
+    /* To a client: how a spawn or a probe ended; holds a tr_outcome or a tr_probe. */             \
     KIND(OUTCOME,   NONE,       0)                                                                 \
-    /* An ask in its turn, after its answer: never sent. */                                        \
+    /* An ask during its turn, after it was answered. Never sent. */                               \
     KIND(ANSWERED,  NONE,       0)                                                                 \
-    /* A sender waits for capacity; to that sender: capacity, or why there is none; from it: */    \
-    /* capacity that it did not need. See actor/ask/waiters.h. */                                  \
+    /* WANTED: a sender waits for capacity. GRANT, to that sender: capacity, or why there is */    \
+    /* none. BACK, from that sender: capacity that it did not need. See actor/ask/waiters.h. */    \
     KIND(WANTED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(GRANT,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(BACK,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* To an actor that was asked: where is this request? To the asker: the answer to that. */     \
-    /* See actor/ask/ask_trace.h. */                                                               \
+    /* TRACE, to an actor that was asked: where is this request? TRACED, to the asker: the */      \
+    /* answer to that. See actor/ask/ask_trace.h. */                                               \
     KIND(TRACE,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(TRACED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* Does an actor that waits for capacity wait for itself? See actor/ask/ring.h. */             \
+    /* Searches a cycle of actors that wait for each other. See actor/ask/ring.h. */               \
     KIND(RING,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* What tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */                \
+    /* The function that tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */   \
     KIND(RETURNED,  TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* What holds you up? See actor/verbs/why.h. */                                                \
+    /* Asks an actor what it waits for. See actor/verbs/why.h. */                                  \
     KIND(WHY,       TAKEN,      MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)                                \
     /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
     KIND(STORED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
     KIND(WATCH,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(UNWATCH,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    /* To the parent: a child has failed. To the child: what becomes of it. To a sibling: go */    \
-    /* down, or start again; and from it: it has. See actor/life/supervise.h. */                   \
+    /* FAILED, to the parent: a child has failed. DECIDED, to the child: what becomes of it. */    \
+    /* DOWN and UP, to a child that is restarted with others: stop, or start again; and back */    \
+    /* to the parent: it has done so. See actor/life/supervise.h. */                               \
     KIND(FAILED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(DECIDED,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(DOWN,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
@@ -103,10 +114,10 @@ enum mail_box {
 enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 #undef MAIL_KIND_NAME
 
-/** Takes an envelope that has arrived. Owner only. */
+/** A function that takes an envelope which has arrived. Owner only. */
 typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** By kind: the function that takes mail of it; NULL: it waits in a mailbox. */
+/** By kind: the function that takes mail of this kind; NULL: it waits in a mailbox. */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
 
 static_assert(MAIL_KIND_COUNT <= 32, "a set of kinds is a word");
@@ -122,7 +133,7 @@ ATOM_INLINE bool kind_has(uint32_t kind, enum mail_property property)
 #undef MAIL_KIND_BIT
 
 #define MAIL_KIND_BOX(kind, box, properties) MAIL_BOX_##box,
-/** Where mail of a kind waits. */
+/** Returns the mailbox in which mail of a kind waits. */
 ATOM_INLINE enum mail_box kind_box(uint32_t kind)
 {
     static const unsigned char boxes[] = {MAIL_KINDS(MAIL_KIND_BOX)};
@@ -142,7 +153,10 @@ ATOM_INLINE bool mail_takes_capacity(const struct envelope *envelope)
     return kind_has(envelope->kind, MAIL_TAKES_CAPACITY);
 }
 
-/** Whether an envelope is a reply or an exception. One without a sender is for no ask: tr__durable_tell. */
+/**
+ * Whether an envelope is a reply or an exception. One without a sender answers no ask: see
+ * tr__durable_tell.
+ */
 ATOM_INLINE bool mail_is_answer(const struct envelope *envelope)
 {
     return kind_has(envelope->kind, MAIL_IS_ANSWER);
@@ -151,14 +165,14 @@ ATOM_INLINE bool mail_is_answer(const struct envelope *envelope)
 static_assert(offsetof(struct envelope, block_class) == offsetof(struct envelope, kind) + 1,
               "mail_is_notice looks at both");
 
-/** Whether an envelope is the most ordinary of messages: a notice that is inside. */
+/** Whether an envelope is the most common message: a notice that is inside its envelope. */
 ATOM_INLINE bool mail_is_notice(const struct envelope *envelope)
 {
     static const unsigned char notice[2] = {ENVELOPE_NOTICE, ENVELOPE_NO_BLOCK};
     return memcmp((const char *)envelope + offsetof(struct envelope, kind), notice, 2) == 0;
 }
 
-/** Whether an envelope is a request that is inside. */
+/** Whether an envelope is a request whose message is inside the envelope. */
 ATOM_INLINE bool mail_is_request(const struct envelope *envelope)
 {
     static const unsigned char request[2] = {ENVELOPE_ASK, ENVELOPE_NO_BLOCK};

@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* more than this many waiting: high priority */
+enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* if more than this many wait: high priority */
 
 static bool ring_has_more_than(const struct envelope *last, int count)
 {
@@ -37,10 +37,10 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
                        tr_status reason)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* Of a durable actor: tr__durable_tell. */
+    /* A message of the runtime to a durable actor: see tr__durable_tell. */
     bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
     if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
-        tr__mail_drop(worker, envelope); /* nobody misses it */
+        tr__mail_drop(worker, envelope); /* no actor waits for it */
         return;
     }
     atom64_count(&worker->counters.dead, 1);
@@ -57,14 +57,17 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
         envelope_give(&worker->pool, envelope);
 }
 
-/* What senders get that come behind a PoisonPill. */
+/* Returns the status for a sender whose message comes after a PoisonPill. */
 static tr_status sealed_status(const struct cell *cell)
 {
     const struct durable *durable = cell_durable(cell);
     return durable ? durable->refusal : TR_STOPPED;
 }
 
-/* Of messages to an actor that is sealed or metered: false when it was refused. */
+/*
+ * Checks a message to an actor that is sealed or metered. Returns false if it was refused, and has
+ * become a dead letter.
+ */
 __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, struct cell *cell,
                                                       struct envelope *envelope)
 {
@@ -79,14 +82,17 @@ __attribute__((__noinline__)) static bool may_come_in(struct worker *worker, str
     return true;
 }
 
-/* Whether a message goes to the mailbox of notices, as nearly all do. */
+/* Whether a message goes to the mailbox of notices, as nearly all messages do. */
 static inline bool is_plain(const struct cell *cell, const struct envelope *envelope)
 {
     return envelope->kind == ENVELOPE_NOTICE ||
            (envelope->kind == ENVELOPE_ASK && !(cell->flags & CELL_BY_KIND));
 }
 
-/* Mail that waits in a mailbox. What comes behind a PoisonPill is refused. */
+/*
+ * Puts mail into its mailbox. Answers go to their asks instead. Mail that comes after a PoisonPill
+ * is refused.
+ */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     if (mail_is_answer(envelope) && envelope->sender) {
@@ -96,7 +102,10 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0) &&
         envelope->kind != ENVELOPE_PROBE && !may_come_in(worker, cell, envelope))
         return;
-    /* It is up, and is asked no more than that: a long queue, or to be Suspended, is no matter. */
+    /*
+     * The actor is up, and that is all a probe asks: it need not wait for a long queue, or for the
+     * end of a suspension.
+     */
     if (envelope->kind == ENVELOPE_PROBE && cell->flags & CELL_STARTED &&
         cell->sched_state != SCHED_MOUNTING) {
         tr__probe_answer(worker, envelope, true);
@@ -128,7 +137,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     }
 }
 
-/* Mail of any kind: it waits in a mailbox, or a function takes it. */
+/* Takes in mail of any kind: a function takes it, or it is put into its mailbox. */
 static void take_in(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     mail_taker *taker = tr__mail_takers[envelope->kind];
@@ -170,12 +179,19 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
     default:
         TR_UNREACHABLE("no order");
     }
-    /* Between two turns the run looks at what is asked of it; so does one that is restarted. */
+    /*
+     * The run checks between two turns whether it has orders. So does an actor that is being
+     * restarted.
+     */
     if (is_up || (cell->life == LIFE_STARTING && cell->dispatch))
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
 }
 
-/* What is taken in may make others look behind the same door: that is newer, and goes behind. */
+/*
+ * Whether mail of this cell is being taken in already, by a caller further up. Taking mail in may
+ * make other functions take in mail of the same door. Such mail is newer, so it is appended to what
+ * the caller takes in.
+ */
 static bool is_taking_in(struct worker *worker, const struct cell *cell, struct door_mail *chain)
 {
     struct mail_taking *taking = worker->mail.taking;
@@ -209,7 +225,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
             taker(worker, cell, envelope);
             continue;
         }
-        /* Sent to an earlier tenant, or after the door was closed. */
+        /* It was sent to an earlier tenant, or arrived after the actor began to stop. */
         if (envelope->generation != cell_generation(cell) || cell->life >= LIFE_STOPPING) {
             if (envelope->kind == ENVELOPE_PROBE)
                 tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
@@ -273,13 +289,13 @@ void tr__mail_hold(struct cell *cell)
     while (cell->cycle) {
         struct envelope *envelope = ring_pop(&cell->cycle);
         bool waits = !kind_has(envelope->kind, MAIL_PASSES_BARRIER);
-        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT; /* mail_holds_events */
+        waits |= extra->durable && envelope->kind == ENVELOPE_EVENT; /* as in mail_holds_events */
         ring_push(waits ? &extra->mail.held : &others, envelope);
     }
     cell->cycle = others;
 }
 
-/* Takes the replies and exceptions with which a cycle begins. */
+/* Removes and returns the replies and exceptions at the beginning of a cycle, as a ring. */
 static struct envelope *take_first(struct cell *cell)
 {
     struct envelope *first = NULL;
@@ -299,7 +315,7 @@ void tr__mail_release(struct cell *cell)
     TR_ASSERT_SLOW(!extra->waits.barriers);
     struct envelope *first = take_first(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
-    cell->flags |= CELL_MIXED; /* asks may wait */
+    cell->flags |= CELL_MIXED; /* asks may wait in the mailboxes */
     ring_join(&first, &extra->mail.held);
     ring_join(&first, &cell->cycle);
     cell->cycle = first;
@@ -318,13 +334,13 @@ void tr__mail_resume_cycle(struct cell *cell)
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
     if (envelope->kind != ENVELOPE_VOID)
-        atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had never been */
+        atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had not been sent */
     envelope_give(&worker->pool, envelope);
 }
 
 static tr_status push(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    /* Behind the door it may be gone at once. */
+    /* Read before the push, after which the envelope may be gone at once. */
     uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
@@ -336,8 +352,8 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
 }
 
 /*
- * To a client, which answers no requests. An answer has the time at which it was sent instead of a deadline:
- * the client may look at it much later.
+ * Checks an envelope to a client. Clients answer no requests. An answer gets the time at which it
+ * was sent, in place of a deadline, because the client may look at it much later.
  */
 __attribute__((__noinline__)) static tr_status look_at_client(struct worker *worker,
                                                               struct envelope *envelope)
@@ -386,7 +402,10 @@ tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelo
     return TR_OK;
 }
 
-/* To an actor of this worker that is sealed or metered. Apart, so that others pay for one test. */
+/*
+ * Sends to an actor of this worker that is sealed or metered. A separate function, so that sending
+ * to other actors costs only one test.
+ */
 __attribute__((__noinline__)) static tr_status send_looking(struct worker *worker,
                                                             struct cell *cell,
                                                             struct envelope *envelope)
@@ -412,11 +431,11 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
-    /* What came from elsewhere came first. */
+    /* Mail of other threads that has arrived comes first. */
     mail_look(worker, cell);
     if (mail_is_answer(envelope) && envelope->sender) {
         atom64_count(&worker->counters.accepted, 1);
-        tr__ask_arrived(worker, cell, envelope); /* which wakes whom it must */
+        tr__ask_arrived(worker, cell, envelope); /* makes the actor ready if it must run */
         return TR_OK;
     }
     if (__builtin_expect(cell->flags & (CELL_SEALED | CELL_METERED), 0))
@@ -474,7 +493,9 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
     lock_give(&system->foreign.lock);
 }
 
-/* A child of another worker: set the bits, then make sure that somebody looks at them. */
+/*
+ * Makes the worker of a child on another worker look at its control bits, which the caller has set.
+ */
 static void order_far(struct worker *worker, struct cell *child)
 {
     struct tr_system *system = worker->system;
@@ -484,7 +505,7 @@ static void order_far(struct worker *worker, struct cell *child)
     case DOOR_TAKEN_POST:
         tr__system_post(system, &worker->counters, child);
         break;
-    case DOOR_REFUSED: /* it has no children left: its end is on its way */
+    case DOOR_REFUSED: /* the child has no children left and is about to end */
         break;
     }
 }

@@ -2,11 +2,11 @@
 /**
  * The mail of an actor: five mailboxes and the cycle.
  *
- * A mailbox is a ring of envelopes known by its last one. A cycle begins with what all mailboxes
- * hold: they are joined, in the order replies, exceptions, asks, notices, events, to one ring from
- * which the run takes one message after another. What arrives meanwhile waits in the mailboxes for
- * the next cycle. A run that goes on with an unfinished cycle first puts new replies and exceptions
- * before the rest of it.
+ * A mailbox is a ring of envelopes, known by its last envelope. A cycle begins with the content of
+ * all mailboxes. They are joined, in the order replies, exceptions, asks, notices, events, into one
+ * ring, from which the run takes one message after another. Mail that arrives meanwhile waits in
+ * the mailboxes for the next cycle. A run that resumes an unfinished cycle first puts new replies
+ * and exceptions before the rest of that cycle.
  */
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H
@@ -19,14 +19,17 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-/** Who sent the message of a turn, 0 for nobody. A timer's envelope uses the place otherwise. */
+/**
+ * Returns the sender of the message of a turn, 0 for none. The envelope of a timer uses the member
+ * `sender` for something else.
+ */
 static inline uint64_t turn_sender(const struct tr_self *self)
 {
     const struct envelope *envelope = self->envelope;
     return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
 }
 
-/** Puts an envelope behind the last one of a ring. */
+/** Puts an envelope between the last and the first envelope of a ring. */
 static inline void ring_insert(struct envelope *last, struct envelope *envelope)
 {
     envelope->mail.next = last->mail.next;
@@ -44,7 +47,7 @@ static inline void ring_push(struct envelope **last, struct envelope *envelope)
     *last = envelope;
 }
 
-/** Takes the first envelope of a ring that is not empty. */
+/** Removes and returns the first envelope of a ring that is not empty. */
 static inline struct envelope *ring_pop(struct envelope **last)
 {
     struct envelope *first = (struct envelope *)(*last)->mail.next;
@@ -55,7 +58,7 @@ static inline struct envelope *ring_pop(struct envelope **last)
     return first;
 }
 
-/** Appends all of one ring to another and empties it. */
+/** Appends all of the ring `tail` to the ring `last`, and empties `tail`. */
 static inline void ring_join(struct envelope **last, struct envelope **tail)
 {
     if (!*tail)
@@ -69,7 +72,7 @@ static inline void ring_join(struct envelope **last, struct envelope **tail)
     *tail = NULL;
 }
 
-/** The memory of a message, in lines of 64 bytes. */
+/** Returns the memory of a message, in lines of 64 bytes. */
 static inline uint32_t mail_lines(const struct envelope *envelope)
 {
     if (__builtin_expect(envelope->block_class == ENVELOPE_NO_BLOCK, 1))
@@ -91,16 +94,19 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
 /* ---- Capacity: how much a mailbox may still take. See queue/capacity.h. ---- */
 
 /*
- * A cell's stock: messages in its lower half, lines in the upper one. It is refilled from the capacity
- * in steps, and what is too much goes back, so that senders elsewhere do not miss it.
+ * The stock of a cell: messages in its lower half, lines in the upper half. It is refilled from the
+ * capacity word in steps. What it has too much of goes back to the word, so that senders on other
+ * threads can use it.
  */
 enum {
     STOCK_STEP = 64,
     STOCK_LINES_SHIFT = 16,
-    STOCK_LINES_MAX = 64,            /* of one message; larger ones go around it */
+    STOCK_LINES_MAX = 64,            /* of one message; larger messages do not use the stock */
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    MAIL_EXACT_BOUND = 4096,         /* bounds below this are exact: nothing is put by, */
-    MAIL_EXACT_BOUND_PARK = 512      /* and this where senders wait */
+    /* mailboxes with smaller bounds are exact: they have no stock */
+    MAIL_EXACT_BOUND = 4096,
+    /* as MAIL_EXACT_BOUND, for TR_PARK, where senders wait */
+    MAIL_EXACT_BOUND_PARK = 512
 };
 
 /** The bounds that a behavior asks for. */
@@ -118,14 +124,14 @@ static inline struct mail_bound mail_bound_of(const tr_behavior *behavior)
     return (struct mail_bound){(int32_t)messages, (int32_t)(bytes / 64), options->overflow};
 }
 
-/** Whether bounds fit into a capacity. */
+/** Whether the bounds of a behavior fit into a capacity word. */
 static inline bool mail_bound_is_valid(const tr_behavior *behavior)
 {
     return behavior->options.mailbox_max <= TR_MAILBOX_LARGEST &&
            behavior->options.mailbox_bytes_max <= TR_MAILBOX_BYTES_LARGEST;
 }
 
-/** Takes capacity for a message from this worker. False: there is none. Owner only. */
+/** Takes capacity for a message of this worker. Returns false if there is none. Owner only. */
 static inline bool capacity_take_fast(struct cell *cell, const struct envelope *envelope)
 {
     uint32_t lines = mail_lines(envelope);
@@ -136,7 +142,10 @@ static inline bool capacity_take_fast(struct cell *cell, const struct envelope *
     return true;
 }
 
-/** Gives the capacity of a message back that leaves the mailbox. Owner only, not of a narrow cell. */
+/**
+ * Gives back the capacity of a message that leaves the mailbox. Not for cells with CELL_EXACT_BOUND
+ * or CELL_HAS_WAITING_SENDERS. Owner only.
+ */
 static inline void capacity_give_fast(struct cell *cell, const struct envelope *envelope)
 {
     uint32_t lines = mail_lines(envelope);
@@ -149,7 +158,7 @@ static inline void capacity_give_fast(struct cell *cell, const struct envelope *
         tr__capacity_give(cell, 0);
 }
 
-/** Puts capacity by for those who wait for it; tr__waiters_serve hands it out. Owner only. */
+/** Reserves capacity for waiting senders; tr__waiters_serve hands it out. Owner only. */
 static inline void capacity_give_waiters(struct cell *cell, int32_t messages, int32_t lines)
 {
     TR_ASSERT_SLOW(cell->flags & CELL_HAS_WAITING_SENDERS);
@@ -157,7 +166,10 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
     cell->extra->senders.reserved_lines += lines;
 }
 
-/* What a notice inside its envelope takes from the stock and adds to the lines. */
+/*
+ * Added to stock_and_lines for one notice inside its envelope: takes one message and one line from
+ * the stock, and adds one to the queued lines.
+ */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
 #define MAIL_OVERDRAWN UINT64_C(0x80008000)
@@ -166,7 +178,10 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
 #define MAIL_OVERDRAWN (UINT64_C(0x80008000) << 32)
 #endif
 
-/** Such a notice leaves the mailbox of one that is narrow, or where senders wait. Owner only. */
+/**
+ * Updates the counts when a notice inside its envelope leaves the mailbox of a cell with
+ * CELL_EXACT_BOUND or CELL_HAS_WAITING_SENDERS. Owner only.
+ */
 static inline void mail_leave_exactly(struct cell *cell)
 {
     TR_ASSERT_SLOW(cell->queued_lines > 0);
@@ -177,7 +192,7 @@ static inline void mail_leave_exactly(struct cell *cell)
         tr__capacity_give(cell, 1);
 }
 
-/** The same of all others. */
+/** As mail_leave_exactly, for cells with neither CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS. */
 static inline void mail_leave_stock(struct cell *cell)
 {
     TR_ASSERT_SLOW(cell->queued_lines > 0);
@@ -186,7 +201,7 @@ static inline void mail_leave_stock(struct cell *cell)
         tr__capacity_give(cell, 0);
 }
 
-/** The same of any. */
+/** As mail_leave_exactly, for any cell. */
 static inline void mail_leave_fast(struct cell *cell)
 {
     if (__builtin_expect(cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS), 0))
@@ -196,15 +211,16 @@ static inline void mail_leave_fast(struct cell *cell)
 }
 
 /*
- * Whether such a notice was one too many: the highest bit of each half of the stock, which only goes
- * below zero then. One that has so much says so too, which is seen to elsewhere.
+ * Whether the stock is overdrawn after MAIL_ONE_NOTICE was added. Tests the highest bit of each
+ * half of the stock, which is set when that half goes below zero. The bit would also be set if the
+ * stock were that large; then the slow path of sending is taken, which is correct too.
  */
 static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
 {
     return stock_and_lines & MAIL_OVERDRAWN;
 }
 
-/** As capacity_give_fast, of any cell. */
+/** As capacity_give_fast, for any cell. */
 static inline void capacity_give_any(struct cell *cell, const struct envelope *envelope)
 {
     if (cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS))
@@ -213,13 +229,16 @@ static inline void capacity_give_any(struct cell *cell, const struct envelope *e
         capacity_give_fast(cell, envelope);
 }
 
-/** Whether timers wait as well while a turn is a barrier: those of a durable actor do. */
+/**
+ * Whether a barrier holds events of timers too, as it does for a durable actor. False if there is
+ * no barrier.
+ */
 static inline bool mail_holds_events(const struct cell *cell)
 {
     return cell->flags & CELL_BARRIER && cell->extra->durable;
 }
 
-/** Whether a run would find something to handle, or a turn to go on with. */
+/** Whether a run would find a message to handle, or a turn to resume. */
 static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
@@ -228,13 +247,15 @@ static inline bool mail_has_arrived(const struct cell *cell)
     return cell->notices || cell->flags & (CELL_MIXED | CELL_WOKEN);
 }
 
-/** Whether turns of this actor wait, or answers for which none does: tr_ask_then. */
+/**
+ * Whether turns of this actor are parked, or asks of tr_ask_then are open, for which no turn waits.
+ */
 static inline bool mail_is_parked(const struct cell *cell)
 {
     return cell->extra && (cell->extra->parked.count || cell->extra->asks.then_count);
 }
 
-/** Whether an actor that has nothing to do is to stop. */
+/** Whether an actor that has nothing to do should stop now. */
 static inline bool mail_is_over(const struct cell *cell)
 {
     if (!(cell->flags & CELL_SEALED) || mail_is_parked(cell))
@@ -243,21 +264,21 @@ static inline bool mail_is_over(const struct cell *cell)
     return !durable || durable->may_stop;
 }
 
-/** Whether an actor waits and may run: Running and in no queue. */
+/** Whether an actor is in the state Running, and in no run queue. */
 static inline bool mail_is_idle(const struct cell *cell)
 {
     return cell->sched_state == SCHED_WAITING && cell->life == LIFE_RUNNING;
 }
 
-/** Carries out Stop, Kill, Suspend or Resume, as it arrives. Owner only. */
+/** Carries out an order that has arrived: Stop, Kill, Suspend or Resume. Owner only. */
 void tr__mail_order(struct cell *cell, enum envelope_kind kind);
-/** Takes an envelope with one of them. Owner only. */
+/** Takes an envelope that contains an order, and calls tr__mail_order. Owner only. */
 void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Takes in a chain, newest first, as a door gave it. Owner only. */
+/** Takes in a chain of mail as a door returns it, newest first. Owner only. */
 void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail *chain);
 
-/** Takes in what is behind the door. Owner only. */
+/** Takes in the mail that is in the inbox of the door. Owner only. */
 static inline void mail_look(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
@@ -265,18 +286,24 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
         tr__mail_take_in(worker, cell, door_take_early(&cell->door));
 }
 
-/** Answers the probes that wait: the actor is up, and Suspended already. Owner only. */
+/** Answers the waiting probes of an actor that is up and already Suspended. Owner only. */
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
-/** A turn has begun to wait as a barrier: what this cycle had still to handle is put aside. */
+/**
+ * Raises the barrier when a turn begins to wait as one. Sets aside the rest of this cycle, except
+ * mail that passes a barrier.
+ */
 void tr__mail_hold(struct cell *cell);
-/** The last barrier is over: what was put aside comes before everything else. */
+/**
+ * Lowers the barrier when the last barrier turn is over. The mail that was set aside comes before
+ * everything else, except replies and exceptions.
+ */
 void tr__mail_release(struct cell *cell);
 
-/** Begins a cycle with more than notices. */
+/** As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. */
 bool tr__mail_join(struct cell *cell);
 
-/** Begins a cycle: joins the mailboxes. False when they are empty. */
+/** Begins a cycle: joins the mailboxes. Returns false if they are empty. */
 static inline bool mail_begin_cycle(struct cell *cell)
 {
     if (__builtin_expect(cell->flags & (CELL_MIXED | CELL_BARRIER), 0))
@@ -287,20 +314,27 @@ static inline bool mail_begin_cycle(struct cell *cell)
     return cell->cycle;
 }
 
-/** A run goes on with an unfinished cycle: new replies and exceptions go first. */
+/** Resumes an unfinished cycle: puts new replies and exceptions before the rest of it. */
 void tr__mail_resume_cycle(struct cell *cell);
 
-/** A message that was taken becomes a dead letter. Owner only. */
+/**
+ * Makes a dead letter of a message that was accepted. Takes the envelope. Signals, and messages of
+ * tr__durable_tell, are dropped instead. Owner only.
+ */
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason);
 
-/** Drops what was taken back: it was never a message. */
+/**
+ * Drops an envelope that becomes no dead letter: a cancelled one (ENVELOPE_VOID), a signal, an
+ * event. Except for ENVELOPE_VOID, which does not count, reduces `accepted` by one, as if it had
+ * not been sent.
+ */
 void tr__mail_drop(struct worker *worker, struct envelope *envelope);
 
-/** High or normal: D-01 of docs/contract.md. */
+/** Returns the priority of a cell, high or normal: D-01 of docs/contract.md. */
 enum task_class tr__mail_priority(const struct cell *cell);
 
-/** Puts a cell that waits into a run queue. Owner only. */
+/** Puts a waiting cell into a run queue. Owner only. */
 static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
@@ -312,9 +346,9 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 }
 
 /**
- * Has an actor of this worker look at its control bits. One that is in a queue, or in the middle of
- * something, does so by itself; hence a scheduling state must never be SCHED_WAITING while its cell may be in
- * a queue. Owner only.
+ * Makes an actor of this worker look at its control bits. An actor that is in a queue, or in the
+ * middle of something, looks at them anyway, so this does nothing for it. Therefore the scheduling
+ * state must never be SCHED_WAITING while the cell may be in a queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {
@@ -323,25 +357,28 @@ static inline void mail_rouse(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
 }
 
-/** Sets control bits of an actor of this worker and has it look at them. Owner only. */
+/** Sets control bits of an actor of this worker and makes the actor look at them. Owner only. */
 static inline void cell_set_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
-    atom32_fetch_or(&cell->control, bits, ATOM_RELAXED); /* it is this worker's */
+    /* relaxed: the cell belongs to this worker */
+    atom32_fetch_or(&cell->control, bits, ATOM_RELAXED);
     mail_rouse(worker, cell);
 }
 
 /**
- * Hands an envelope over, from a worker. It is accepted, or refused and then still the caller's:
- * TR_STOPPED. `cell` was found by `ref`.
+ * Sends an envelope from a worker. On TR_OK it is accepted. Otherwise it is refused and remains the
+ * caller's: TR_STOPPED, TR_MAILBOX_FULL, TR_NO_REPLY for an ask to a client, TR_NO_MEMORY for the
+ * outbox, or the `refusal` of a sealed durable actor.
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** As tr__mail_send, of mail of the runtime's own that no outbox holds. */
+/** As tr__mail_send, for mail of the runtime that no outbox holds. */
 tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Whether a notice, or an ask, to this actor is as quick as can be, but for its capacity: it lives here, and
- * nothing is unusual. In this order: the flags are those of an actor that lives here.
+ * Whether a notice or an ask to this actor may take the fast path, if there is capacity: the actor
+ * belongs to this worker, and nothing about it is unusual. The owner is compared first, because
+ * only the owner may read the flags.
  */
 ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell *cell,
                                   enum envelope_kind kind)
@@ -351,7 +388,7 @@ ATOM_INLINE bool mail_can_go_fast(const struct worker *worker, const struct cell
            !door_has_mail(&cell->door);
 }
 
-/** As mail_can_go_fast, and there is capacity. */
+/** Whether mail_can_go_fast, and there is capacity for a message inside its envelope. */
 ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *cell,
                                 enum envelope_kind kind)
 {
@@ -360,8 +397,9 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 }
 
 /**
- * Hands one that is inside its envelope over, where mail_can_go_fast; `stock_and_lines` is what is left with
- * it, and not overdrawn. One that waits has no mail, as a rule, and others have some.
+ * Sends an envelope that contains its message, where mail_can_go_fast. `stock_and_lines` is the
+ * value after MAIL_ONE_NOTICE was added, and is not overdrawn. The branches expect that an idle
+ * actor has no mail, and that other actors have some.
  */
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
                                   struct envelope *envelope, uint64_t stock_and_lines)
@@ -369,7 +407,8 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(!mail_is_overdrawn(stock_and_lines));
     TR_ASSERT_SLOW(!(cell->flags & CELL_SLOW_SEND));
-    TR_ASSERT_SLOW(!worker->outbox_turn); /* it would leave before what was written is on disk */
+    /* Otherwise it would be sent before what the turn wrote is on disk. */
+    TR_ASSERT_SLOW(!worker->outbox_turn);
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
     struct envelope *last = cell->notices;
@@ -387,24 +426,25 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     }
 }
 
-/** The same where mail_fits_fast. */
+/** Sends an envelope that contains its message, where mail_fits_fast. */
 static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
                                      struct envelope *envelope)
 {
     mail_send_fast(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
-/** As tr__mail_send, of a message that has its capacity already. */
+/** As tr__mail_send, for a message that already has its capacity. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Hands an envelope over from any thread that has its capacity, or needs none. It is accepted, or refused and then
- * still the caller's: TR_STOPPED.
+ * Sends an envelope that already has its capacity, or needs none. Any thread. Returns TR_OK if it
+ * is accepted. Otherwise returns TR_STOPPED, and the envelope remains the caller's.
  */
 ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
                                         struct envelope *envelope)
 {
-    uint64_t is_counted = mail_counts(envelope); /* behind the door it may be gone at once */
+    /* read before the push, after which the envelope may be gone at once */
+    uint64_t is_counted = mail_counts(envelope);
     enum door_result result = door_push(&cell->door, &envelope->mail);
     if (result == DOOR_REFUSED)
         return TR_STOPPED;
@@ -417,23 +457,23 @@ ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *c
 }
 
 /**
- * Hands an envelope over from any thread. It is accepted, or refused and then still the caller's:
- * TR_STOPPED, TR_MAILBOX_FULL.
+ * Sends an envelope. Any thread. On TR_OK it is accepted. Otherwise it is refused and remains the
+ * caller's: TR_STOPPED, TR_MAILBOX_FULL, or TR_NO_REPLY for an ask to a client.
  */
 TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                               struct envelope *envelope);
 
 /**
- * Hands over an envelope of the runtime's own, taken whatever happens: nobody hears of its loss.
+ * Sends an envelope of the runtime and takes it in any case. If it is refused, nobody is notified.
  * `worker` is the caller's, NULL on any other thread.
  */
 void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct cell *cell,
                        struct envelope *envelope);
 
-/** Sets control bits of a cell and sees to it that its worker looks at them. Worker only. */
+/** Sets control bits of a cell and makes its worker look at them. Worker only. */
 void tr__child_order(struct worker *worker, struct cell *child, uint32_t bits);
 
-/** When an answer to a client was sent, in milliseconds; never 0. */
+/** Returns the time at which an answer to a client was sent, in milliseconds; never 0. */
 static inline uint32_t ask_stamp_ms(tr_time now_ns)
 {
     uint32_t ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);

@@ -13,7 +13,7 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-enum { OUTBOX_FIRST = 8 }; /* messages for which there is capacity at first */
+enum { OUTBOX_FIRST = 8 }; /* items of the first allocation */
 
 static bool outbox_grow(struct worker *worker, struct outbox *outbox)
 {
@@ -36,7 +36,8 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
     if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD))
         return tr__mail_send_now(worker, cell, envelope);
     if (cell_is_group_address(cell))
-        return TR_STOPPED; /* as ever: who sends picks a member, and what that gets is held */
+        /* As always for a group address. The sender then picks a member; that message is held. */
+        return TR_STOPPED;
     if (!outbox_grow(worker, outbox))
         return TR_NO_MEMORY;
     outbox->items[outbox->count++] = (struct outbox_item){cell, envelope};
@@ -49,7 +50,10 @@ static uint64_t ref_of(const struct outbox_item *item)
     return (uint64_t)item->envelope->generation << 32 | slot;
 }
 
-/* Sends what was held. Who was found when that began may have ended since, and another lives there. */
+/*
+ * Sends a message that was held. Its receiver may have ended since it was looked up, and its slot
+ * may have another tenant, so the receiver is looked up again.
+ */
 static tr_status send_on(struct worker *worker, const struct outbox_item *item)
 {
     struct cell *cell = slots_find(worker->slots, ref_of(item));
@@ -64,13 +68,13 @@ static tr_status send_on(struct worker *worker, const struct outbox_item *item)
     return TR_OK;
 }
 
-/* Takes a message that nobody will get. */
+/* Makes a dead letter of a message that will not be delivered. Takes the envelope. */
 static void bury(struct worker *worker, const struct outbox_item *item, tr_status reason)
 {
     struct envelope *envelope = item->envelope;
     uint64_t to = ref_of(item);
     if (envelope->kind == ENVELOPE_STOP) {
-        envelope_give(&worker->pool, envelope); /* it is no message */
+        envelope_give(&worker->pool, envelope); /* a PoisonPill is no message */
         return;
     }
     atom64_count(&worker->counters.refused, 1);
@@ -88,7 +92,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
 void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    struct tr_self *held = worker_hold_sends(worker, NULL); /* what is sent now has waited */
+    struct tr_self *held = worker_hold_sends(worker, NULL); /* these messages have waited already */
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         tr_status status = send_on(worker, item);
@@ -113,7 +117,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
             bury(worker, item, reason);
             continue;
         }
-        /* Who asked waits for an answer, and this is one. */
+        /* The asker waits for an answer, and this is one. */
         tr__ask_become_ended(envelope, reason, 0);
         mail_readdress(envelope, ENVELOPE_EXCEPTION, ref_of(item), envelope->sender);
         if (send_on(worker, item) != TR_OK)
@@ -142,7 +146,7 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
 tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_type *type,
                            const void *message)
 {
-    /* Replies pass barriers; without a sender no ask waits for it. */
+    /* Replies pass barriers. A reply without a sender belongs to no ask. */
     struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity};
     struct envelope *envelope;
     tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
@@ -166,7 +170,7 @@ void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope)
 {
-    /* As in actor/turn/blocking.c: the door is open as long as the actor is blocked. */
+    /* As in actor/turn/blocking.c: the door stays open while waits.blocked is not 0. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What clients are told of the actors that they have spawned.
+ * What clients are notified of: how their spawns and probes ended.
  */
 #ifndef ACTOR_MAIL_OUTCOME_H
 #define ACTOR_MAIL_OUTCOME_H
@@ -10,14 +10,14 @@
 struct envelope;
 struct worker;
 
-/** What a client is told of a spawn that failed. */
+/** Notifies a client that a spawn failed. */
 TR_MESSAGE(tr_outcome, (u64, ref), (i32, status), (str, text), (str, where));
-/** What a client asks an actor: are you up? The answer travels in the same envelope. */
+/** Asks an actor, for a client, whether it is up. The answer travels in the same envelope. */
 TR_MESSAGE(tr_probe, (u64, ref), (i32, status));
 
-/** Answers a probe: whether the actor was set up. Takes the envelope. */
+/** Answers a probe: `is_up` says whether the actor was set up. Takes the envelope. */
 void tr__probe_answer(struct worker *worker, struct envelope *envelope, bool is_up);
-/** Tells a client that a spawn failed. */
+/** Notifies a client that a spawn failed. If memory is short, the client is not notified. */
 void tr__outcome_send(struct worker *worker, uint64_t client, uint64_t ref, const tr_error *error);
 
 #endif

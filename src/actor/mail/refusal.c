@@ -9,13 +9,13 @@
 
 #include <stdio.h>
 
-/* A copy of a request without its message, so that the turn keeps the one it has. */
+/* Copies a request without its message, so that the turn keeps the original. */
 struct envelope *tr__request_stand_in(struct worker *worker, const struct envelope *request)
 {
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    /* Its sender is still the one that asked: tr__ask_refuse sends it there. */
+    /* The sender is still the asker: tr__ask_refuse sends the envelope there. */
     struct address address = {.kind = ENVELOPE_EXCEPTION,
                               .sender = request->sender,
                               .causal = request->causal,
@@ -28,7 +28,7 @@ struct envelope *tr__request_stand_in(struct worker *worker, const struct envelo
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
 {
     struct tr_ask_ended ended = {.status = status, .code = code};
-    /* A block stays where it is: it belongs to the envelope's home. */
+    /* A block stays with its envelope, because it belongs to the envelope's home. */
     if (envelope->block_class != ENVELOPE_NO_BLOCK && !envelope->type->is_flat)
         tr__copy_drop(envelope->type, envelope->payload.block.data);
     memcpy(envelope_data(envelope), &ended, sizeof ended);
@@ -49,7 +49,7 @@ void tr__ask_read_error(struct envelope *envelope, tr_error *error)
     }
 }
 
-/* An envelope with words; NULL when there is no memory for them. */
+/* Makes an EXCEPTION with a text. Returns NULL when there is no memory for it. */
 static struct envelope *words_new(struct worker *worker, const struct envelope *request,
                                   tr_status status, int code, const char *text)
 {

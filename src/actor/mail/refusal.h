@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests that get no reply: the request itself, or a copy of it, becomes the EXCEPTION that says so.
+ * Requests that get no reply: the request itself, or a copy of it, becomes the EXCEPTION that
+ * reports this to the asker.
  */
 #ifndef ACTOR_MAIL_REFUSAL_H
 #define ACTOR_MAIL_REFUSAL_H
@@ -9,21 +10,30 @@
 
 struct worker;
 
-/** What is said of an ask that got no reply; the second when there is no memory for a text. */
+/**
+ * The messages that report that an ask got no reply. tr_ask_ended is for when there is no text, or
+ * no memory for it.
+ */
 TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
 TR_MESSAGE(tr_ask_ended, (i32, status), (i32, code));
 
-/** A copy of a request without its message, so that the turn keeps the one it has. NULL when out of memory. */
+/**
+ * Copies a request without its message, so that the turn keeps the original. Returns NULL when out
+ * of memory.
+ */
 struct envelope *tr__request_stand_in(struct worker *worker, const struct envelope *request);
 
 /**
- * Answers a request without a reply; takes the envelope. `from` is who was asked; text may be NULL.
+ * Answers a request with an EXCEPTION instead of a reply. Takes the envelope. `from` is the actor
+ * that was asked. `text` may be NULL.
  */
 void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t from,
                     tr_status status, int code, const char *text);
-/** A request becomes what says that it has no reply: nothing need be allocated. */
+/**
+ * Turns a request, or an answer, into a tr_ask_ended in place, so that nothing need be allocated.
+ */
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
-/** Reads status, code and text out of an EXCEPTION. */
+/** Reads status, code and text of an EXCEPTION into *error. */
 void tr__ask_read_error(struct envelope *envelope, tr_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keys of messages, by which a router finds a member.
+ * The keys of messages, by which a router picks a member.
  */
 #include "actor/mail/route.h"
 
@@ -12,7 +12,7 @@
 
 struct hash_key;
 
-/* The field of a route, by its place in the struct; NULL for none. */
+/* Returns the field of a route, found by its offset in the struct; NULL for none. */
 static const tr_field *field_of(const tr_route *route)
 {
     for (size_t i = 0; i < route->type->field_count; i++) {
@@ -41,7 +41,7 @@ static bool is_key(const tr_field *field)
     case TR_KIND_STR:
     case TR_KIND_BYTES:
         return true;
-    case TR_KIND_F32: /* of one number there are several, and some are not equal to themselves */
+    case TR_KIND_F32: /* equal numbers may differ in bytes, and NaN is not equal to itself */
     case TR_KIND_F64:
     case TR_KIND_BUFFER:
     case TR_KIND_MESSAGE:
@@ -84,7 +84,7 @@ static const tr_route *find(const tr_route *routes, const tr_type *type)
     return NULL;
 }
 
-/* An integer of any width: equal ones are equal keys. */
+/* Reads an integer of any width. Equal integers are equal keys. */
 #define INTEGER(type)                                                                              \
     {                                                                                              \
         type value;                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Routes: how a group's members are told apart by the content of a message.
+ * Routes: how a router picks a member of its group by the content of a message.
  */
 #ifndef ACTOR_MAIL_ROUTE_H
 #define ACTOR_MAIL_ROUTE_H
@@ -10,9 +10,9 @@
 
 struct hash_key;
 
-/** Whether a table of routes is sound; *why says what is not. */
+/** Whether a table of routes is valid. Writes to *why what is wrong with it. */
 bool tr__routes_are_valid(const tr_route *routes, const char **why);
-/** The hash of a message's key; false: it has none. Any thread. */
+/** Writes the hash of the key of a message to *hash. Returns false if it has none. Any thread. */
 bool tr__route_hash(const tr_route *routes, struct hash_key key, const tr_type *type,
                     const void *data, uint64_t *hash);
 

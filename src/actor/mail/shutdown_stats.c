@@ -10,7 +10,7 @@ static struct shutdown_stats_entry *entry_of(struct tr_system *system, uint32_t 
 {
     struct shutdown_stats *shutdown_stats = &system->shutdown.shutdown_stats;
     struct shutdown_stats_entry *entries =
-        atomptr_load(&shutdown_stats->entries, ATOM_ACQUIRE); /* partner: open */
+        atomptr_load(&shutdown_stats->entries, ATOM_ACQUIRE); /* partner: tr__shutdown_stats_open */
     return entries && slot < shutdown_stats->count ? &entries[slot] : NULL;
 }
 
@@ -37,7 +37,10 @@ void tr__shutdown_stats_free(struct tr_system *system)
     atomptr_store(&shutdown_stats->entries, NULL, ATOM_RELAXED);
 }
 
-/* Adds to a number that any thread may write; it stops below LEDGER_ENDED, and at that. */
+/*
+ * Adds to a number that any thread may write. The number stops below LEDGER_ENDED. If it is
+ * LEDGER_ENDED, it does not change.
+ */
 static void add(atom32 *number, uint64_t more)
 {
     uint32_t before = atom32_load(number, ATOM_RELAXED);
@@ -50,7 +53,10 @@ static void add(atom32 *number, uint64_t more)
     } while (!atom32_compare_exchange(number, &before, after, ATOM_RELAXED, ATOM_RELAXED));
 }
 
-/* What was handled since the last run began is that run's. */
+/*
+ * Adds what the worker has handled since its last run began to the actor of that run. Returns the
+ * worker's count of handled messages.
+ */
 static uint64_t add_run(struct worker *worker)
 {
     struct shutdown_stats_runs *runs = &worker->shutdown.stats;
@@ -79,7 +85,7 @@ static uint32_t run(struct loop *loop, struct task *task, uint32_t turns_max)
     const struct cell *cell = cell_of_task(task);
     settle(worker);
     if (!(atom32_load(&cell->control, ATOM_RELAXED) & CONTROL_KILL))
-        tr__dead_letter_batches_end(worker); /* its handler need not come back */
+        tr__dead_letter_batches_end(worker); /* the handler may not return */
     uint32_t slot = slots_number(worker->slots, cell);
     atom32_store(&worker->shutdown.stats.slot, slot, ATOM_RELAXED);
     return worker->shutdown.stats.run(loop, task, turns_max);
@@ -122,7 +128,8 @@ bool tr__shutdown_stats_take(struct worker *worker, const struct cell *cell, uin
     settle(worker);
     *dead = atom32_exchange(&entry->dead, LEDGER_ENDED, ATOM_RELAXED);
     *handled = atom32_exchange(&entry->handled, LEDGER_ENDED, ATOM_RELAXED);
-    return *dead != LEDGER_ENDED; /* else another lived here before */
+    /* False: an earlier tenant of the slot has ended and taken the numbers. */
+    return *dead != LEDGER_ENDED;
 }
 
 bool tr__shutdown_stats_look(struct tr_system *system, uint32_t slot, uint32_t *handled,

@@ -9,7 +9,7 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-/* All of a stash may come back to a mailbox that was full when its bound became the smallest. */
+/* A whole stash may return to a mailbox that was full when its bound became the smallest. */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
               "what a mailbox is short of fits into its capacity's word");
 
@@ -73,10 +73,10 @@ size_t tr__unstash(struct cell *cell, size_t max)
         extra->stash.lines -= mail_lines(envelope);
         count++;
     }
-    /* Before what this cycle has still to handle, and so before everything newer. */
+    /* Before the rest of this cycle, and so before everything newer. */
     struct envelope **rest = &cell->cycle;
     if (cell->flags & CELL_BARRIER)
-        rest = &extra->mail.held; /* none of them may begin now */
+        rest = &extra->mail.held; /* no turn of theirs may begin now */
     ring_join(&first, rest);
     *rest = first;
     return count;

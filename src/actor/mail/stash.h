@@ -11,13 +11,21 @@ struct cell;
 struct envelope;
 struct worker;
 
-/** Sets the message of this turn aside. */
+/**
+ * Appends the message of this turn to the stash. The stash has space for it, and the cell an extra.
+ */
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Puts up to `max` stashed messages before what waits to be handled. Returns how many. The cell has an extra. */
+/**
+ * Puts up to `max` stashed messages before the mail that waits to be handled. Returns how many. The
+ * cell must have an extra.
+ */
 size_t tr__unstash(struct cell *cell, size_t max);
 
-/** What is left in the stash goes before everything else, to be buried with it. */
+/**
+ * Puts all that is left in the stash before all other mail, so that tr__mail_bury makes it dead
+ * letters too.
+ */
 void tr__stash_empty(struct cell *cell);
 
 #endif
