@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How an actor comes by its behavior and its state: at its start, at a restart, by tr_become.
+ * How an actor gets its behavior and its state: at its start, at a restart, by tr_become.
  */
 #include "actor/life/become.h"
 
@@ -20,7 +20,6 @@ static bool setup_wants_message(const tr_behavior *behavior)
            !tr_type_is_equal(behavior->setup.type, &tr_type_tr_none);
 }
 
-/* Whether this message is what the behavior's set-up wants. */
 tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type, uint64_t actor,
                           tr_error *error)
 {
@@ -53,10 +52,13 @@ static bool has_same_state(const tr_behavior *a, const tr_behavior *b)
     return a->state_size == b->state_size && strcmp(a->state_name, b->state_name) == 0;
 }
 
-/* The old state may have to outlive the behavior: a turn that waits has it. */
+/*
+ * Replaces the state by a new one of `size` bytes, all zero. Returns false when out of memory; then
+ * the state has not changed. If turns wait, the old state is kept for them, because they use it.
+ */
 static bool state_make(struct worker *worker, struct cell *cell, size_t size)
 {
-    bool is_used = cell->dispatch && mail_is_parked(cell); /* by turns that wait */
+    bool is_used = cell->dispatch && mail_is_parked(cell); /* parked turns use the old state */
     void *state = size ? tr__state_new(worker, cell, size, is_used) : NULL;
     if (size && !state)
         return false;
@@ -66,7 +68,7 @@ static bool state_make(struct worker *worker, struct cell *cell, size_t size)
     }
     tr__state_free(worker, cell);
     if (state) {
-        poison_clear(state, size); /* the old one may have been at the same place */
+        poison_clear(state, size); /* the old state may have been at the same address */
         memset(state, 0, size);
     }
     cell->state = state;
@@ -79,7 +81,10 @@ static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
     return TR_NO_MEMORY;
 }
 
-/* The actor is about to have another behavior than it was spawned with: a restart goes back to that. */
+/*
+ * Makes the origin of an actor that has none and is about to change its behavior, because a restart
+ * returns to the behavior of the spawn. Returns false when out of memory.
+ */
 static bool origin_keep(struct worker *worker, struct cell *cell)
 {
     if (cell->origin)
@@ -88,7 +93,10 @@ static bool origin_keep(struct worker *worker, struct cell *cell)
     return tr__origin_new(&worker->source, &args, 0, &cell->origin) == TR_OK;
 }
 
-/* Starts those of TR_CHILD, on a fiber of its own: they may have such children in turn. */
+/*
+ * Starts the children that the behavior declares by TR_CHILD. Runs on a fiber of its own, because
+ * these children may have such children themselves.
+ */
 static tr_next start_children(tr_self *self, void *state, const void *message)
 {
     const tr_behavior *behavior = message;
@@ -106,7 +114,7 @@ static tr_next start_children(tr_self *self, void *state, const void *message)
                                     .spec = spec};
         uint64_t bits;
         if (spec->name && !tr_is_nobody(tr_self_child(self, spec->name)))
-            continue; /* it is there since an earlier behavior */
+            continue; /* an earlier behavior has started it */
         tr_status status = tr_self_try_spawn(self, &args, &bits);
         if (status != TR_OK)
             return tr_fail(self,
@@ -138,7 +146,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
                        const tr_type *type, const void *message, uint64_t causal, int depth,
                        tr_error *error);
 
-/* Runs the set-up of a behavior that the actor has already, and does what that says. */
+/* Runs the set-up of the actor's current behavior, and carries out what the set-up returns. */
 static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                         const tr_type *type, const void *message, uint64_t causal, int depth,
                         tr_error *error)
@@ -177,7 +185,10 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
     return status;
 }
 
-/* One behavior; `depth` more have led to it. */
+/*
+ * Changes to one behavior, and sets it up. `depth` is the number of set-ups that led to it by
+ * tr_become.
+ */
 static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal, int depth,
                        tr_error *error)
@@ -195,7 +206,10 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     }
     bool has_state = cell->dispatch && (cell->state || !cell->dispatch->behavior->state_size);
     bool keeps_state = has_state && has_same_state(cell->dispatch->behavior, behavior);
-    /* Who comes back to a behavior with its state need not give the first message again. */
+    /*
+     * If an actor returns to a behavior with the same state, it need not pass the set-up message
+     * again.
+     */
     bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
     tr_status status = TR_OK;
     if (!is_set_up)

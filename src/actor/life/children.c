@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A parent and its children. The links are written by the parent's worker.
+ * A parent and its children. Only the parent's worker writes the links.
  */
 #include "actor/life/children.h"
 
@@ -36,7 +36,7 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
     }
 }
 
-/* Puts a child, in no list, behind another one. */
+/* Puts a child that is in no list behind the sibling `behind`. */
 static void insert(const struct slots *slots, struct cell *behind, struct cell *child)
 {
     struct cell *next = slots_at(slots, behind->sibling_next);
@@ -51,7 +51,7 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const struct slots *slots = worker->slots;
     struct cell *last = slots_at(slots, child->sibling_last);
-    struct cell *behind = last; /* the last of all: whoever comes next is the first */
+    struct cell *behind = last; /* the list is a ring: the sibling behind the last is the first */
     TR_ASSERT(parent->child_last == slots_number(slots, child));
     if (parent->child_count == 1)
         return;
@@ -60,7 +60,7 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
         TR_ASSERT(behind->identity == before);
         TR_ASSERT(cell_parent_slot(behind) == slots_number(slots, parent));
         if (behind == last)
-            return; /* it is there already */
+            return; /* the child is in its place already */
     }
     last->sibling_next = child->sibling_next;
     slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
@@ -94,7 +94,7 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     }
 }
 
-/* Whether somebody has told it, and so has seen to it that it looks. */
+/* Whether the child has this order already. The thread that set the bits has also made it ready. */
 static bool is_ordered(const struct cell *child, uint32_t bits)
 {
     return (atom32_load(&child->control, ATOM_RELAXED) & bits) == bits;
@@ -107,8 +107,8 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
-        bool is_later = cell_is_keeper(child);     /* tr__keepers_stop */
-        if (!is_later && !is_ordered(child, bits)) /* after a deadline nearly all are */
+        bool is_later = cell_is_keeper(child);     /* tr__keepers_stop orders it */
+        if (!is_later && !is_ordered(child, bits)) /* after a deadline nearly all have the order */
             tr__child_order(worker, child, bits);
         atom64_count(&worker->shutdown.steps, 1);
     }
@@ -127,7 +127,7 @@ void tr__keepers_stop(struct worker *worker, struct cell *guardian)
     }
 }
 
-/* Whether a child is to come back that is not of the pool. */
+/* Whether a child that does not belong to the pool is to come back. */
 static bool has_returns(const struct cell *parent)
 {
     const struct list *all = parent->extra ? &parent->extra->supervision.returns : NULL;
@@ -146,17 +146,19 @@ void tr__children_look(struct worker *worker, struct cell *parent)
         tr__shutdown_empty(system);
 }
 
-/* On the parent's worker. */
+/* Handles the end of a child. Owner of the parent only. */
 static void child_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
     if (child_is_disowned(child))
-        return; /* it had been given up */
+        return; /* a sweep has taken it out of the list already */
     bool is_schedule = child->flags & CELL_CALLS;
     bool is_pooled = cell_is_pooled(child);
-    /* Of one without an origin there is nothing that could come back, or be missed. */
+    /*
+     * A child without an origin cannot come back, and a parent without an extra waits for no child.
+     */
     if (child->origin || parent->extra) {
         tr__supervise_gone(worker, parent, child);
         tr__origin_drop(worker, child);
@@ -164,7 +166,11 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     child_unlink(worker, parent, child);
     if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
-    /* Schedules and the pool alone keep no system. But one of the pool ends it only as the last. */
+    /*
+     * Schedules and actors of the pool do not keep the system running. But the end of an actor of
+     * the pool makes the system empty only if it was the last one of the pool, and no child is to
+     * come back.
+     */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);
         if (!is_schedule && !(is_pooled && (system->user.pool_linked || is_awaited)))
@@ -191,7 +197,10 @@ void tr__child_ended(struct worker *worker, struct cell *child)
         child_gone(worker, parent, child);
         return;
     }
-    /* A parent that moves is nobody's for a moment: this worker looks again in its next round. */
+    /*
+     * While a parent moves to another worker, it has no owner. Then this worker posts the child to
+     * itself, and tries again in its next round.
+     */
     if (owner == CELL_FOREIGN)
         owner = worker->index;
     atom64_count(&worker->counters.posts, 1);

@@ -13,34 +13,52 @@
 struct cell;
 struct worker;
 
-/** Puts a child into its parent's list; its flags are not touched. Owner of the parent only. */
+/**
+ * Appends a child to its parent's list. Does not change the child's flags. Owner of the parent
+ * only.
+ */
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
 
-/** Puts the youngest child behind another one, 0: before all. Owner of the parent only. */
+/**
+ * Moves `child`, the last in the parent's list, behind the sibling with the ref `before`, or to the
+ * front of the list if `before` is 0. Owner of the parent only.
+ */
 void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child,
                     uint64_t before);
 
-/** Takes a child out of its parent's list. Owner of the parent only. */
+/** Removes a child from its parent's list. Owner of the parent only. */
 void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child);
 
 /**
- * A child has ended: the parent's worker takes it out and frees its slot. Any worker that has it in
- * hand: it goes on to that one.
+ * Removes a child that has ended from its parent's list, and frees its slot. Any worker that holds
+ * the child: if that is not the parent's worker, the child is posted to the parent's worker.
  */
 void tr__child_ended(struct worker *worker, struct cell *child);
 
-/** A child is not there any more, and does not come back: that may have been the last. */
+/**
+ * Reports the system as empty if `parent` is /user and has no child left that keeps the system
+ * running. To be called when a child has gone and does not come back. Worker 0 only.
+ */
 void tr__children_look(struct worker *worker, struct cell *parent);
 
-/** Tells all children to stop, or kills them. Owner of the parent only. */
+/**
+ * Orders all children to stop, or kills them. Leaves out the keepers of durable actors, which
+ * tr__keepers_stop handles. Owner of the parent only.
+ */
 void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill);
-/** Tells the keepers of durable actors, which tr__children_stop leaves out unless it kills. Worker 0 only. */
+/**
+ * Orders the keepers of durable actors to stop, or kills them if /user is being killed. Worker 0
+ * only.
+ */
 void tr__keepers_stop(struct worker *worker, struct cell *guardian);
 
-/** Whether a child that has ended was disowned, and so is not in its parent's list. Owner of the parent only. */
+/**
+ * Whether a child that has ended was disowned, and so is not in its parent's list. Owner of the
+ * parent only.
+ */
 static inline bool child_is_disowned(const struct cell *child)
 {
-    return !child->sibling_next; /* of one in a list it is at least itself */
+    return !child->sibling_next; /* a child that is alone in a list is its own sibling */
 }
 
 #endif

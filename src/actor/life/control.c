@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Orders: what an actor does between two turns because of its control bits.
+ * Orders: how an actor handles its control bits between two turns.
  */
 
 #include "actor/ask/waiters.h"
@@ -17,7 +17,10 @@
 #include "actor/turn/budget.h"
 #include "actor/turn/park.h"
 
-/* Orders to an actor that has not begun to stop. */
+/*
+ * Carries out orders to an actor that has not begun to stop. Returns false when the actor runs no
+ * further in this run; then it may be gone.
+ */
 static bool handle_control_alive(struct worker *worker, struct cell *cell, uint32_t bits)
 {
     if (bits & (CONTROL_LOOK | CONTROL_STOP)) {
@@ -26,7 +29,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     }
     if (bits & CONTROL_STOP) {
         cell->flags |= CELL_SEALED;
-        tr__shutdown_stats_begin(worker); /* the system may be shutting down */
+        tr__shutdown_stats_begin(worker); /* the system may have begun to shut down */
     }
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
@@ -34,7 +37,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         tr__restart_handle_control(worker, cell, bits);
         return false;
     }
-    /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
+    /* A poison pill waits for the mail before it, but not for the end of a suspension. */
     bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
     if (bits & CONTROL_KILL || stops_now) {
         if (cell->flags & CELL_FAILED)
@@ -45,13 +48,16 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     if (bits & CONTROL_CHILD && !tr__supervise(worker, cell))
         return false;
     if (cell->sched_state == SCHED_READY) {
-        /* It has failed by that, and is in the queue: the rest is for its next run. */
+        /*
+         * A child has made this actor fail, and it is in the run queue: its next run handles the
+         * rest.
+         */
         atom32_fetch_or(&cell->control, bits & (CONTROL_DECIDED | CONTROL_BUDGET), ATOM_RELAXED);
         return false;
     }
     if (bits & CONTROL_DECIDED && !tr__failure_handle_control(worker, cell))
         return false;
-    /* After these, for which there is no second call. */
+    /* The budget comes after CONTROL_CHILD and CONTROL_DECIDED, which are not set a second time. */
     if (bits & CONTROL_BUDGET && !tr__budget_handle_control(worker, cell))
         return false;
     bool is_suspended = cell->flags & CELL_SUSPENDED;
@@ -60,7 +66,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         tr__idle_pause(worker, cell);
         if (mail_is_parked(cell))
             tr__grants_return(cell);
-        /* Sealed before it was suspended: it stops at once as well. */
+        /* The actor got a poison pill before it was suspended: it also stops at once. */
         if (cell->flags & CELL_SEALED) {
             tr__cell_stop(worker, cell, false);
             return false;
@@ -72,8 +78,8 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     }
     if (cell->life == LIFE_SUSPENDED) {
         if (cell->flags & CELL_HAS_WAITING_SENDERS)
-            tr__waiters_serve(worker, cell); /* of what was freed before */
-        /* A decider may have called for it, and so may what was taken in meanwhile. */
+            tr__waiters_serve(worker, cell); /* with the capacity that was freed before */
+        /* A decider may have set a control bit meanwhile, and so may mail that was taken in. */
         cell_sched_change(cell, SCHED_WAITING);
         if (atom32_load(&cell->control, ATOM_SEQ_CST))
             mail_make_ready(worker, cell);
@@ -92,7 +98,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
         return handle_control_alive(worker, cell, bits);
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
-    /* It waits for its children. */
+    /* The actor is Stopping, and waits for its children. */
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;
         tr__children_stop(worker, cell, true);

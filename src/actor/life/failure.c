@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The side of an actor that has failed.
+ * The child's side of a failure: the actor that has failed.
  */
 #include "actor/life/failure.h"
 
@@ -54,7 +54,7 @@ struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
     if (!extra)
         return NULL;
     if (!extra->supervision.failure && cell->origin) {
-        extra->supervision.failure = cell->origin->failure; /* of the actor that was here before */
+        extra->supervision.failure = cell->origin->failure; /* left by the actor before this one */
         cell->origin->failure = NULL;
     }
     if (!extra->supervision.failure)
@@ -151,7 +151,9 @@ void tr__failure_forget(const struct memory_source *source, struct failure *fail
 
 /* ---- Failing. ---- */
 
-/* Sends a record to the parent. False: it has none any more, or there is no memory. */
+/*
+ * Sends a record to the parent. Returns false when the parent takes no mail, or when out of memory.
+ */
 static bool tell_parent(struct worker *worker, struct cell *cell, struct failure *failure)
 {
     struct cell *parent = slots_parent(worker->slots, cell);
@@ -170,7 +172,10 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
     return false;
 }
 
-/* What only the runtime knows of a failure: who it was, or who has failed by another's. */
+/*
+ * Adds to a cause what only the runtime knows: the actor, its path and its incarnation. If the
+ * actor has failed by the failure of a child, sets the incarnation in the last link instead.
+ */
 static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
                        tr_error *cause)
 {
@@ -193,7 +198,7 @@ static void cause_fill(const struct cell *cell, const char *path, uint32_t incar
             cause->path, sizeof cause->path, "...%s", path + length - (sizeof cause->path - 4));
 }
 
-/* What is added to the words of a child's failure. */
+/* Returns the text that the log adds when an actor has failed by the failure of a child. */
 static const char *reason_of(const tr_error *error)
 {
     if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
@@ -202,7 +207,7 @@ static const char *reason_of(const tr_error *error)
     return is_escalated ? "; escalated by the supervisor" : "; the limit of restarts is reached";
 }
 
-/* Notes what has happened, for the log and for whoever hears of it. */
+/* Logs a failure, and fills *cause for the actors that receive it. */
 static void report(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error, uint32_t incarnation, tr_error *cause)
 {
@@ -228,6 +233,7 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
         snprintf(cause->where, sizeof cause->where, "%.127s", path);
 }
 
+/* Logs a failure, and notes it in the record. `failure` may be NULL. */
 static void note(struct worker *worker, struct cell *cell, const char *where, const tr_error *error,
                  struct failure *failure)
 {
@@ -243,7 +249,7 @@ static void note(struct worker *worker, struct cell *cell, const char *where, co
     failure->has_no_state = cell->life == LIFE_STARTING;
 }
 
-/* It stops: nobody can be asked, or nothing else may become of it. */
+/* Stops an actor that has failed without a decision: its parent cannot be asked, or need not be. */
 static void stop_failed(struct worker *worker, struct cell *cell)
 {
     cell->flags |= CELL_FAILED;
@@ -260,7 +266,7 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
     if (!failure)
         return;
     failure->cause = *error;
-    if (!error->incarnation) { /* its first did not begin */
+    if (!error->incarnation) { /* the first incarnation did not start */
         char path[TR_PATH_MAX + 1];
         tr__cell_path(worker->system, cell, path);
         cause_fill(cell, path, 1, &failure->cause);
@@ -295,13 +301,13 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         return true;
     }
     if (cell->flags & CELL_FAILED)
-        return true; /* it waits for a decision already */
+        return true; /* the actor waits for a decision already */
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST);
     struct failure *failure = tr__failure_of(worker, cell);
     note(worker, cell, where, error, failure);
     bool is_last = is_stopping || cell->flags & CELL_SEALED;
     if (!failure || is_last || failure->restart == TR_TEMPORARY) {
-        /* Nobody need be asked; behind a PoisonPill nothing is begun again. */
+        /* The parent need not be asked: after a poison pill an actor is not restarted. */
         if (failure && !is_stopping)
             tr__failure_tell(worker, cell, &failure->cause);
         stop_failed(worker, cell);
@@ -310,7 +316,7 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     if (cell->life != LIFE_SUSPENDED)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
-    cell->extra->supervision.failure = NULL; /* until the answer comes */
+    cell->extra->supervision.failure = NULL; /* the parent has it until the decision arrives */
     cell->extra->supervision.failed_ns = worker->loop.now_ns;
     if (!tell_parent(worker, cell, failure)) {
         cell->extra->supervision.failure = failure;
@@ -318,22 +324,28 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         return false;
     }
     cell->extra->supervision.is_away = true;
-    /* Not before: one that stops must be in no queue, and the answer may be here already. */
+    /*
+     * Only now, because an actor that stops must be in no run queue. The decision may have arrived
+     * already.
+     */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
     return true;
 }
 
-/* ---- What the supervisor says. ---- */
+/* ---- Mail of the supervisor, and of children. ---- */
 
-/* An actor is to look at its record: between two turns, not in the middle of whatever runs now. */
+/* Makes an actor handle its record between two turns, and not in the middle of what runs now. */
 static void call(struct worker *worker, struct cell *cell)
 {
     cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
-/* A decision has come too late: it was stopped meanwhile. Who comes back in its place has its past. */
+/*
+ * Handles a decision for an actor that was stopped meanwhile. If an actor comes back in its place,
+ * that one gets the restart history. Otherwise the record is freed.
+ */
 static void on_decided_late(struct worker *worker, struct cell *cell, struct failure *failure,
                             bool is_mine)
 {
@@ -362,7 +374,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     struct cell_extra *extra = cell->extra;
     extra->supervision.is_away = false;
     struct failure *waiting =
-        extra->supervision.failure; /* what a DOWN has left that came before this */
+        extra->supervision.failure; /* left by a DOWN that arrived before the decision */
     failure->cell = cell;
     failure->phase = FAILURE_DECIDED;
     if (waiting) {
@@ -372,7 +384,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
         waiting->answer = NULL;
         tr__failure_free(worker, waiting);
     }
-    /* It was told to go down before it failed, or since: its group waits for that. */
+    /* The actor got a DOWN before it failed, or since: its group waits for the answer. */
     if (failure->answer) {
         if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
             failure->phase = FAILURE_ORDERED;
@@ -382,14 +394,18 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     call(worker, cell);
 }
 
-/* Ends an actor that cannot be restarted with the others of its group. Its end is its answer. */
+/* Kills an actor that cannot be restarted with the others of its group. Its end is its answer. */
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     envelope_give(&worker->pool, envelope);
     cell_set_control(worker, cell, CONTROL_KILL);
 }
 
-/* Of an actor that is restarted with nobody, as those of schedules: it has done all it has to. */
+/*
+ * If an actor is never restarted with others, as those of schedules, sends a DOWN or UP back to the
+ * parent at once: there is nothing to do. Returns whether it did so; then it has taken the
+ * envelope.
+ */
 static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     if (!(cell->flags & CELL_CALLS))
@@ -406,12 +422,12 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     const struct tr_pre_restart *order = envelope_data(envelope);
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     if (!is_here) {
-        envelope_give(&worker->pool, envelope); /* its end says it all */
+        envelope_give(&worker->pool, envelope); /* the end of the actor is its answer */
         return;
     }
     if (is_bounced(worker, cell, envelope))
         return;
-    /* One that is to stop anyway need not wait for its mail. */
+    /* An actor that is to stop anyway is killed: it need not handle its mail before. */
     bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->supervision.failure;
     struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
     if (!failure) {
@@ -426,15 +442,15 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
         failure->phase = FAILURE_AWAY;
     switch (failure->phase) {
     case FAILURE_AWAY:
-        return; /* the decision is on its way */
+        return; /* on_decided handles the DOWN: the decision is on its way */
     case FAILURE_TURNS:
     case FAILURE_CHILDREN:
-        return; /* on its way down */
+        return; /* the incarnation ends already */
     case FAILURE_UP:
-        failure->phase = FAILURE_DOWN; /* it was about to begin, and has not */
+        failure->phase = FAILURE_DOWN; /* the next incarnation has not started */
         break;
     case FAILURE_DOWN:
-        break; /* it is, and says so */
+        break; /* the incarnation has ended: what remains is the answer */
     default:
         tr__wheel_cancel(&worker->life.delays, &failure->delay);
         if (!(cell->flags & CELL_FAILED))
@@ -464,10 +480,13 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
     call(worker, cell);
 }
 
-/* The supervisor's part of this mail: what children send. */
+/*
+ * Takes mail that a child has sent: keeps it until the supervisor decides. If the supervisor cannot
+ * decide any more, a child that has failed stops.
+ */
 static void on_child(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    /* One that has no children any more has nothing to decide. */
+    /* A supervisor that is Stopping and has no children left has nothing to decide. */
     bool is_here =
         envelope->generation == cell_generation(cell) &&
         (cell->life < LIFE_STOPPING || (cell->life == LIFE_STOPPING && cell->child_count));
@@ -493,7 +512,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* DOWN and UP go both ways: an order comes from the parent. */
+    /* DOWN and UP are sent in both directions: from the parent they are orders. */
     uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
     bool is_order = sender == cell_parent_slot(cell);
     if (envelope->kind == ENVELOPE_DECIDED)
@@ -506,16 +525,16 @@ void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envel
         on_up(worker, cell, envelope);
 }
 
-/* ---- Carrying it out. ---- */
+/* ---- Carrying out a decision. ---- */
 
-/* The delay is over, or there was none. */
+/* Restarts an actor whose delay is over, or asks the parent to restart its group. Returns false. */
 static bool go(struct worker *worker, struct cell *cell, struct failure *failure)
 {
     if (!failure->is_group) {
         tr__cell_restart(worker, cell);
         return false;
     }
-    /* The parent takes all of them down, this one in its turn. */
+    /* The parent takes down all members of the group, and this one among them. */
     struct cell *parent = slots_parent(worker->slots, cell);
     struct address address = {
         .kind = ENVELOPE_UP, .to = parent->identity, .sender = cell->identity};
@@ -546,7 +565,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_DUE:
         return go(worker, cell, failure);
     case FAILURE_ORDERED:
-        /* One that is to stop anyway does not begin anew. */
+        /* An actor that is to stop anyway does not start again. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
             tr__cell_stop(worker, cell, true); /* its end is its answer */
         else
@@ -577,7 +596,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     return false;
 }
 
-/* Only for one that should always be there is that a difference. */
+/* Only for a permanent actor does the reason of its end make a difference. */
 void tr__failure_overrule(struct cell *cell)
 {
     if (tr__restart_of(cell) == TR_PERMANENT)

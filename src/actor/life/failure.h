@@ -15,31 +15,48 @@ struct worker;
 
 /** Suspends an actor because it has failed, or as if it had; its life is changed already. */
 void tr__failure_pause(struct worker *worker, struct cell *cell);
-/** A child did not start, which its parent has not been told yet: a tr_child_failed. */
+/**
+ * Reports a failure to the parent of an actor that stops by it, or did not start: the parent gets a
+ * tr_child_failed, and is not asked for a decision. If there is no memory, nothing is sent.
+ */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
-/** CONTROL_DECIDED was found. False when the actor does not go on as it is, and may be gone. */
+/**
+ * Handles CONTROL_DECIDED: carries out what was decided about the actor. Returns false when this
+ * incarnation does not continue; then the actor may be gone.
+ */
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
-/** An order ends an actor that has failed and waits: that is why it ends, and not its failure. */
+/**
+ * An order ends an actor that has failed and waits for a decision. Notes that the order is the
+ * reason for the end, and not the failure.
+ */
 void tr__failure_overrule(struct cell *cell);
-/** Restarts those whose delay is over. Worker only. */
+/** Makes the actors whose restart delay is over due for their restart. Worker only. */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
-/** Frees a record, wherever it is. NULL does nothing. */
+/** Frees a record, and removes it from its list and its timer wheel. NULL does nothing. */
 void tr__failure_free(struct worker *worker, struct failure *failure);
-/** An actor ends: frees its record, or leaves it to the one that comes back. */
+/**
+ * Frees the record of an actor that ends, or keeps it in the origin for the actor that comes back.
+ */
 void tr__failure_leave(struct worker *worker, struct cell *cell);
-/** As tr__failure_free, for a record that no worker has any more. */
+/**
+ * Frees a record that no worker uses any more: it has no answer, no origin and no armed delay. NULL
+ * does nothing.
+ */
 void tr__failure_forget(const struct memory_source *source, struct failure *failure);
-/** Which ends of an actor are followed by a new start. */
+/** Returns which ends of an actor are followed by a new start. */
 tr_restart tr__restart_of(const struct cell *cell);
-/** What a child that has ended leaves, out of its cell, or a new one; NULL when out of memory. */
+/**
+ * Takes the record that a child that has ended left in its origin, or makes a new one. Returns NULL
+ * when out of memory. Owner of the parent.
+ */
 struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
 /**
- * A child has ended while its parent had its record, and that is this one: what it says of the past
- * goes to the origin of the child. Takes the record unless it `is_lent`.
+ * Copies the restart history of `failure` to the origin of `child`. The child has ended while its
+ * parent had this record. Frees the record unless it `is_lent`.
  */
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
                         bool is_lent);
-/** The record of an actor; NULL when out of memory. */
+/** Returns the record of an actor, and makes one if it has none; NULL when out of memory. */
 struct failure *tr__failure_of(struct worker *worker, struct cell *cell);
 
 #endif

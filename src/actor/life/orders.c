@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What an actor can order others to do in a turn: stop, be killed, be suspended, go on.
+ * The orders that an actor can give to others in a turn: stop, kill, suspend and resume.
  */
 #include "actor/cell/extra.h"
 #include "actor/cell/verb.h"
@@ -13,7 +13,9 @@
 
 static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind kind);
 
-/* To a group: its end is the group supervisor's, the rest goes to each member. */
+/*
+ * Orders a group: a stop or kill goes to the group supervisor, the other orders go to each member.
+ */
 static tr_status order_group(struct tr_self *self, uint64_t ref, enum envelope_kind kind)
 {
     struct tr_system *system = self->worker->system;
@@ -50,7 +52,10 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return TR_STOPPED;
     if (cell_is_group_address(cell))
         return order_group(self, ref, kind);
-    /* A child that its parent stops does not come back. It hears of that with the order, not later. */
+    /*
+     * A child that its parent stops does not come back. CONTROL_DISMISS has to arrive with the
+     * order.
+     */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
     bool is_held = kind == ENVELOPE_STOP && outbox_holds(worker);
@@ -77,7 +82,9 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         envelope_give(&worker->pool, envelope);
         return status;
     }
-    /* Only a hint to look at once: whoever lives there by now may look in vain. */
+    /*
+     * Only a hint to look at once: if the slot has another tenant by now, that one finds nothing.
+     */
     if (kind != ENVELOPE_STOP)
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
@@ -114,7 +121,9 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
         return TR_INVALID_ARGUMENT;
     struct cell *cell =
         slots_find(self->worker->slots, tr__group_behind(self->worker->slots, ref.bits));
-    /* A child of mine cannot become another's while I look: I free its slot. */
+    /*
+     * The slot of a child of this actor has no other tenant meanwhile: this worker frees the slot.
+     */
     uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
     if (!cell || cell_parent_slot(cell) != slot)
         return TR_NOT_FOUND;

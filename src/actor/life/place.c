@@ -2,16 +2,16 @@
 /**
  * The places of children that come back as new actors.
  *
- * A group goes down and up in the order in which its members were started, and one that comes back
- * stands for the one that was there. So a child that is to come back remembers the sibling before
- * it. That one may end as well, and come back or not:
- *   1. `before` of a record that `has_place` is 0, the ref of a child that is in the list, or the
- *      ref under which another one was in it that is to come back, too.
- *   2. When that child comes back, its new ref takes the place of the old one; when it is gone for
- *      good, the sibling before it does.
- * Where children are restarted alone nobody asks for their order, and this would cost a look at all
- * who are to come back for each that ends. There a child finds its place while the sibling before
- * it is well.
+ * A group is restarted in the order in which its members were started, and a new actor takes the
+ * place of the one that ended. So the record of a child that is to come back has the ref of the
+ * sibling before it. That sibling may end as well, and come back or not:
+ *   1. `before` of a record that `has_place` is 0, or the ref of a child that is in the list, or
+ *      the old ref of another child that is to come back.
+ *   2. When that other child comes back, its new ref replaces the old one. When it does not come
+ *      back any more, the ref of the sibling before it does.
+ * If children are restarted alone, their order does not matter, and these rules would cost a walk
+ * over all children that are to come back for each child that ends. So `has_place` is false there:
+ * a child gets its old place only if the sibling before it is still there.
  */
 #include "actor/life/place.h"
 
@@ -22,13 +22,17 @@
 
 struct worker;
 
+/* Whether the order of the children matters: a child with this spec is restarted with others. */
 static bool is_ordered(const struct worker *worker, const struct cell *parent,
                        const tr_child_spec *spec)
 {
     return tr__supervision_of(worker->system, parent, spec)->strategy != TR_ONE_FOR_ONE;
 }
 
-/* The last of those that are to come back right behind this place, or this itself. */
+/*
+ * Follows the children that are to come back one behind the other, beginning right behind `before`.
+ * Returns the old ref of the last one, or `before` if there is none.
+ */
 static uint64_t last_behind(const struct cell *parent, uint64_t before)
 {
     bool has_moved = true;
@@ -45,7 +49,7 @@ static uint64_t last_behind(const struct cell *parent, uint64_t before)
     return before;
 }
 
-/* The one that is to come back and had this ref; NULL for none. */
+/* Returns the record of the child that is to come back and had this ref; NULL for none. */
 static const struct failure *return_of(const struct cell *parent, uint64_t child)
 {
     LIST_EACH (link, &parent->extra->supervision.returns) {
@@ -56,7 +60,7 @@ static const struct failure *return_of(const struct cell *parent, uint64_t child
     return NULL;
 }
 
-/* The sibling before a child that is in the list, 0 for none. */
+/* Returns the ref of the sibling before a child that is in the list, 0 for none. */
 static uint64_t sibling_before(const struct worker *worker, const struct cell *parent,
                                const struct cell *child)
 {
@@ -79,7 +83,9 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
         failure->before = last_behind(parent, failure->before);
 }
 
-/* Where it was, if the sibling before it is well. */
+/*
+ * Returns `before` if it is 0 or the ref of a child that is still in the list; else TR__PLACE_LAST.
+ */
 static uint64_t find_well(const struct worker *worker, const struct cell *parent, uint64_t before)
 {
     const struct cell *cell = before ? slots_find(worker->slots, before) : NULL;
@@ -92,7 +98,7 @@ uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (!failure->has_place)
         return find_well(worker, parent, failure->before);
-    /* One before it that is not back yet leaves its place to whoever is before that. */
+    /* If the sibling before it is not back yet, the one before that sibling counts. */
     uint64_t before = failure->before;
     const struct failure *other;
     while (before && (other = return_of(parent, before))) {

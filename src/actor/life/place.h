@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The places of children that come back: the order of a parent's list survives a restart. Owner of the parent only.
+ * The places of children that come back: the order of a parent's list survives a restart. Owner of
+ * the parent only.
  */
 #ifndef ACTOR_LIFE_PLACE_H
 #define ACTOR_LIFE_PLACE_H
@@ -11,17 +12,27 @@ struct cell;
 struct failure;
 struct worker;
 
-/** A child is gone, is still in the list, and is to come back: notes where. */
+/**
+ * Notes in `failure` the place of a child that has gone, is still in the list, and is to come back.
+ */
 void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
                     struct failure *failure);
-/** The place of a child without a sibling that it could stand behind: at the end. */
+/**
+ * The place at the end of the list: the sibling that the child stood behind is not there any more.
+ */
 #define TR__PLACE_LAST UINT64_MAX
 
-/** A child comes back now. Returns the sibling behind which it belongs, 0 if it is the first, or TR__PLACE_LAST. */
+/**
+ * Returns where a child that comes back now belongs: the ref of the sibling before it, 0 if it is
+ * the first, or TR__PLACE_LAST.
+ */
 uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
-/** The child that was this one is back, or does not come back: `now` stands for it. */
+/**
+ * Replaces the ref `child` by `now` in all noted places. `child` is back with the ref `now`, or
+ * does not come back and `now` is the sibling before it.
+ */
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
-/** A child is gone for good, and still in the list. */
+/** Removes from all noted places a child that does not come back and is still in the list. */
 void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child);
 
 #endif

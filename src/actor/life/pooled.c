@@ -8,7 +8,7 @@
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
 
-/* Writes the path of a name and gives its length; 0 when no actor can have this name. */
+/* Writes the path of a name. Returns its length, or 0 when no actor can have this name. */
 static size_t path_write(char *path, const char *name)
 {
     static const char group[] = "/user/";
@@ -33,7 +33,10 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
     return slots_find(&system->slots, found.ref) ? found.ref : 0;
 }
 
-/* What stands at the path is what the caller wants, or not. */
+/*
+ * Checks that the actor that was found at the path is what the caller wants. TR_OK, TR_NAME_EXISTS,
+ * TR_STOPPING.
+ */
 static tr_status accept(struct tr_system *system, const tr_spawn_args *args, const char *path,
                         struct names_found found, uint64_t *ref_bits)
 {
@@ -64,7 +67,7 @@ static struct pooled_spec *spec_of(const struct cell_origin *origin)
 void tr__pooled_hold(struct cell_origin *origin)
 {
     if (!origin->spec || !origin->name)
-        return; /* it does not come back */
+        return; /* the actor does not come back */
     origin->is_counted = true;
     atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
 }
@@ -110,7 +113,7 @@ static void count_spawned(struct tr_system *system, struct worker *worker)
     lock_give(&system->foreign.lock);
 }
 
-/* To its parent's worker first. */
+/* Counts a new actor, and posts it to its parent's worker. */
 static void send_off(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     count_spawned(system, worker);
@@ -118,19 +121,22 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
 }
 
 /*
- * One that is not wanted, but somebody who writes to an earlier actor of its slot was late, and now
- * that is behind its door. So it goes the way of one that is killed before its set-up: this thread may
- * be no worker, and those who bury mail are.
+ * Ends a new actor that is not wanted, but has mail behind its door: a thread that sent to an
+ * earlier tenant of its slot was late. The actor is posted with a kill, as one that is killed
+ * before its set-up, because only a worker can make dead letters, and this thread may be no worker.
  */
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
     cell->origin->spawner = 0;
-    cell->origin->worker = 0; /* its parent's */
+    cell->origin->worker = 0; /* the worker of its parent */
     atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_SEQ_CST);
     send_off(system, worker, cell);
 }
 
-/* TR_NAME_EXISTS: another thread was faster, and *found is what it has made. */
+/*
+ * Makes an actor, and registers its name. TR_NAME_EXISTS: another thread was faster, and *found is
+ * what that thread has made; found->ref is 0 if that actor cannot be found yet.
+ */
 static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
                         const struct pooled_place *place, const tr_spawn_args *args,
                         struct names_found *found, uint64_t *ref_bits)
@@ -162,7 +168,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     cell->origin->causal = spawner->causal;
     cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
-    /* All that is told to it from now on waits behind its door, until it is set up. */
+    /* All that is sent to the actor from now on waits behind its door until its set-up. */
     door_open(&cell->door, identity, CELL_FOREIGN, true);
     status = tr__names_share(&system->names, path, identity, args->behavior, &cell->name, found);
     if (status != TR_OK) {
@@ -175,10 +181,10 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return TR_OK;
     }
     count_spawned(system, worker);
-    goto leave; /* somebody else has it, and calls tr__pooled_begin */
+    goto leave; /* place->defer has taken the cell: tr__pooled_begin is called later */
 
 close_door:
-    /* Nobody knows its ref. */
+    /* No other thread knows its ref. */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     if (!door_close_empty(&cell->door)) {
         send_to_end(system, worker, cell);
@@ -208,7 +214,10 @@ void tr__pooled_begin(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
-    /* What this worker posts elsewhere next comes behind it; what it does itself does not. */
+    /*
+     * What this worker posts to worker 0 later arrives after this cell. If this is worker 0, it may
+     * handle the end of another actor without a post, so it links the cell now.
+     */
     if (worker->index == 0) {
         tr__spawn_link(worker, cell);
         to = cell->origin->worker;
@@ -227,7 +236,7 @@ tr_status tr__pooled_spawn_at(struct tr_system *system, const struct pooled_spaw
             return status;
         if (found.ref)
             return accept(system, args, place->path, found, ref_bits);
-        /* The name of one that its parent starts right now; soon it can be found. */
+        /* The name belongs to an actor that its parent is starting: soon it can be found. */
         system->platform->yield(system->platform);
     }
 }

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Actors of the pool: children of /user that anybody may spawn by name, from any thread, and that are
- * there once however many do so at the same time.
+ * Actors of the pool: children of /user that any thread may spawn by name. If several threads spawn
+ * the same name at the same time, one actor is made.
  *
- * Who is first decides. A new actor is complete, its door open, before its name is registered; of
- * several that were made for one name the directory takes one, and the others are given back before
- * anybody has heard of them. So whoever has found the name can tell its actor something, and nobody
- * waits for another thread. The actor then goes the way of one that a client spawns: to the worker of
- * /user, which puts it into the list of children, and to its own (docs/design/pool.md).
+ * The first thread that registers the name wins. A new actor is complete, and its door is open,
+ * before its name is registered. If several actors were made for one name, the directory takes one,
+ * and the others are given back before any other thread knows their refs. So a thread that has
+ * found the name can send to the actor at once, and no thread waits for another. From then on the
+ * actor is handled as one that a client has spawned: it is posted to the worker of /user, which
+ * puts it into the list of children, and then to its own worker (docs/design/pool.md).
  *
- * Where it is to live the caller says: see pool/spawn.c.
+ * The caller chooses the worker of the actor: see pool/spawn.c.
  *
- * One that always comes back has its name also while it is away: nobody else is made in its place. What
- * knows of both, the actor and its return, is its origin, so origins are counted.
+ * An actor that always comes back keeps its name while it is away: no other actor is made in its
+ * place. The name is held by origins, because the actor has an origin, and its return has one. So
+ * origins are counted.
  */
 #ifndef ACTOR_LIFE_POOLED_H
 #define ACTOR_LIFE_POOLED_H
 
 #include "actor/cell/system.h"
 
-/** Below whom, and where, an actor is made. */
+/** The parent and the path of an actor that is made. */
 struct pooled_place {
-    struct cell *parent; /* it lives as long as the system, and stays on worker 0 */
+    struct cell *parent; /* lives as long as the system, and stays on worker 0 */
     const char *path;
     uint32_t bits; /* CELL_POOLED, CELL_KEEPER, or 0 */
-    /** Whether a new one is to begin later, when somebody calls tr__pooled_begin for it. May be NULL. */
+    /** Whether a new actor is to begin later, by a call of tr__pooled_begin. May be NULL. */
     bool (*defer)(void *context, struct cell *cell);
-    void *context; /* of defer */
+    void *context; /* passed to defer */
 };
 
-/** Who spawns: a turn of an actor, or a client. */
+/** The spawner: a turn of an actor, or a client. */
 struct pooled_spawner {
     struct worker *worker; /* NULL: a client */
     struct grace_reader *reader;
@@ -37,19 +39,25 @@ struct pooled_spawner {
     uint64_t causal;
 };
 
-/** What the spec of an actor of the pool is the first member of. */
+/** The spec of an actor of the pool, with what the pool adds to it. */
 struct pooled_spec {
     tr_child_spec spec;
     uint64_t hash; /* of the name */
-    atom32 holds;  /* origins of actors that always come back: 0 when it is gone for good */
+    atom32 holds;  /* origins that hold the name; 0 when the actor does not come back any more */
 };
 
-/** An origin with the spec of the pool, which nobody else knows yet, holds its name. */
+/**
+ * Makes an origin with a spec of the pool hold its name, if its actor comes back. No other thread
+ * knows the origin yet.
+ */
 void tr__pooled_hold(struct cell_origin *origin);
-/** It does so no more, if it did. */
+/** Ends what tr__pooled_hold began, if the origin holds its name. Any thread. */
 void tr__pooled_let_go(const struct cell_origin *origin);
 
-/** Whether this is the name of one of the pool's table that is there or will be again. Any thread. */
+/**
+ * Whether this is the name of an actor of the pool's table that is there or will come back. Any
+ * thread.
+ */
 static inline bool pooled_is_held(struct tr_system *system, const char *name)
 {
     /* partner: tr__pool_of */
@@ -57,52 +65,58 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
 }
 
 /**
- * A spawn below `parent` that `parent` does not make itself, from whatever thread, is about to begin: until
- * tr__spawn_leave, /user or (if `parent` is one) the keepers do not begin to stop, so that they find every child
- * whose spawn was accepted. TR_STOPPING. Any thread.
+ * Begins a spawn below `parent` that `parent` does not make itself. Until tr__spawn_leave, the
+ * keepers (if `parent` is a keeper) or else /user do not begin to stop, so that they find every
+ * child whose spawn was accepted. TR_OK, TR_STOPPING. Any thread.
  */
 TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent,
                                         tr_error *error);
 /**
- * The spawn has failed, the parent has the child in its list, or another actor holds the child and /user waits
- * for that actor. Any thread.
+ * Ends what tr__spawn_enter began: the spawn has failed, or the parent has the child in its list,
+ * or another actor holds the child and /user waits for that actor. Any thread.
  */
 void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
-/** Posts a new cell to its parent's worker, which leaves for it. `worker` NULL: a foreign thread. */
+/**
+ * Posts a new cell to its parent's worker, which calls tr__spawn_leave for it. `worker` NULL: the
+ * caller is a foreign thread. Any thread.
+ */
 void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
 
 /** Bytes for the path of an actor of the pool. */
 enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_MAX };
 
 /**
- * The actor of the pool at that name; 0 when none runs, also while it stops, or when it has another
- * behavior. NULL: any behavior. Any thread.
+ * Returns the ref of the actor of the pool with that name. Returns 0 when there is none, when it is
+ * stopping, or when it has another behavior. `behavior` NULL: any behavior. Any thread.
  */
 uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
                          const tr_behavior *behavior, const char *name);
 
 /**
- * The actor of that name, made if there is none, whether it is held or not. args->name is needed,
- * args->worker is where it will live, args->spec that of a struct pooled_spec, or NULL. As
- * tr_try_pool_spawn. Any thread.
+ * Finds the actor of that name, or makes it if there is none, whether the name is held or not.
+ * args->name is required, args->worker is where the actor will live, and args->spec is that of a
+ * struct pooled_spec, or NULL. Returns as tr_try_pool_spawn. Any thread.
  */
 TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
                                          const struct pooled_spawner *spawner,
                                          const tr_spawn_args *args, uint64_t *ref_bits);
 
-/** As tr__pooled_spawn, of any path and below any parent; args->name is not looked at. */
+/**
+ * As tr__pooled_spawn, with any path and below any parent. The path is that of `place`, not
+ * args->name.
+ */
 TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const struct pooled_spawner *spawner,
                                             const struct pooled_place *place,
                                             const tr_spawn_args *args, uint64_t *ref_bits);
 
 /**
- * Lets one begin that was deferred. Its parent has it in its list before it hears of an actor that ends
- * on this worker later. Worker only.
+ * Begins an actor that was deferred. If another actor ends on this worker later, the parent links
+ * the deferred actor before it is notified of that end. Worker only.
  */
 void tr__pooled_begin(struct worker *worker, struct cell *cell);
 
-/** The same when it is there: TR_NOT_FOUND when it is not, and has to be made. */
+/** As tr__pooled_spawn, but makes no actor: TR_NOT_FOUND when there is none of that name. */
 TR_MUST_CHECK tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
                                        const tr_spawn_args *args, uint64_t *ref_bits);
 

@@ -2,10 +2,10 @@
 /**
  * How one incarnation of an actor follows another: S-04 of docs/contract.md.
  *
- * Down: turns that wait are cancelled, the state is Starting, PreRestart, the children are killed,
- * and what the incarnation had is dropped. Up: set-up, Running, PreStart, PostRestart. In between a
- * member of a group waits for the others. The cell, its door, its mail, its watchers and its place
- * among its siblings stay.
+ * Down: parked turns are cancelled, the actor becomes Starting, it gets PreRestart, its children
+ * are killed, and what the incarnation had is dropped. Up: set-up, Running, PreStart, PostRestart.
+ * In between a member of a group waits for the others. The cell, its door, its mail, its watchers
+ * and its place among its siblings stay.
  */
 #include "actor/life/restart.h"
 
@@ -33,8 +33,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * There is something to wait for. Until now nobody could make it ready: what is dropped with an
- * incarnation may be answered to the very actor.
+ * Makes an actor wait that cannot continue its restart yet. Before this call nothing can make it
+ * ready, because mail to the actor itself may result from what is dropped with an incarnation.
  */
 static void rest(struct worker *worker, struct cell *cell)
 {
@@ -43,7 +43,7 @@ static void rest(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
 }
 
-/* What was set aside was set aside by this incarnation. */
+/* Makes the stash dead letters: it belongs to the incarnation that ends. */
 static void bury_stash(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -68,14 +68,17 @@ static void drop_incarnation(struct worker *worker, struct cell *cell)
         tr__budget_renew(worker, cell);
 }
 
-/* Stopped on the way: PreRestart was its last signal. */
+/* Ends an actor that was stopped during its restart. PreRestart was its last signal. */
 static void abort_restart(struct worker *worker, struct cell *cell)
 {
     tr__laters_refuse(worker, cell);
     tr__cell_end_unborn(worker, cell, TR_STOPPED);
 }
 
-/* Running again: what a fresh incarnation is told. False when it runs no longer. */
+/*
+ * Sends the signals PreStart and PostRestart to a new incarnation that is Running. Returns false
+ * when the actor does not run any more.
+ */
 static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error *cause)
 {
     if (!tr__cell_pre_start(worker, cell, 0))
@@ -97,13 +100,14 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
     return is_running;
 }
 
+/* Starts the next incarnation, and answers the UP of the parent, if there was one. */
 static void come_up(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     struct failure *failure = extra->supervision.failure;
     tr_error cause = failure->cause;
     tr_error error = {.status = TR_OK};
-    /* The record may go to the parent again before this is over. */
+    /* Taken out, because the record goes to the parent if the new incarnation fails below. */
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
     failure->phase = FAILURE_PAST;
@@ -120,7 +124,7 @@ static void come_up(struct worker *worker, struct cell *cell)
         cell_become(worker->system, cell, LIFE_RUNNING, __func__);
         is_running = tell_fresh(worker, cell, &cause);
     } else if (status == TR_STOPPED) {
-        abort_restart(worker, cell); /* the set-up said so */
+        abort_restart(worker, cell); /* the set-up has returned a stop */
     } else {
         tr__cell_fail(worker, cell, "its set-up", &error);
     }
@@ -134,7 +138,7 @@ static void come_up(struct worker *worker, struct cell *cell)
         envelope_give(&worker->pool, answer);
     if (!is_running)
         return;
-    /* To be Suspended survives: somebody asked for it. */
+    /* A suspension that was ordered survives the restart. */
     if (cell->flags & CELL_SUSPEND_WANTED) {
         tr__mail_answer_probes(worker, cell);
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -142,7 +146,10 @@ static void come_up(struct worker *worker, struct cell *cell)
     tr__cell_park_or_requeue(worker, cell);
 }
 
-/* All that was is gone. */
+/*
+ * Drops what the incarnation had, when its children have ended. Then the next one starts, or the
+ * actor answers DOWN and waits for its group.
+ */
 static void come_down(struct worker *worker, struct cell *cell)
 {
     struct failure *failure = cell->extra->supervision.failure;
@@ -160,7 +167,7 @@ static void come_down(struct worker *worker, struct cell *cell)
         return;
     mail_readdress(answer, ENVELOPE_DOWN, parent->identity, cell->identity);
     if (tr__mail_send(worker, parent, answer) != TR_OK)
-        envelope_give(&worker->pool, answer); /* the parent ends, and kills it */
+        envelope_give(&worker->pool, answer); /* the parent ends, and kills this actor */
 }
 
 void tr__cell_restart(struct worker *worker, struct cell *cell)
@@ -170,7 +177,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
     struct failure *failure = extra->supervision.failure;
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED);
-    /* Nothing of it runs any more, whatever has to be waited for. */
+    /* From now on no turn of the actor runs, also while the restart has to wait. */
     if (cell->life == LIFE_RUNNING)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     cell_sched_change(cell, SCHED_MOUNTING);

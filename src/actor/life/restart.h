@@ -10,9 +10,14 @@
 struct cell;
 struct worker;
 
-/** Ends an incarnation and begins the next; waits for children, and for a group, in between. */
+/**
+ * Ends an incarnation and begins the next. In between it waits for functions of tr_blocking, for
+ * the children, and for the group. The cell may be gone when this returns.
+ */
 void tr__cell_restart(struct worker *worker, struct cell *cell);
-/** Orders to an actor that is being restarted. It may be gone. */
+/**
+ * Carries out orders to an actor that is being restarted. The cell may be gone when this returns.
+ */
 void tr__restart_handle_control(struct worker *worker, struct cell *cell, uint32_t bits);
 
 #endif

@@ -2,10 +2,10 @@
 /**
  * Children that are restarted together.
  *
- * The members go down one after the other, the one that was started last first, and come up again in
- * the order in which they were started. Each is told, and answers when that is done; one that ends
- * meanwhile has answered too. When a member fails on the way everything waits until that member has
- * waited its delay, and begins anew.
+ * The members go down one after the other, in the reverse of their start order, and then come up in
+ * their start order. The parent sends each member an order, and the member answers when that is
+ * done. The end of a member counts as its answer. If a member fails meanwhile, the restart pauses
+ * until the delay of that member is over, and then begins again with all members.
  */
 #include "actor/life/restart_group.h"
 
@@ -24,17 +24,17 @@
 
 struct restart_group {
     tr_error cause;
-    bool is_up;          /* all are down: they come up */
-    uint64_t waits_for;  /* the member that was told something, 0 for none */
+    bool is_up;          /* all members are down, and now come up */
+    uint64_t waits_for;  /* the member that has an order and has not answered, 0 for none */
     uint64_t paused_for; /* the member that has failed meanwhile, 0 for none */
-    uint32_t at;         /* the member that comes next, counted in the direction */
+    uint32_t at;         /* the member that gets the next order, counted in the current direction */
     uint32_t count;
     uint64_t members[]; /* in start order */
 };
 
 /*
- * The first of those who are on their way already, 0 for none. They are a part of what comes next:
- * nobody else would tell them to go on.
+ * Returns the first living member of the group that is being restarted already, 0 for none. Its
+ * members have to be members of the next group, because otherwise they would get no further order.
  */
 static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
 {
@@ -56,7 +56,10 @@ static bool is_in_group(const struct cell *parent, uint64_t member)
     return false;
 }
 
-/* At the top the pool, and those that are not of it, are apart; but who is on its way goes on. */
+/*
+ * Whether `cell` can be in one group with `child`. Below /user, actors of the pool and other actors
+ * are not restarted together. But a member of the current group stays a member.
+ */
 static bool goes_along(const struct worker *worker, const struct cell *parent,
                        const struct cell *cell, uint64_t child)
 {
@@ -65,7 +68,10 @@ static bool goes_along(const struct worker *worker, const struct cell *parent,
            cell_is_pooled(cell) == cell_is_pooled(first) || is_in_group(parent, cell->identity);
 }
 
-/* The members, in start order; counts them when `members` is NULL. */
+/*
+ * Writes the members of the group of `child` in start order, or only counts them if `members` is
+ * NULL. Returns how many there are.
+ */
 static uint32_t collect(const struct worker *worker, const struct cell *parent,
                         const tr_supervision *how, uint64_t child, uint64_t *members)
 {
@@ -98,7 +104,10 @@ void tr__restart_group_free(struct worker *worker, struct cell *parent)
     extra->supervision.group = NULL;
 }
 
-/* Tells a member. False when it is gone or about to be. */
+/*
+ * Sends a member a DOWN or an UP, and notes that the group waits for its answer. Returns false when
+ * the member is gone or ending; then there is nothing to wait for.
+ */
 static bool order(struct worker *worker, struct cell *parent, uint64_t member,
                   enum envelope_kind kind)
 {
@@ -113,7 +122,10 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
         tr__mail_new(&worker->pool, address, &tr_type_tr_pre_restart, &message, &envelope);
     group->waits_for = member;
     if (status != TR_OK) {
-        /* What cannot be told to start again stops: that needs no memory, and is an answer. */
+        /*
+         * Out of memory for the order: kill the member. That needs no memory, and its end is an
+         * answer.
+         */
         tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
         return true;
     }
@@ -124,7 +136,7 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
     return false;
 }
 
-/* Goes on until somebody has to be waited for. */
+/* Sends orders to the next members until the group has to wait, or is complete. */
 static void step(struct worker *worker, struct cell *parent)
 {
     for (;;) {
@@ -170,7 +182,7 @@ bool tr__restart_group_begin(struct worker *worker, struct cell *parent, const t
 void tr__restart_group_pause(struct cell *parent, uint64_t child)
 {
     struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
-    /* One that was told to go down does so as soon as it hears the decision. */
+    /* A member that has its DOWN already carries it out as soon as it gets the decision. */
     if (!group || (!group->is_up && group->waits_for == child))
         return;
     group->paused_for = child;
@@ -184,7 +196,7 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
     if (!group)
         return;
     bool has_ended = kind == ENVELOPE_VOID;
-    /* One that was told to go down before its failure was known does not wait any more. */
+    /* A member that got its DOWN before its failure was known does not wait for its delay. */
     if (group->paused_for == child && kind != ENVELOPE_UP)
         group->paused_for = 0;
     if (group->waits_for == child && (has_ended || (kind == ENVELOPE_UP) == group->is_up))

@@ -13,19 +13,22 @@
 struct cell;
 struct worker;
 
-/** Restarts those who go along with this child. False: no memory, and nothing was done. */
+/**
+ * Begins to restart the children that are restarted together with this child. Returns false when
+ * out of memory; then nothing was done.
+ */
 TR_MUST_CHECK bool tr__restart_group_begin(struct worker *worker, struct cell *parent,
                                            const tr_supervision *how, uint64_t child,
                                            const tr_error *cause);
-/** A member has failed: all wait until its delay is over. */
+/** A member has failed: pauses the restart of the group until the delay of that member is over. */
 void tr__restart_group_pause(struct cell *parent, uint64_t child);
-/** A member has answered with DOWN or UP, or has ended (kind ENVELOPE_VOID). */
+/** Handles the answer of a member: DOWN, UP, or that it has ended (kind ENVELOPE_VOID). */
 void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
                               enum envelope_kind kind);
-/** Kills those who go along with this child. */
+/** Kills the children that would be restarted together with this child. */
 void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
                             uint64_t child);
-/** The parent ends, or begins anew: no group any more. */
+/** Forgets the group: it is complete or replaced, or the parent ends or is restarted. */
 void tr__restart_group_free(struct worker *worker, struct cell *parent);
 
 #endif

@@ -7,7 +7,7 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-/* Whether arguments wait in a ring: an incarnation that failed before it handled them has left them. */
+/* Whether a tr_args waits in a ring, left by an incarnation that failed before it handled it. */
 static bool has_args(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -26,7 +26,7 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     const struct tr_args *args = worker->system->user.root.args;
     if (!args || cell->origin->spec != &worker->system->user.root.spec)
         return true;
-    TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn waits: all mail is in the two rings */
+    TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn is parked: all mail is in the two rings */
     if (has_args(cell->cycle) || has_args(cell->notices))
         return true;
     struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
@@ -40,7 +40,7 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     atom64_count(&worker->counters.accepted, 1);
     mail_count(cell, envelope);
     tr__capacity_take_back(cell, mail_lines(envelope));
-    /* Before all that has arrived. */
+    /* Put it before all mail that has arrived. */
     struct envelope *first = NULL;
     ring_push(&first, envelope);
     ring_join(&first, &cell->cycle);

@@ -32,9 +32,9 @@
 #include "wire/copy.h"
 #include "wire/type.h"
 
-/* ---- Before anybody knows the actor. ---- */
+/* ---- Before any other thread knows the actor. ---- */
 
-/* Which ends of the actor are followed by a new start. */
+/* Returns which ends of the actor are followed by a new start; 0 for the default. */
 static tr_restart restart_of(const tr_spawn_args *args)
 {
     if (args->spec && args->spec->restart)
@@ -53,7 +53,7 @@ tr_status tr__origin_new(const struct memory_source *source, const tr_spawn_args
         if (size > TR_PAYLOAD_MAX)
             return TR_TOO_LARGE;
     }
-    /* Who comes back as a new actor comes back under its name. */
+    /* A permanent actor comes back as a new actor with the same name. */
     bool keeps_name = args->name && restart_of(args) == TR_PERMANENT;
     size_t length = keeps_name ? strlen(args->name) + 1 : 0;
     struct cell_origin *origin = source_resize(source, NULL, sizeof *origin + size + length);
@@ -86,7 +86,10 @@ void tr__origin_drop(struct worker *worker, struct cell *cell)
     cell->origin = NULL;
 }
 
-/* Whether a cell that was set up needs its origin: it may be set up again, and not as it is now. */
+/*
+ * Whether a cell that was set up still needs its origin: the next set-up may need more than the
+ * current behavior without a message.
+ */
 static bool origin_is_needed(const struct cell *cell)
 {
     const struct cell_origin *origin = cell->origin;
@@ -96,7 +99,7 @@ static bool origin_is_needed(const struct cell *cell)
            origin->behavior != cell->dispatch->behavior;
 }
 
-/* Of arguments whose behavior is valid. */
+/* As tr__spawn_check, for arguments whose size and behavior are valid. */
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
@@ -154,7 +157,7 @@ static tr_status path_too_long(tr_error *error)
     return TR_LIMIT;
 }
 
-/* Of an actor without a name. */
+/* Checks the length of the path of an actor without a name. TR_OK, TR_LIMIT. */
 static tr_status path_check(struct tr_system *system, const struct cell *cell, tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
@@ -176,16 +179,19 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     return status;
 }
 
-/* One of the pool has come back. It is nobody else's yet. */
+/* Makes a new actor one of the pool: it comes back. No other thread uses its cell yet. */
 static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
-    tr__pooled_hold(cell->origin); /* before the origin of the one before it lets go */
+    tr__pooled_hold(cell->origin); /* before the origin of the earlier actor lets go */
     if (cell->name)
         cell->name->behavior = behavior;
 }
 
-/* Whether a child may live here, and how long the path of one without a name is at most. */
+/*
+ * Checks that a child of `parent` is not nested too deep. TR_OK, TR_TOO_DEEP. Sets *length to the
+ * longest path that a child without a name can have.
+ */
 static tr_status depth_check(const struct slots *slots, const struct cell *parent, size_t *length,
                              tr_error *error)
 {
@@ -214,7 +220,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     struct cell *cell;
     size_t length;
     tr_status status = TR_OK;
-    /* Where an actor stands in the tree does not change while it lives. */
+    /* The result can be kept, because the parent of an actor never changes. */
     if (cache && cache->parent == parent->identity) {
         length = cache->path_length;
     } else {
@@ -285,7 +291,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     struct tr_self *self = tr__call_hook(
         worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
     if (!self) {
-        /* Nothing of it may run, and so it gets no PostStop either. */
+        /* The actor gets no PostStop either, because it has had no PreStart. */
         cell->flags &= (uint16_t)~CELL_STARTED;
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -300,7 +306,10 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     return is_running;
 }
 
-/* The client that spawned an actor hears of its failure when the name is free, not before. */
+/*
+ * Reports a failed start to the client that spawned the actor, if there is one. Frees the name
+ * first, so that the client can use it again.
+ */
 static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spawner,
                          const tr_error *error)
 {
@@ -310,8 +319,8 @@ static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spaw
 }
 
 /*
- * Nobody waits for this set-up, so the log has its failure, and its parent is told. The parent lives
- * until its child ends.
+ * Logs a failed set-up and reports it to the parent, because no spawner waits for it in a call. The
+ * parent is there: it lives until its child has ended.
  */
 static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_origin *setup,
                          const tr_error *error)
@@ -330,8 +339,9 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
 }
 
 /*
- * Most actors hear from their parent first: the capacity for that is put by as long as nobody else can
- * take any, which needs no read-modify-write.
+ * Reserves capacity for senders on this worker, because most actors get their first mail from their
+ * parent. The door is still closed and no other thread can take capacity, so this needs no
+ * read-modify-write.
  */
 static void stock_fill(struct cell *cell)
 {
@@ -345,9 +355,10 @@ static void stock_fill(struct cell *cell)
 }
 
 /*
- * New to Running, of a child on its parent's worker that has nothing to be set up, nothing to be kept
- * for a restart and no budget: no code of its own runs, and so nothing can go wrong but the memory of
- * its state. What has been pushed through its door since that was opened has posted it.
+ * Takes a child from New to Running, if it is on its parent's worker, has no set-up, keeps nothing
+ * for a restart and has no budget. No code of the child runs, so only the memory of its state can
+ * be missing: then this returns false, and nothing has changed. The cell need not be queued here,
+ * because mail that came through its door since the door was opened has posted it.
  */
 static bool start_plainly(struct worker *worker, struct cell *cell, struct dispatch *dispatch)
 {
@@ -368,8 +379,9 @@ static bool start_plainly(struct worker *worker, struct cell *cell, struct dispa
 }
 
 /*
- * New to Running. TR_OK also when the set-up said that the actor is not needed; otherwise *error
- * says why. The actor may be gone, and its cell another's. `mounted` is NULL when the spawner waits.
+ * Takes an actor from New to Running. Returns TR_OK also when its set-up has stopped it. Otherwise
+ * returns TR_INIT_FAILED, and *error says why. The actor may be gone afterwards, and its cell may
+ * have another tenant. `mounted` is NULL when the spawner waits for the result in a call.
  */
 static tr_status start(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                        const tr_type *type, const void *message, uint64_t causal,
@@ -393,7 +405,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
-        /* Requests wait for a durable actor: they hear that it could not wake. */
+        /* Requests that wait for a durable actor are answered with TR_START_FAILED. */
         bool is_told = cell_durable(cell) && status != TR_STOPPED;
         tr__cell_end_unborn(worker, cell, is_told ? TR_START_FAILED : TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
@@ -420,9 +432,9 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 }
 
 /*
- * An actor that was spawned from outside comes to its parent's worker first, which puts it into the
- * list. A parent that is stopping waits for this one too. One that is gone was abandoned: see rule 4
- * of actor/system/shutdown.h.
+ * An actor that was spawned from outside is posted to its parent's worker first, which puts it into
+ * the list. If the parent is Stopping, it waits for this child too. If the parent is Stopped, the
+ * system was abandoned: see rule 4 of actor/system/shutdown.h. Then the child is killed.
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {
@@ -459,38 +471,40 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         return;
     }
     if (system->durable.admits && !system->durable.admits(worker, cell))
-        return; /* it comes again */
+        return; /* it will be posted to this worker again */
     /*
-     * From now on it has an owner. Until now all mail went through its door, whoever sent it: the
-     * cell was its spawner's, then its parent's worker's, and a ref is known long before this.
+     * From now on the cell has an owner. Until now all mail went through its door, also that of
+     * this worker: the cell belonged to its spawner and then to its parent's worker, while its ref
+     * was known already.
      */
-    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
+    /* partner: threads that walk over all cells */
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE);
     worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
     if (bits & CONTROL_STOP)
-        cell->flags |= CELL_SEALED; /* it begins, handles what has arrived, and stops */
+        cell->flags |= CELL_SEALED; /* the actor starts, handles what has arrived, and stops */
     if (bits & CONTROL_DISMISS)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
-        setup->has_lived |= setup->has_come_back; /* so it does again */
+        setup->has_lived |= setup->has_come_back; /* so that it comes back again */
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before its set-up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, setup->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
     }
-    /* It is to be restarted with its siblings, and will be when it runs. */
+    /* The actor is to be restarted with its siblings: it does so when it runs. */
     if (bits & CONTROL_DECIDED)
         atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
-    /* When the set-up is over, the cell may be another's, and its origin gone. */
+    /* After the set-up the cell may have another tenant, and the origin may be gone. */
     (void)start(
         worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup, &error);
 }
 
 /* ---- From a handler. ---- */
 
-/* What TR_ACTOR lists and the first behavior does not know is worth a line, once. */
+/* Logs, once per behavior, a message that TR_ACTOR lists and the first behavior does not handle. */
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
     char name[TR_NAME_MAX + 1];
@@ -530,7 +544,7 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
     if (args->spec && args->spec->is_significant && !past)
-        parent->extra->supervision.significant++; /* who comes back has been counted all the time */
+        parent->extra->supervision.significant++; /* a child that comes back is still counted */
     if (past) {
         if ((*past)->before != TR__PLACE_LAST)
             tr__child_move(worker, parent, cell, (*past)->before);

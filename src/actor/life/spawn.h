@@ -1,45 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How actors begin, and how they become another behavior.
+ * How actors begin.
  */
 #ifndef ACTOR_LIFE_SPAWN_H
 #define ACTOR_LIFE_SPAWN_H
 
 #include "actor/cell/system.h"
 
-/** A new cell was posted to a worker: links it to its parent, passes it on, or sets it up. */
+/**
+ * Handles a new cell that was posted to this worker: links it to its parent, posts it to its own
+ * worker, or sets it up. Worker only.
+ */
 void tr__spawn_mount(struct worker *worker, struct cell *cell);
 
-/** Sends a new cell to a worker, which mounts it or passes it on. `counters` may be NULL. */
+/** Posts a new cell to the worker `to`, which calls tr__spawn_mount. `counters` may be NULL. */
 void tr__spawn_post(struct tr_system *system, struct counters *counters, struct cell *cell,
                     uint32_t to);
 
-/** Puts a new cell that no parent has made into its parent's list. Worker 0 only. */
+/** Puts a new cell that its parent did not make itself into the parent's list. Worker 0 only. */
 void tr__spawn_link(struct worker *worker, struct cell *cell);
 
-/** Whether a spawn's arguments are sound. */
+/** Checks the arguments of a spawn. Returns TR_OK, or a status whose text is in args->error. */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
-/** Keeps how an actor is to be set up. TR_NO_MEMORY, TR_TOO_LARGE. */
+/** Makes the record of how an actor is to be set up. TR_OK, TR_NO_MEMORY, TR_TOO_LARGE. */
 TR_MUST_CHECK tr_status tr__origin_new(const struct memory_source *source,
                                        const tr_spawn_args *args, uint64_t spawner,
                                        struct cell_origin **origin);
 void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
-/** Frees that of an actor, if it has one. */
+/** Frees the origin of an actor, if it has one. */
 void tr__origin_drop(struct worker *worker, struct cell *cell);
 
 /**
- * Starts a child. As tr_try_spawn. *past, unless NULL, is what an earlier actor in its place has left;
- * it is taken, and then NULL, when the child is there, however that ends.
+ * Starts a child. Returns as tr_try_spawn. `past`, unless NULL, is the record of an earlier actor
+ * in the place of the child. As soon as the child is linked, the child takes the record and *past
+ * becomes NULL, also if the start fails afterwards. Owner of the parent only.
  */
 TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *parent,
                                         const tr_spawn_args *args, uint64_t causal,
                                         struct failure **past, uint64_t *ref_bits);
 
-/** PreStart, to an actor that runs. False when it runs no longer, and may be gone. */
+/**
+ * Calls the tr_pre_start handler of an actor that is Running. Returns false when the actor does not
+ * run any more; then it may be gone. Owner only.
+ */
 bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal);
 
-/** Prepares a cell that nobody knows yet: name, origin, identity; its door stays closed. */
+/**
+ * Prepares a cell that no other thread knows yet: its identity, its name and, if it needs one, its
+ * origin. Its door stays closed.
+ */
 TR_MUST_CHECK tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache,
                                           struct cell *parent, const tr_spawn_args *args,
                                           uint64_t spawner, bool keeps_origin, struct cell **cell);

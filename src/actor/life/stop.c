@@ -57,7 +57,7 @@ static void extra_free(struct worker *worker, struct cell *cell)
     tr__ask_table_free(worker, cell);
     source_resize(&worker->source, extra->timers.aliases, 0);
     extra->timers.aliases = NULL;
-    if (extra->budget) /* children need it: tr__cell_leave comes back */
+    if (extra->budget) /* children need it: tr__cell_leave calls this again */
         return;
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
@@ -71,7 +71,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     if (cell->heap) {
         if (tr__heap_has_cleaners(cell->heap))
-            tr__dead_letter_batches_end(worker); /* they are user code */
+            tr__dead_letter_batches_end(worker); /* cleaners are user code */
         tr__heap_drop(&cell->heap, &worker->source);
     }
     tr__state_free(worker, cell);
@@ -81,7 +81,9 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
         extra_free(worker, cell);
 }
 
-/* What an actor has left becomes dead letters: its mail, its stash, and what its timers have queued. */
+/*
+ * Makes dead letters of what an actor leaves: its mail, its stash, and what its timers have queued.
+ */
 static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason)
 {
     tr__stash_empty(cell);
@@ -92,8 +94,9 @@ static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason
 }
 
 /*
- * No more mail from now on. What was behind the door is dead letters. This comes after everything
- * else is released: who finds the door closed may rely on it; see actor/life/watchers.h.
+ * Closes the door: no more mail can arrive. Mail that was behind the door becomes dead letters.
+ * Requires that everything else is released, because a thread that finds the door closed relies on
+ * it; see actor/life/watchers.h.
  */
 static void close_door(struct worker *worker, struct cell *cell)
 {
@@ -114,20 +117,21 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(cell) == worker->index);
     struct durable *durable = cell_durable(cell);
-    TR_ASSERT_SLOW(cell->sched_state != SCHED_READY); /* it is in no queue */
+    TR_ASSERT_SLOW(cell->sched_state != SCHED_READY); /* the cell is in no run queue */
     cell_become(system, cell, LIFE_STOPPING, __func__);
     if (durable)
         durable->hooks->on_leave(worker, cell);
-    cell_sched_change(cell, SCHED_RUNNING); /* what is taken in now makes it ready for nothing */
+    cell_sched_change(cell, SCHED_RUNNING); /* mail that is taken in now must not queue the cell */
     /*
-     * Nobody finds it by its ref any more; who had found it before may still push, and that is a
-     * dead letter. The door itself stays open for orders from above until the children are gone.
+     * From now on no sender finds the actor by its ref. A sender that found it before may still
+     * push: that mail becomes a dead letter. The door itself stays open for orders of the parent
+     * until the children are gone.
      */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     mail_look(worker, cell);
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
-    /* A Kill that came before this, by whatever way, counts. */
+    /* A kill that arrived before this counts, whichever way it came. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
@@ -187,7 +191,10 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
-    /* A function that runs on a helper thread uses the stack of a turn: its end calls this again. */
+    /*
+     * A function of tr_blocking that runs on a helper thread uses the stack of a turn. When it
+     * returns, this is called again.
+     */
     if (cell->extra && cell->extra->waits.blocked && !tr__blocking_withdraw(worker, cell))
         return;
     if (cell->extra)
@@ -196,9 +203,11 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     post_stop(worker, cell);
     if (cell->extra)
         tr__laters_refuse(worker, cell);
-    /* Most leave nothing: no mail, and neither timers, a stash nor watches. */
+    /* Most actors leave nothing: no mail, no timers, no stash and no watches. */
     if (cell->extra || cell->cycle || cell->notices || cell->flags & CELL_MIXED) {
-        /* Requests wait for a durable actor: they hear that it has failed for good. */
+        /*
+         * Requests that wait for a durable actor that has failed are answered with TR_START_FAILED.
+         */
         bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
         bury_mail(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
         tr__watches_drop(worker, cell);
@@ -211,12 +220,15 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
         tr__shutdown_note(worker, cell);
     watchers_tell(worker, cell);
-    if (cell_parent_slot(cell)) /* nobody has spawned /user */
+    if (cell_parent_slot(cell)) /* /user was not spawned, and is not counted */
         atom64_count(&worker->counters.stopped, 1);
     tr__cell_leave(worker, cell);
 }
 
-/* Who tries again at once must not meet the names below: those on this worker are free. */
+/*
+ * Frees the names of all descendants on this worker, so that a spawner that tries again at once
+ * does not find them taken.
+ */
 static void children_unname(struct worker *worker, struct cell *parent)
 {
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
@@ -235,7 +247,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    /* Who asks for its key from now on gets the next one, and not the name of one that ends. */
+    /* From now on a lookup of its key gets the next actor, and not the name of one that ends. */
     if (durable)
         durable->hooks->on_leave(worker, cell);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
@@ -252,7 +264,9 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
     cell_sched_change(cell, SCHED_WAITING);
-    /* What its set-up spawned goes too; until then the cell stays in its parent's list. */
+    /*
+     * The children that its set-up spawned end too. Until then the cell stays in its parent's list.
+     */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);
 }
@@ -266,14 +280,17 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
     if (cell->child_count || cell->flags & CELL_POSTED)
         return;
     if (!parent) {
-        /* Its name stays: a client may be about to spawn below it. tr_system_free takes it. */
+        /*
+         * The name of /user stays, because a client may be about to spawn below it: tr_system_free
+         * frees it.
+         */
         tr__system_over(system);
         return;
     }
-    /* Not before: the paths of children may begin with it. */
+    /* The name is not freed before the children are gone, because their paths may begin with it. */
     if (cell->name)
         tr__view_free_name(system, cell);
-    /* Nor this: a failed set-up leaves children that are still charged. */
+    /* Nor is the budget: a failed set-up leaves children whose memory is still charged to it. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
         extra_free(worker, cell);
@@ -287,7 +304,10 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
             tr__slot_give(worker->slots, &worker->slot_cache, cell);
         return;
     }
-    /* From now on it is its parent's worker's: who looks at all of his own must not meet it. */
+    /*
+     * From now on the cell belongs to its parent's worker. This worker must not find it any more
+     * when it walks over the cells that it owns.
+     */
     if (cell->origin)
         cell->origin->worker = worker->index;
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);

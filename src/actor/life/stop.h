@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How actors end: children first, then the actor, then its parent is told.
+ * How actors end: children first, then the actor, then its parent is notified.
  */
 #ifndef ACTOR_LIFE_STOP_H
 #define ACTOR_LIFE_STOP_H
@@ -13,26 +13,42 @@
 struct cell;
 struct worker;
 
-/** Its children are gone: PostStop, leftovers, release, Stopped. Owner only. */
+/**
+ * Finishes an actor that is Stopping and whose children are gone: PostStop, dead letters, release,
+ * Stopped. Owner only.
+ */
 void tr__cell_finish(struct worker *worker, struct cell *cell);
 
-/** An actor whose set-up failed, or that never began, ends without a signal. Owner only. */
+/**
+ * Ends an actor whose set-up failed, or that never began. It gets no signal. `reason` is that of
+ * its dead letters. Owner only.
+ */
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason);
 
-/** A closed cell's post has arrived, or none was on its way: leaves its parent. Owner only. */
+/**
+ * Hands a Stopped cell to its parent's worker. Does nothing while the cell has children, or while a
+ * post of the cell is on its way: it is called again when these are gone. Owner only.
+ */
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 
 /**
- * Calls the handler of a signal whose failure changes nothing any more: it is logged and counted. `handler`
- * may be NULL.
+ * Calls the handler of a signal of an incarnation that ends. A failure of the handler is logged and
+ * counted, and has no other effect. `handler` may be NULL. Owner only.
  */
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
                          const tr_handler *handler, const void *message, const char *name);
 
-/** Takes a tenant's name, if it has one, out of the directory; its path can still be read. */
+/**
+ * Takes a tenant's name, if it has one, out of the directory. Its path can still be read. Owner
+ * only.
+ */
 void tr__cell_unname(struct worker *worker, struct cell *cell);
 
-/** Gives back what a tenant had: state, heap, name, setup. */
+/**
+ * Releases what a tenant had: its heap, state and extra, and its name in the directory. A budget
+ * that children still need stays until tr__cell_leave. The origin and the path are freed later.
+ * Owner only.
+ */
 void tr__cell_release(struct worker *worker, struct cell *cell);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The side of a supervisor: what becomes of a child that has failed, and of one that has ended.
+ * The parent's side of a failure: what happens to a child that has failed, or that has ended.
  */
 #include "actor/life/supervise.h"
 
@@ -70,7 +70,10 @@ static tr_next ask_decider(tr_self *self, void *state, const void *message)
     return TR_SAME;
 }
 
-/* What the supervisor's own function says; one that fails escalates. */
+/*
+ * Returns what the decider of the supervisor decides, or TR_RESTART if there is no decider. If the
+ * decider fails, returns TR_ESCALATE.
+ */
 static tr_directive decide(struct worker *worker, struct cell *parent, const tr_supervision *how,
                            const tr_error *cause)
 {
@@ -103,7 +106,7 @@ static tr_directive decide(struct worker *worker, struct cell *parent, const tr_
     return TR_ESCALATE;
 }
 
-/* Makes capacity for as many restarts as a window may see. */
+/* Makes space for the times of `capacity` restarts. Returns false when out of memory. */
 static bool times_grow(struct worker *worker, struct failure *failure, uint32_t capacity)
 {
     if (failure->capacity >= capacity)
@@ -120,7 +123,10 @@ static bool times_grow(struct worker *worker, struct failure *failure, uint32_t 
     return true;
 }
 
-/* Whether a child may be restarted once more; if so that is noted, and how long it has to wait. */
+/*
+ * Whether a child may be restarted once more. If so, notes this restart in the record, and how long
+ * the restart has to be delayed.
+ */
 static bool is_allowed(struct worker *worker, const tr_supervision *how, struct failure *failure)
 {
     const tr_platform *platform = worker->system->platform;
@@ -157,7 +163,11 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
     return true;
 }
 
-/* Sends the decision, and the record with it. `parent`: who keeps it, if the child is about to end. */
+/*
+ * Sends the decision and the record to the child. If the child is about to end, `parent` keeps the
+ * record of a permanent child until the child is gone. Otherwise, or if `parent` is NULL, the
+ * record is freed.
+ */
 static void answer(struct worker *worker, struct cell *parent, struct envelope *envelope,
                    struct failure *failure)
 {
@@ -167,12 +177,12 @@ static void answer(struct worker *worker, struct cell *parent, struct envelope *
         return;
     envelope_give_empty(&worker->pool, envelope);
     if (parent && !failure->is_final && failure->restart == TR_PERMANENT)
-        list_push_last(&parent->extra->supervision.pasts, &failure->link); /* until it is gone */
+        list_push_last(&parent->extra->supervision.pasts, &failure->link); /* see recall */
     else
         tr__failure_free(worker, failure);
 }
 
-/* The supervisor fails with what became of a child. As tr__cell_fail. */
+/* Makes the supervisor fail by the failure of a child. Returns as tr__cell_fail. */
 static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
                       tr_error_reason reason)
 {
@@ -188,8 +198,8 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
 }
 
 /*
- * A group supervisor has failed by one of its members, who are supervised as the children of its parent: as if it
- * had been one of those, that one fails too. As on_failed.
+ * Handles the failure of a group supervisor that has failed by one of its members. The members are
+ * supervised as if they were children of its parent, so the parent fails too. Returns as on_failed.
  */
 static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
                            struct failure *failure)
@@ -205,7 +215,10 @@ static bool on_crew_failed(struct worker *worker, struct cell *parent, struct en
     return fail_with(worker, parent, &cause, reason);
 }
 
-/* False when the supervisor has stopped by it, and may be gone. */
+/*
+ * Handles a FAILED: decides about a child that has failed. Returns false when the supervisor stops
+ * because of it; then it may be gone.
+ */
 static bool on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     struct failure *failure;
@@ -217,11 +230,11 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
-    /* One that is stopping, or gone, is asked about no more. */
+    /* The decider is not asked about a child that is stopping or gone. */
     struct cell *child = failure->is_final ? NULL : slots_find(worker->slots, failure->child);
     if (child && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
-    /* Memory that a fault may have spoiled is not gone on with. */
+    /* After a fault the child cannot resume, because its memory may be damaged. */
     bool is_spoiled = failure->has_no_state || failure->cause.status == TR_FAULT;
     if (directive == TR_RESUME && is_spoiled)
         directive = TR_RESTART;
@@ -236,11 +249,11 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
         tr__restart_group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)
         tr__restart_group_answer(
-            worker, parent, failure->child, ENVELOPE_UP); /* it goes on by itself */
+            worker, parent, failure->child, ENVELOPE_UP); /* the child needs no UP */
     if (is_exhausted)
         tr__restart_group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
-    /* Nor does it come back when somebody ends it before it hears of this. */
+    /* The child must not come back either if an order ends it before it gets the decision. */
     bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
     if (child && is_given_up && failure->restart == TR_PERMANENT)
         tr__child_order(worker, child, CONTROL_DISMISS);
@@ -252,7 +265,10 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     return true;
 }
 
-/* A group cannot be restarted as it should be. As tr__cell_fail. */
+/*
+ * Kills a group that cannot be restarted for lack of memory, and makes the supervisor fail. Returns
+ * as tr__cell_fail.
+ */
 static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
                           uint64_t child)
 {
@@ -263,7 +279,10 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
     return tr__cell_fail(worker, parent, "a child", &error);
 }
 
-/* A member of a group has come up; or the child whose failure it was has waited long enough. */
+/*
+ * Handles an UP: a member of a group has come up, or the delay of the child that failed is over.
+ * Returns false when the supervisor stops because of it; then it may be gone.
+ */
 static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
     uint64_t child = envelope->sender;
@@ -290,13 +309,16 @@ static bool is_up(const struct cell *cell)
     return cell->life == LIFE_RUNNING || cell->life == LIFE_SUSPENDED;
 }
 
-/* A child is gone and does not come back. */
+/*
+ * Handles the end of a child that does not come back: stops the parent if the child was significant
+ * and the rule of the parent says so.
+ */
 static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
 {
     if (!spec || !spec->is_significant || !parent->extra)
         return;
     if (!parent->extra->supervision.significant)
-        return; /* it was spawned from outside */
+        return; /* the child was spawned from outside, and is not counted */
     uint32_t left = --parent->extra->supervision.significant;
     if (!is_up(parent))
         return;
@@ -305,6 +327,7 @@ static void end_for_good(struct worker *worker, struct cell *parent, const tr_ch
         tr__child_order(worker, parent, CONTROL_STOP);
 }
 
+/* Starts a child again as a new actor. Takes the record. */
 static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     struct cell_origin *origin = failure->origin;
@@ -328,7 +351,7 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     failure->before = tr__place_find(worker, parent, failure);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
-    if (failure) { /* there is no child that could end */
+    if (failure) { /* no child was linked, so none will end */
         tr__place_replace(parent, child, before);
         end_for_good(worker, parent, spec);
     }
@@ -349,7 +372,7 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     tr__child_failed_signal(worker, parent, child, TR_STOP_CHILD, &error);
 }
 
-/* Whether a child that has ended is to come back; *origin is then the caller's. */
+/* Whether a child that has ended is to come back as a new actor. */
 static bool comes_back(struct worker *worker, const struct cell *parent, struct cell *child)
 {
     const struct cell_origin *origin = child->origin;
@@ -357,11 +380,14 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
         tr__restart_of(child) != TR_PERMANENT)
         return false;
     if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
-        return false; /* that came too late for it to hear */
+        return false; /* the order came too late for the child to handle it */
     return is_up(parent) && !atom32_load(&worker->system->ending.is_stopping, ATOM_SEQ_CST);
 }
 
-/* Its parent will see to it, between two turns. */
+/*
+ * Plans the return of a child: its parent decides about it between two turns. Takes the origin of
+ * the child. Returns false when out of memory.
+ */
 static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct cell_extra *extra = tr__extra_of(worker, parent);
@@ -380,7 +406,10 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     return true;
 }
 
-/* Whether it may come back. False when the supervisor has stopped by it, and may be gone. */
+/*
+ * Decides whether a child may come back: sets its delay, or gives it up and frees the record.
+ * Returns false when the supervisor stops because of it; then it may be gone.
+ */
 static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
@@ -406,12 +435,13 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
 }
 
 /*
- * A child has ended while its record was here: its past is not forgotten. The record waits to be
- * decided upon, or has been, and the child did not hear of it.
+ * Gives the restart history back to a child that has ended while its parent had the record. The
+ * record is in `failed` if the parent has not decided yet, or in `pasts` if the decision could not
+ * be delivered.
  */
 static void recall(struct worker *worker, struct cell *parent, struct cell *child)
 {
-    mail_look(worker, parent); /* it was sent before the child ended */
+    mail_look(worker, parent); /* the FAILED was sent before the child ended */
     struct cell_extra *extra = parent->extra;
     struct door_mail *first =
         extra && extra->supervision.failed ? &extra->supervision.failed->mail : NULL;
@@ -460,7 +490,10 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
 
 /* ---- Between two turns. ---- */
 
-/* One whose time has come; the list may change with each that comes back. */
+/*
+ * Returns the first child whose delay is over; NULL for none. The search begins at the front each
+ * time, because the list may change with each child that comes back.
+ */
 static struct list *first_due(const struct cell_extra *extra)
 {
     for (struct list *link = extra->supervision.returns.next; link != &extra->supervision.returns;
@@ -489,7 +522,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         }
         if (!is_here)
             return false;
-        /* One that has failed by it still looks at the others. */
+        /* A supervisor that has failed by this child still handles the others. */
         if (cell->sched_state == SCHED_WAITING)
             cell_sched_change(cell, SCHED_RUNNING);
     }

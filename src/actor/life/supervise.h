@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What becomes of an actor that fails.
+ * What happens to an actor that fails.
  *
- * Between a child and its parent, who may live on two workers, goes mail of the runtime's own:
- *     FAILED   child to parent: it is Suspended, and this is why. Carries a struct failure.
- *     DECIDED  parent to child: restart (after a delay), resume, or stop. The same envelope, and the
- *              same record, so that a decision needs no memory.
- *     DOWN     parent to a member of a group: end this incarnation; and back: that is done
- *     UP       parent to that member: begin a new one; and back: it runs; also from the child whose
- *              failure it was: its delay is over, the group may go down
- * What has arrived is carried out between two turns of who it is for (tr__cell_handle_control).
+ * A child and its parent, which may live on two workers, exchange mail of the runtime:
+ *     FAILED   child to parent: the child is Suspended, or stops. Carries a struct failure, which
+ *              has the cause.
+ *     DECIDED  parent to child: restart (after a delay), resume, or stop. Uses the envelope and the
+ *              record of the FAILED, so that a decision needs no memory.
+ *     DOWN     parent to a member of a group: end this incarnation. Member to parent: that is done.
+ *     UP       parent to a member of a group: begin a new incarnation. Member to parent: it runs.
+ *              The child that failed also sends an UP (a tr_ready) when its delay is over: the
+ *              parent may take the group down.
+ * An actor carries out what has arrived between two of its turns (tr__cell_handle_control).
  *
- * The record of a failure belongs to whoever has it: the child, the envelope, the parent. It keeps
- * the past of a child: when it was restarted, how often. Files: failure.c is the child's side,
- * restart.c how an incarnation follows another, supervise.c, restart_group.c and place.c the parent's side.
+ * The record of a failure has one owner at a time: the child, the envelope or the parent. It keeps
+ * the restart history of a child: when it was restarted, and how often. Files: failure.c is the
+ * child's side, restart.c is how an incarnation follows another, and supervise.c, restart_group.c
+ * and place.c are the parent's side.
  */
 #ifndef ACTOR_LIFE_SUPERVISE_H
 #define ACTOR_LIFE_SUPERVISE_H
@@ -31,49 +34,50 @@ struct tr_system;
 struct worker;
 
 enum failure_phase {
-    FAILURE_PAST,     /* nothing is going on */
-    FAILURE_AWAY,     /* the parent has the record; this one keeps an order that came meanwhile */
-    FAILURE_DECIDED,  /* to be carried out */
-    FAILURE_DELAYED,  /* it is to be restarted later */
-    FAILURE_DUE,      /* ... now */
-    FAILURE_READY,    /* the parent knows, and takes the group down */
-    FAILURE_ORDERED,  /* to go down with a group */
-    FAILURE_TURNS,    /* going down: a function of tr_blocking has not returned */
-    FAILURE_CHILDREN, /* going down: children have not ended */
-    FAILURE_DOWN,     /* waits for the others of its group */
-    FAILURE_UP        /* to begin anew */
+    FAILURE_PAST,     /* only the restart history is in use */
+    FAILURE_AWAY,     /* the parent has the record; this one keeps a DOWN that came meanwhile */
+    FAILURE_DECIDED,  /* the decision is to be carried out */
+    FAILURE_DELAYED,  /* the actor is to be restarted when its delay is over */
+    FAILURE_DUE,      /* the delay is over: the actor is to be restarted now */
+    FAILURE_READY,    /* a tr_ready was sent to the parent, which takes the group down */
+    FAILURE_ORDERED,  /* the incarnation is to end: a DOWN has come, or nothing blocks any more */
+    FAILURE_TURNS,    /* the incarnation ends: a function of tr_blocking has not returned */
+    FAILURE_CHILDREN, /* the incarnation ends: children have not ended */
+    FAILURE_DOWN,     /* the incarnation has ended: waits for the other members of the group */
+    FAILURE_UP        /* the next incarnation is to begin */
 };
 
-/** The child whose failure it was may be restarted, and those who go along. */
+/** The delay of the child that failed is over: its group may be restarted. */
 TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 
 struct failure {
     enum failure_phase phase;
-    uint64_t child;            /* its ref */
-    uint64_t group;            /* of a group supervisor: the ref by which it is known; else 0 */
+    uint64_t child;            /* the ref of the actor that failed or ended */
+    uint64_t group;            /* of a group supervisor: its group address; else 0 */
     const tr_child_spec *spec; /* of a TR_CHILD, or NULL */
     tr_restart restart;
-    bool is_final;        /* it stops, whatever the supervisor says */
-    bool has_no_state;    /* its set-up failed: there is no incarnation to go on with */
-    bool is_group;        /* others are restarted with it */
-    bool is_pooled;       /* of one that comes back as a new actor: it is of the pool */
-    const char *where;    /* what it was doing: a type of message, or a signal */
+    bool is_final;        /* the child stops, whatever the supervisor decides */
+    bool has_no_state;    /* the set-up failed: there is no incarnation that could resume */
+    bool is_group;        /* other children are restarted with it */
+    bool is_pooled;       /* of a child that comes back as a new actor: it belongs to the pool */
+    const char *where;    /* what the actor was doing: a type of message, or a signal */
     uint32_t incarnation; /* from 0 */
     tr_directive directive;
     tr_time delay_ns;
-    struct cell *cell;       /* who waits for that */
-    struct timer_node delay; /* on the wheel of his worker */
-    struct envelope *answer; /* of an order: what goes back when it is carried out */
-    struct list link;        /* of one that comes back as a new actor: with others of its parent */
-    struct cell_origin *origin; /* and how */
-    uint64_t before;            /* the sibling before it, 0: it was the first */
-    bool has_place;             /* and that is looked after; see place.c */
-    /* Restarts within the window, a ring; and those in a row, for the back-off. */
+    struct cell *cell;       /* waits for the delay: the child, or the parent if `origin` is set */
+    struct timer_node delay; /* on the wheel of the worker of `cell` */
+    struct envelope *answer; /* of a DOWN or UP: goes back to the parent when that is done */
+    struct list link;        /* in `returns` or `pasts` of the parent */
+    /* The set-up of a child that comes back as a new actor; NULL in all other records. */
+    struct cell_origin *origin;
+    uint64_t before; /* ref of the sibling before that child; 0: it was the first */
+    bool has_place;  /* `before` is kept up to date; see place.c */
+    /* The times of the restarts within the window, a ring. */
     tr_time *times;
     uint32_t first;
     uint32_t count;
     uint32_t capacity;
-    uint32_t attempts;
+    uint32_t attempts; /* restarts in a row, for the back-off */
     tr_time last_ns;
     tr_error cause;
 };
@@ -89,16 +93,22 @@ static inline bool restart_waits(const struct cell *cell)
 
 /* ---- The supervisor. Owner only. ---- */
 
-/** CONTROL_CHILD was found. False when the actor has failed by it, and may be gone. */
+/**
+ * Handles CONTROL_CHILD: decides about children that have failed or ended. Returns false when the
+ * actor stops because of it; then it may be gone.
+ */
 bool tr__supervise(struct worker *worker, struct cell *cell);
-/** It decides no more: its children stop. */
+/** Ends the decisions of a supervisor: children that wait for one stop, and none comes back. */
 void tr__supervise_end(struct worker *worker, struct cell *cell);
-/** A child has ended; it is in the list still, and its cell is its own. */
+/**
+ * Handles the end of a child: plans its return, if it is to come back. The child is still in the
+ * list, and its slot has no other tenant yet.
+ */
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child);
-/** How a child of this actor is treated. */
+/** Returns how a child of this actor with this spec is supervised. `spec` may be NULL. */
 const tr_supervision *tr__supervision_of(struct tr_system *system, const struct cell *parent,
                                          const tr_child_spec *spec);
-/** Tells the parent of a child, unless it is /user. */
+/** Sends the parent a tr_child_failed about a child. Does nothing if the parent is /user. */
 void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_t child,
                              tr_directive directive, const tr_error *cause);
 

@@ -16,7 +16,7 @@
 static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),
               "a watch begins as the signal does that it becomes");
 
-/* ---- What travels. ---- */
+/* ---- The envelopes WATCH and UNWATCH. ---- */
 
 static struct envelope *watch_fill(struct envelope *envelope, uint64_t watcher, uint64_t target)
 {
@@ -37,7 +37,7 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
     *letter = (struct unwatch_letter){.target = target, .watch = watch};
 }
 
-/* What an UNWATCH will be; it may be given back on another worker. */
+/* Reserves an envelope for an UNWATCH. Another worker may free it. NULL when out of memory. */
 static struct envelope *unwatch_new(struct worker *worker)
 {
     struct envelope *envelope = envelope_take(&worker->pool);
@@ -46,21 +46,22 @@ static struct envelope *unwatch_new(struct worker *worker)
     return envelope;
 }
 
-/* The watch becomes the signal. */
+/* Makes a WATCH the signal to its watcher. */
 static void watch_turn(struct envelope *envelope)
 {
     mail_readdress(envelope, ENVELOPE_SIGNAL, envelope->sender, 0);
 }
 
 /*
- * To whoever is behind the door of a ref, be it the next tenant: he looks at the whole ref. False
- * when nobody is there; then all that the last one did has happened.
+ * Pushes an envelope through the door of a ref, also if the slot has another tenant by now: the
+ * receiver compares the whole ref. Returns false when the door is closed. Then everything that its
+ * last tenant did happens before this returns.
  */
 static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
                   struct envelope *envelope)
 {
     struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
-    if (cell && cell_is_group_address(cell)) /* who stands behind it looks at the whole ref, too */
+    if (cell && cell_is_group_address(cell)) /* the group supervisor compares the whole ref, too */
         cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
@@ -78,8 +79,8 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
 }
 
 /*
- * Sends the signal through the door, also on one's own worker: this is called while mail is taken
- * in, and a local send would take in more.
+ * Sends the signal through the door of the watcher, also if the watcher is on this worker: this is
+ * called while mail is taken in, and a local send would take in more mail.
  */
 static void answer(struct worker *worker, struct envelope *envelope)
 {
@@ -91,7 +92,7 @@ static void answer(struct worker *worker, struct envelope *envelope)
         envelope_give(&worker->pool, envelope);
 }
 
-/* ---- Of one who is watched. ---- */
+/* ---- Targets. ---- */
 
 static void on_unwatch(struct worker *worker, struct envelope *envelope)
 {
@@ -114,10 +115,10 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
     else if (is_here)
         on_unwatch(worker, envelope);
     else
-        envelope_give(&worker->pool, envelope); /* the watch is on its way back, or was */
+        envelope_give(&worker->pool, envelope); /* the WATCH has been sent back already */
 }
 
-/* Tells all who watch this ref. */
+/* Sends the signal to all watchers of this ref. */
 static void tell(struct worker *worker, uint64_t target)
 {
     struct envelope *first = tr__watched_take(&worker->life.watched, &worker->source, target);
@@ -142,9 +143,12 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
         tell(worker, group);
 }
 
-/* ---- Of one who moves. ---- */
+/* ---- Actors that move to another worker. ---- */
 
-/* A watch within one worker has nothing put by for its end: now that they part, it needs that. */
+/*
+ * Reserves the envelope of the UNWATCH, which a watch within one worker does not have: watcher and
+ * target will be on two workers. Returns false when out of memory. `watch` may be NULL.
+ */
 static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
 {
     if (watch && !watch->unwatch)
@@ -152,6 +156,7 @@ static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
     return !watch || watch->unwatch;
 }
 
+/* Calls watch_may_part for all watches of an actor. */
 static bool watches_may_part(struct worker *worker, const struct watch_table *table)
 {
     for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
@@ -161,7 +166,10 @@ static bool watches_may_part(struct worker *worker, const struct watch_table *ta
     return true;
 }
 
-/* The same of those who watch, as far as they are on this worker; others have it. */
+/*
+ * Calls watch_may_part for the watchers of `cell` that are on this worker. Watchers elsewhere have
+ * reserved the envelope already.
+ */
 static bool watchers_may_part(struct worker *worker, struct cell *cell, struct envelope *first)
 {
     struct envelope *envelope = first;
@@ -212,16 +220,19 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell)
     cell->extra->watches.packed = NULL;
 }
 
-/* ---- Of one who watches. ---- */
+/* ---- Watchers. ---- */
 
-/* A live actor of this worker; NULL for all others. */
+/* Returns a living actor of this worker; NULL for all others. */
 static struct cell *find_near(const struct worker *worker, uint64_t ref)
 {
     struct cell *cell = slots_find(worker->slots, ref);
     return cell && cell_owner(cell) == worker->index ? cell : NULL;
 }
 
-/* The other half of a watch. It was put by where the watch went through a door. */
+/*
+ * Ends a watch: sends its UNWATCH, if the watch went through a door, or else removes the watch on
+ * this worker.
+ */
 static void unwatch(struct worker *worker, const struct watch_entry *watch)
 {
     struct envelope *envelope = watch->unwatch;
@@ -233,7 +244,7 @@ static void unwatch(struct worker *worker, const struct watch_entry *watch)
         tr__watched_remove(&worker->life.watched, &worker->source, watch->watch);
         envelope_give(&worker->pool, watch->watch);
     }
-    /* Otherwise it stops, or has: its end gives the watch back. */
+    /* Otherwise the target is stopping or has stopped: its end frees the WATCH. */
 }
 
 tr_status tr_self_try_watch(tr_self *self, tr_ref ref)
@@ -335,9 +346,12 @@ void tr__watches_drop(struct worker *worker, struct cell *cell)
     tr__watch_table_free(watches, &worker->source);
 }
 
-/* ---- Of clients: always through doors, with envelopes of the foreign pool. ---- */
+/* ---- Clients: always through doors, with envelopes of the foreign pool. ---- */
 
-/* Two envelopes, or none. */
+/*
+ * Takes two envelopes, for a WATCH and its UNWATCH. Returns false, and takes none, when out of
+ * memory.
+ */
 static bool take_two(struct tr_system *system, struct watch_entry *watch)
 {
     lock_take(&system->foreign.lock);
@@ -356,7 +370,7 @@ static void client_unwatch(struct tr_client *client, const struct watch_entry *w
         tr__client_give(client, watch->unwatch);
 }
 
-/* Takes an envelope that becomes the signal. */
+/* Sends a WATCH back as the signal to its watcher. Takes the envelope. */
 static void client_answer(struct tr_client *client, struct envelope *envelope)
 {
     struct cell *watcher = slots_find(&client->system->slots, envelope->sender);
@@ -421,7 +435,7 @@ void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope)
     tr__client_give(client, envelope);
 }
 
-/* The watch of a signal; NULL when it is from an earlier one. */
+/* Returns the open watch of a signal; NULL when the signal is of an earlier watch. */
 static struct watch_entry *client_watch_of(struct tr_client *client, struct envelope *envelope)
 {
     struct watch_entry *watch = tr__watch_find(&client->watches, watch_letter(envelope)->target);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Who watches whom: tr_terminated when an actor has stopped. The reasons: docs/design/watch.md.
+ * Death watch: a watcher gets tr_terminated when its target has stopped. The reasons:
+ * docs/design/watch.md.
  *
  * A watch is one envelope, a WATCH that goes to the target's worker and is kept there. When the
- * target has ended, it goes back as the signal; so an end needs no memory. When the watcher has
- * enough of it, an UNWATCH follows on the same way, by which it is found again and given back; that
- * envelope is put by when the watch begins, so that this needs no memory either.
+ * target has ended, this envelope goes back as the signal, so an end needs no memory. When the
+ * watcher ends the watch, an UNWATCH follows through the same door; it has the address of the
+ * WATCH, so that the target's worker can remove the WATCH and free it. The envelope of the UNWATCH
+ * is reserved when the watch begins, so that an unwatch needs no memory either. Between two actors
+ * of one worker the watch is added and removed directly, and no UNWATCH is reserved.
  *
- * A door is closed when its tenant is Stopped and all that it had is released, not before. So a
- * WATCH that is refused was for somebody who is gone, and is the signal at once. One that reaches the
- * next tenant of the slot is sent back by that one's worker.
+ * A door is closed only after its tenant is Stopped and all that the tenant had is released. So if
+ * a WATCH is refused, its target is gone, and the WATCH becomes the signal at once. If a WATCH
+ * reaches the next tenant of the slot, the worker of that tenant sends it back as the signal.
  *
- * A watcher looks at a signal when its turn comes: it counts only when the envelope is that of the
- * watch. What is left of an earlier one is dropped as if it had never been sent.
+ * A watcher checks a signal at the beginning of its turn. The signal counts only if its envelope is
+ * that of the open watch. The signal of an earlier watch is dropped as if it had never been sent.
  */
 #ifndef ACTOR_LIFE_WATCHERS_H
 #define ACTOR_LIFE_WATCHERS_H
@@ -25,13 +28,16 @@ struct worker;
 
 struct tr_client;
 
-/** A watcher ends: it watches nobody any more. Owner only. */
+/** Ends all watches of a watcher that ends. Owner only. */
 void tr__watches_drop(struct worker *worker, struct cell *cell);
 
-/** As watchers_tell, when there is somebody. */
+/** As watchers_tell, when actors are watched on this worker. */
 void tr__watchers_tell(struct worker *worker, struct cell *cell);
 
-/** An actor is Stopped, its door closed: those who watch it hear of it. Owner only. */
+/**
+ * Sends the signal to the watchers of an actor that is Stopped and whose door is closed. Owner
+ * only.
+ */
 static inline void watchers_tell(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
@@ -40,22 +46,31 @@ static inline void watchers_tell(struct worker *worker, struct cell *cell)
 }
 
 /**
- * An actor leaves this worker: its watches go along, and those of who watches it. False when out of
- * memory; then nothing has changed. Owner only.
+ * Prepares the watches of an actor that leaves this worker: those of its own, and those of its
+ * watchers. Returns false when out of memory; then no watch has changed. Owner only.
  */
 bool tr__watches_pack(struct worker *worker, struct cell *cell);
-/** It has arrived, or has stayed. Owner only. */
+/**
+ * Ends what tr__watches_pack began: the actor has arrived at its new worker, or has stayed. Owner
+ * only.
+ */
 void tr__watches_unpack(struct worker *worker, struct cell *cell);
 
-/* ---- The same of a client, on its thread. ---- */
+/* ---- Watches of a client and watches on a client: on the thread of the client. ---- */
 
-/** A WATCH or UNWATCH has arrived; takes it. */
+/** Handles a WATCH or UNWATCH that has arrived. Takes the envelope. */
 void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope);
-/** Whether a signal that waits is still wanted. */
+/**
+ * Whether a waiting message may be given to the client. False for the signal of a watch that is
+ * over.
+ */
 bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelope);
-/** A signal is given out. */
+/** Removes the watch of a signal that is given to the client. Does nothing for other messages. */
 void tr__client_watch_over(struct tr_client *client, struct envelope *envelope);
-/** A client is freed: its door is closed. */
+/**
+ * Ends all watches of a client that is freed, and sends the signal to its watchers. Its door is
+ * closed already.
+ */
 void tr__client_watch_end(struct tr_client *client);
 
 #endif
