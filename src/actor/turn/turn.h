@@ -42,8 +42,9 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next);
 void tr__turn_unhandled(struct tr_self *self);
 
 /**
- * Ends a turn of a message that cannot end the quick way (tr_self.needs_slow_end, or a result other
- * than TR_NEXT_SAME), on the fiber of the worker. Returns as tr__turn_apply_result.
+ * Ends a turn of a message that cannot end the quick way (tr_self.needs_slow_end, a request without
+ * an answer, or a result other than TR_NEXT_SAME), on the fiber of the worker. Returns as
+ * tr__turn_apply_result.
  */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 
