@@ -13,24 +13,27 @@
 
 #include <troupe/blocking.h>
 
-/** What the envelope of a job holds. */
+/** The message in the envelope of a job: the address of the job. */
 TR_MESSAGE(tr_returned, (u64, job));
 
 struct helper {
-    struct list link; /* idle or over */
+    struct list link; /* in blocking.idle or blocking.over */
     struct blocking *blocking;
     tr_parker *parker;
-    tr_thread *thread; /* under the lock; NULL until who made it has written it */
+    tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
-    /* Of the job that runs, as the thread that waits for the shutdown saw it: see actor/system/shutdown_wait.c. */
-    tr_time wait_seen_began; /* which one it was, by its beginning */
-    tr_time wait_seen_ns;    /* when that was, */
-    tr_time wait_seen_cpu;   /* the thread's CPU time then, or -1, */
-    tr_time stuck_ns;        /* and how long it had not returned by then */
+    /* Of the job that ran at the last look of the shutdown wait: actor/system/shutdown_wait.c. */
+    tr_time wait_seen_began; /* began_ns of that job */
+    tr_time wait_seen_ns;    /* when that look was */
+    tr_time wait_seen_cpu;   /* CPU time of the thread at that look, or -1 */
+    tr_time stuck_ns;        /* CPU time and sleep of that job that count as stuck */
 };
 
 /* ---- Jobs. ---- */
 
+/*
+ * Removes a job from the queue, to run or to drop it. Under the lock, except in tr__blocking_step.
+ */
 static struct blocking_job *job_take(struct blocking *blocking, struct list *link)
 {
     struct blocking_job *job = LIST_OWNER(link, struct blocking_job, link);
@@ -40,7 +43,7 @@ static struct blocking_job *job_take(struct blocking *blocking, struct list *lin
     return job;
 }
 
-/* A job that was taken is to run. Under the lock. */
+/* Adds a job that was taken from the queue to the running ones. Under the lock. */
 static void job_begin(struct blocking *blocking, struct blocking_job *job, struct helper *helper)
 {
     TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
@@ -50,7 +53,7 @@ static void job_begin(struct blocking *blocking, struct blocking_job *job, struc
     list_push_last(&blocking->running, &job->link);
 }
 
-/* Calls the function of a job that has begun, and lets its turn know. */
+/* Calls the function of a job that has begun, and sends its envelope to the actor. */
 static void job_run(struct blocking *blocking, struct blocking_job *job)
 {
     struct cell *cell = job->cell;
@@ -59,7 +62,7 @@ static void job_run(struct blocking *blocking, struct blocking_job *job)
     lock_take(&blocking->lock);
     list_remove(&job->link);
     lock_give(&blocking->lock);
-    /* Rule 2: the door is open. Once it is inside the turn may go on, and the job is no more. */
+    /* Rule 2: the door is open. After this push the turn may resume, and the job may be gone. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
@@ -68,7 +71,10 @@ static void job_run(struct blocking *blocking, struct blocking_job *job)
 
 /* ---- Helpers. ---- */
 
-/* Sleeps until there is something to do. False when there was nothing for too long. */
+/*
+ * Sleeps until the helper is woken for a job. Returns false if that did not happen for
+ * TR_BLOCKING_IDLE_NS, or if the pool ends. Under the lock, which is released during the sleep.
+ */
 static bool helper_rest(struct helper *helper)
 {
     struct blocking *blocking = helper->blocking;
@@ -120,7 +126,7 @@ static void helper_free(struct helper *helper)
     source_resize(&system->source, helper, 0);
 }
 
-/* Joins those that have left, which takes no time. */
+/* Joins and frees the helpers that have ended. Their threads are about to return: this is short. */
 static void helpers_reap(struct blocking *blocking)
 {
     const tr_platform *platform = blocking->system->platform;
@@ -184,7 +190,7 @@ void tr__blocking_end(struct blocking *blocking)
     }
     uint32_t helpers = blocking->helpers;
     lock_give(&blocking->lock);
-    /* They are on their way out: the last job is over. */
+    /* All jobs are over, so the helpers are about to end. */
     while (helpers) {
         platform->yield(platform);
         lock_take(&blocking->lock);
@@ -194,7 +200,10 @@ void tr__blocking_end(struct blocking *blocking)
     helpers_reap(blocking);
 }
 
-/* Queues a job and sees to it that somebody takes it. When not TR_OK it is not queued. */
+/*
+ * Queues a job, and wakes or starts a helper for it, unless all helpers are busy. The job is
+ * queued, or was taken already, only if this returns TR_OK.
+ */
 static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;
@@ -212,7 +221,7 @@ static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
     if (idle) {
         struct helper *helper = LIST_OWNER(idle, struct helper, link);
         helper->is_idle = false;
-        /* Under the lock: afterwards it may have ended. */
+        /* Under the lock, because the helper may end once the lock is released. */
         platform->wake(platform, helper->parker);
     }
     bool is_wanted = !idle && !blocking->is_played && blocking->helpers < blocking->helpers_max;
@@ -227,7 +236,7 @@ static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
         return TR_OK;
     lock_take(&blocking->lock);
     blocking->helpers--;
-    /* By rule 3 any other helper takes it, if none has taken it yet. */
+    /* By rule 3, if there is another helper, that one takes the job or has taken it. */
     if (blocking->helpers || !job->is_queued)
         status = TR_OK;
     else
@@ -263,7 +272,7 @@ void tr__blocking_returned(struct worker *worker, struct cell *cell, struct enve
     TR_ASSERT(self->cell == cell);
     self->job = NULL;
     extra->waits.blocked--;
-    /* The envelope is given back by the turn, which does so in all cases. */
+    /* The turn frees the envelope in all cases: tr_try_blocking or tr__turns_abandon. */
     if (cell->life < LIFE_STOPPING) {
         tr__turn_wake(self, TR_OK);
         tr__restart_unblocked(worker, cell);
@@ -294,7 +303,7 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     if (!extra->waits.blocked)
         return true;
     if (extra->durable)
-        return false; /* mostly what is on its way to the disk, which takes no time */
+        return false; /* mostly a short write to the disk: no warning */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
     tr__log(system,
@@ -315,7 +324,10 @@ void tr__blocking_each(struct blocking *blocking,
     lock_give(&blocking->lock);
 }
 
-/* As a worker is looked at, but that there is nothing a function does that could be counted. */
+/*
+ * Updates and returns stuck_ns of the helper of a job. As stuck_for of
+ * actor/system/shutdown_wait.c, but a function has no counters that show progress. Under the lock.
+ */
 static tr_time stuck_for(const tr_platform *platform, const struct blocking_job *job,
                          tr_time now_ns, bool is_overloaded)
 {
@@ -400,7 +412,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* without a turn, tr_crash has nothing to end */
     tr_status status = tr_try_blocking(self, function, argument);
     if (status != TR_OK)
         tr_crash(self, status, "tr_blocking: %s", tr_status_text(status));

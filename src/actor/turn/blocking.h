@@ -2,17 +2,21 @@
 /**
  * Helper threads, for functions that block: tr_blocking.
  *
- * A job lives on the stack of the turn that waits for it, so nothing is allocated for it but the
- * envelope in which its end travels to the turn's actor, through the door like mail. A turn submits
- * its job at the last moment before it leaves (tr__turn_park): whatever could fail has not.
+ * A job is on the stack of the turn that waits for it. Only its envelope is allocated. When the
+ * function has returned, that envelope goes through the door to the turn's actor, like mail. A turn
+ * submits its job as the last step before it switches to another fiber (tr__turn_park), so that no
+ * step after it can fail.
  *
  * Rules:
- *   1. A job is queued, runs, or is over. The first change is made under the pool's lock; the second
- *      by the helper, which does not touch the job once its envelope is in the door.
- *   2. cell_extra.blocked counts the jobs of an actor that are not over. Until it is 0 the actor does
- *      not finish: its door is open for the envelope, and the stacks of its turns are there.
- *   3. Who queues a job calls one helper that sleeps, or makes one. Only a helper that sleeps and was
- *      not called may leave, so those that are awake take all that is queued.
+ *   1. A job is queued, then runs, then is over. The change from queued to running is made under
+ *      the pool's lock. The change to over is made by the helper, which does not touch the job once
+ *      its envelope is in the door.
+ *   2. cell_extra.waits.blocked counts the jobs of an actor that are not over. The actor does not
+ *      finish before the count is 0. So its door is open for the envelope, and the stacks of its
+ *      turns exist.
+ *   3. A worker that queues a job wakes one sleeping helper. If none sleeps, it starts one, up to
+ *      helpers_max. Only a helper that sleeps and was not woken for a job may end. So the helpers
+ *      that are awake take all jobs of the queue.
  */
 #ifndef ACTOR_TURN_BLOCKING_H
 #define ACTOR_TURN_BLOCKING_H
@@ -29,7 +33,7 @@ struct tr_system;
 struct worker;
 
 struct blocking_job {
-    struct list link; /* in the queue, then among those that run */
+    struct list link; /* in blocking.queue, then in blocking.running */
     void (*function)(void *argument);
     void *argument;
     struct tr_self *self;
@@ -37,38 +41,47 @@ struct blocking_job {
     struct envelope *envelope;
     struct helper *helper; /* that runs it; NULL on a kit */
     tr_time began_ns;      /* when it was taken from the queue */
-    bool
-        is_queued; /* under the lock; written by its turn's worker and by the helper that takes it */
+    /* Under the lock. Written by the worker of its turn and by the helper that takes the job. */
+    bool is_queued;
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
-/** Ends all helpers. No job is left: all actors have ended. May be called again. */
+/** Ends all helpers. Requires that no job is left: all actors have ended. May be called again. */
 void tr__blocking_end(struct blocking *blocking);
 
-/** The turn has begun to wait: its job may begin. When it cannot, the turn is woken with the reason. */
+/**
+ * Queues the job of a turn that has begun to wait. If the job cannot be queued, wakes the turn with
+ * the reason. If the platform has no threads, calls the function on this thread and wakes the turn
+ * with TR_OK. Owner only.
+ */
 void tr__blocking_submit(struct tr_self *self);
 
-/** The actor ends: jobs that have not begun never will. True when none of the others runs. */
+/**
+ * Removes the jobs of an actor that are still queued, because the actor stops or restarts, or
+ * because a fault was trapped. Returns true if no job of the actor runs. Owner only.
+ */
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 
 /**
- * Calls a function for each job that runs; its actor and its turn are there, but belong to their
- * worker. Under the lock: it takes no other. Any thread.
+ * Calls on_job for each job that runs, under the pool's lock: on_job must not take another lock.
+ * The actor and the turn of the job exist during the call, but belong to their worker. Any thread.
  */
 void tr__blocking_each(struct blocking *blocking,
                        void (*on_job)(void *context, const struct blocking_job *job),
                        void *context);
 
 /**
- * How many functions do not return: since this was first called they have had so much CPU, or have
- * slept so long while none of the workers lacked one. What they sleep for may need it
- * (`is_overloaded`). By the thread that waits for the shutdown.
+ * Returns the number of functions on helper threads that are stuck. A function is stuck when its
+ * CPU time and its sleep since the first call that saw it add up to `patience_ns`. With
+ * `is_overloaded`, sleep since the last call does not count: a worker lacks a CPU, and the function
+ * may sleep until that worker runs. For the thread of the shutdown wait only.
  */
 uint32_t tr__blocking_stuck(struct blocking *blocking, tr_time now_ns, tr_time patience_ns,
                             bool is_overloaded);
 
-/** Of a kit: how many jobs could end next, and running one of them. */
+/** Returns how many queued jobs a kit can choose from for the next step. */
 uint32_t tr__blocking_choices(struct blocking *blocking);
+/** Runs one of these jobs on the thread of the kit: `choice` is its index in the queue. */
 void tr__blocking_step(struct blocking *blocking, uint32_t choice);
 
 #endif

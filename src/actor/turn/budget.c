@@ -48,12 +48,16 @@ static int64_t tree_cpu(const struct budget_tree *tree)
 
 /* ---- Over budget. ---- */
 
-/* Makes sure that an actor looks at CONTROL_BUDGET. Its cell cannot be another's: see rule 1. */
+/*
+ * Sets CONTROL_BUDGET at an actor, and makes sure that its worker looks at it. The cell cannot
+ * belong to another actor by now: see rule 1.
+ */
 static void order(struct worker *worker, struct cell *cell)
 {
     tr__child_order(worker, cell, CONTROL_BUDGET);
 }
 
+/* Reports that an actor is over its own budget, once. Owner only. */
 static void own_over(struct worker *worker, struct cell *cell, enum budget_kind kind, uint64_t used)
 {
     struct budget *budget = budget_of(cell);
@@ -64,12 +68,15 @@ static void own_over(struct worker *worker, struct cell *cell, enum budget_kind 
     order(worker, cell);
 }
 
-/* `holder` is of this worker, or NULL when it has ended since. */
+/*
+ * Reports that a tree is over its budget, once. `holder`: the actor that added last, which is of
+ * this worker; NULL if it has ended since.
+ */
 static void tree_over(struct worker *worker, struct budget_tree *tree, enum budget_kind kind,
                       uint64_t used, const struct cell *holder)
 {
     char path[TR_PATH_MAX + 1] = "an actor that has ended";
-    if (atom32_exchange(&tree->is_claimed, 1, ATOM_ACQUIRE))
+    if (atom32_exchange(&tree->is_claimed, 1, ATOM_ACQUIRE)) /* partner: over_forget */
         return;
     if (holder)
         tr__cell_path(worker->system, holder, path);
@@ -79,7 +86,10 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
     order(worker, tree->cell);
 }
 
-/* What this worker knows is cheap; before somebody fails, all parts are looked at. */
+/*
+ * Compares a tree with its limits. The sum without the parts of other workers is cheap to read, so
+ * that is compared first. The sum with all parts decides.
+ */
 static void tree_check(struct worker *worker, struct budget_tree *tree, const struct cell *holder)
 {
     const struct budget_part *part = part_of(worker, tree);
@@ -136,12 +146,12 @@ static void error_print(tr_error *error, const struct cell *cell, enum budget_ki
                       budget);
 }
 
-/* From now on it can go over once more. */
+/* Forgets that an actor or its tree was over budget, so that it can be reported again. */
 static void over_forget(struct budget *budget)
 {
     struct budget_tree *tree = budget->own_tree;
     budget->over = BUDGET_NONE;
-    /* Who has claimed it and not said so yet is about to write. */
+    /* A worker that has claimed the tree and not set `over` is still writing: keep its claim. */
     if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
         return;
     atom32_store(&tree->over, BUDGET_NONE, ATOM_RELAXED);
@@ -157,7 +167,10 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
     tr_error error;
     bool is_over = budget->over != BUDGET_NONE || tree_kind != BUDGET_NONE;
     if (!is_over || cell->flags & CELL_FAILED) {
-        /* That was another incarnation; or one that waits for a decision as it is. */
+        /*
+         * The order was for an earlier incarnation, or the actor has failed already and waits for
+         * the decision of its supervisor.
+         */
         over_forget(budget);
         return true;
     }
@@ -181,7 +194,7 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
     return false;
 }
 
-/* ---- What an actor uses, and what its trees know of it. ---- */
+/* ---- What an actor uses, and what its trees are charged. ---- */
 
 size_t tr__cell_bytes(const struct cell *cell)
 {
@@ -198,7 +211,7 @@ size_t tr__cell_bytes(const struct cell *cell)
     return bytes;
 }
 
-/* Adds what an actor of this worker has used more, or less, to a tree. */
+/* Adds to a tree what an actor of this worker uses more, or less, than before. */
 static void tree_add(struct worker *worker, struct budget_tree *tree, const struct cell *cell,
                      int64_t bytes, tr_time cpu_ns)
 {
@@ -215,6 +228,7 @@ static void tree_add(struct worker *worker, struct budget_tree *tree, const stru
     }
 }
 
+/* Sets what the trees of an actor are charged for it to `bytes`. */
 static void charge_bytes(struct worker *worker, const struct cell *cell, size_t bytes)
 {
     struct budget *budget = budget_of(cell);
@@ -226,7 +240,7 @@ static void charge_bytes(struct worker *worker, const struct cell *cell, size_t 
         tree_add(worker, tree, cell, more, 0);
 }
 
-/* The time since the mark is this actor's. */
+/* Charges the time since the mark to an actor and its trees, and sets the mark to now. */
 static void charge_time(struct worker *worker, const struct cell *cell, tr_time now_ns)
 {
     struct budget *budget = budget_of(cell);
@@ -237,6 +251,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
         tree_add(worker, tree, cell, 0, more_ns);
 }
 
+/* As tr__budget_look, with `more` bytes that tr__cell_bytes does not contain yet. */
 static void look(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);
@@ -262,7 +277,7 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 
 /* ---- Memory that is asked for. ---- */
 
-/* The tree for which so many bytes more of this actor are too many; NULL for none. */
+/* Returns the first tree that would be over its limit with `bytes` more of this actor, or NULL. */
 static struct budget_tree *tree_full(struct worker *worker, const struct cell *cell, size_t bytes)
 {
     const struct budget *budget = budget_of(cell);
@@ -281,7 +296,7 @@ bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct budget *budget = budget_of(cell);
     budget->is_refused = false;
-    /* What takes nothing is no reason to refuse: a budget that is used up is found elsewhere. */
+    /* A request that needs no bytes is never refused, even if a budget is exceeded already. */
     if (!bytes)
         return true;
     bool is_full = budget->bytes_max && tr__cell_bytes(cell) + bytes > budget->bytes_max;
@@ -310,7 +325,8 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
                  budget->bytes_max);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, tree->cell, path);
-    charge_bytes(worker, cell, tr__cell_bytes(cell)); /* the message in hand is known as mail yet */
+    /* The trees still contain the current message as mail that is queued: charge again. */
+    charge_bytes(worker, cell, tr__cell_bytes(cell));
     int64_t used = tree_bytes(tree);
     tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
     tr_crash(self,
@@ -327,8 +343,8 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
 void tr__budget_turn_begin(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    turn_require_slow_end(self); /* its end is no ordinary one */
-    /* Within a run a turn begins where the last one ended. */
+    turn_require_slow_end(self); /* tr__turn_finish calls tr__budget_turn_end */
+    /* For later turns of a run, the end of the previous turn has set the mark. */
     if (self->turns == 1 && is_timed(self->cell))
         self->worker->budgets.mark_ns = clock_of(self->worker);
 }
@@ -348,6 +364,7 @@ void tr__budget_turn_end(struct tr_self *self)
     look(self->worker, self->cell, 0);
 }
 
+/* Control passes from user code of `from` to that of `to`: charges `from`, sets the mark. */
 static void switch_time(struct worker *worker, const struct cell *from, const struct cell *to)
 {
     if (!is_timed(from) && !is_timed(to))
@@ -361,7 +378,10 @@ static void switch_time(struct worker *worker, const struct cell *from, const st
 void tr__budget_call_begin(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* A run that obeys before its first turn has not run user code: there is no mark of it. */
+    /*
+     * If a run handles orders before its first turn, no user code of the running actor was called:
+     * there is no mark, and nothing to charge.
+     */
     bool is_in_turn = worker->turns.depth > 1 || worker->turns.message->turns > 0;
     switch_time(worker, is_in_turn ? worker_running(worker) : NULL, cell);
 }
@@ -438,7 +458,7 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
     return TR_OK;
 }
 
-/* Hands in what a worker holds of a tree; its part is on no list. */
+/* Adds what a worker's part holds to its tree, and removes the part from the worker's list. */
 static void part_flush(struct budget_part *part)
 {
     list_remove(&part->link);
@@ -475,7 +495,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     over_forget(budget);
     if (!tree)
         return;
-    /* Nobody below is left who could add to it meanwhile. */
+    /* No descendant is left that could add to the sum between these two steps. */
     part_flush(part_of(worker, tree));
     atom64_fetch_add(&tree->cpu_ns.handed_in, (uint64_t)-tree_cpu(tree), ATOM_RELAXED);
 }
@@ -503,7 +523,7 @@ tr_usage tr_budget_used(const tr_self *self)
     if (!(cell->flags & CELL_METERED))
         return usage;
     const struct budget *budget = budget_of(cell);
-    tr_time now_ns = 0; /* of this turn so far */
+    tr_time now_ns = 0; /* the time of this turn since the mark */
     if (budget->is_timed)
         now_ns = clock_of(self->worker) - self->worker->budgets.mark_ns;
     usage.cpu_ns = budget->is_timed ? budget->cpu_ns + now_ns : 0;

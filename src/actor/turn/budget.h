@@ -2,19 +2,22 @@
 /**
  * Budgets of bytes and of CPU time, of an actor alone and of the tree below it.
  *
- * Nothing is counted for them as it happens. What an actor holds can be read from its cell at any
- * time (tr__cell_bytes); an actor to which a budget applies, its own or an ancestor's, has the flag
- * CELL_METERED, and where that is set somebody looks: when mail arrives, when memory is asked for,
- * and when a turn has ended. What has changed since the last look goes to the trees that the actor
- * is in, as partial sums per worker (queue/tally.h).
+ * There are no counters that each allocation or message updates. The bytes that an actor holds can
+ * be computed from its cell at any time (tr__cell_bytes). An actor to which a budget applies, its
+ * own or an ancestor's, has the flag CELL_METERED. The worker looks at the bytes of such an actor
+ * when mail arrives, when memory is asked for, and when a turn waits or ends. The difference to the
+ * last look is added to the trees that the actor is in, as partial sums per worker (queue/tally.h).
  *
- *   1. A tree belongs to one cell and lives until no actor is left below it, so that a descendant
- *      may always use it. The descendant's end takes its share out and its worker's part off the
- *      worker's list.
- *   2. Over budget is found by whoever looks, on any worker, and once: the error text is written, then
- *      CONTROL_BUDGET set at the cell whose budget it is. That actor fails between two turns.
- *   3. Time is exclusive: worker->budget_mark_ns is when the present user code of a worker began, or
- *      was last charged. A set-up inside a turn is charged to the actor that is set up.
+ * Rules:
+ *   1. A tree belongs to one cell and exists until no actor is left below that cell. So a
+ *      descendant may always use it. When a descendant ends, its share is subtracted, and the part
+ *      of its worker is removed from the worker's list.
+ *   2. Any worker can find that a tree is over its budget. Only the first one reports it: it writes
+ *      the error text, then sets CONTROL_BUDGET at the cell that has the budget. That actor fails
+ *      between two turns.
+ *   3. CPU time is charged to one actor only. worker->budgets.mark_ns is when the user code that
+ *      the worker runs began, or was last charged. A set-up inside a turn is charged to the actor
+ *      that is set up.
  */
 #ifndef ACTOR_TURN_BUDGET_H
 #define ACTOR_TURN_BUDGET_H
@@ -33,119 +36,138 @@ struct tr_self;
 struct worker;
 
 enum {
-    BUDGET_STEP_BYTES = 64 * 1024, /* what a worker may keep to itself */
-    BUDGET_STEP_NS = 1000 * 1000   /* what all workers together may */
+    BUDGET_STEP_BYTES = 64 * 1024, /* what the part of one worker may hold */
+    BUDGET_STEP_NS = 1000 * 1000   /* what the parts of all workers together may hold */
 };
 
 enum budget_kind { BUDGET_NONE, BUDGET_BYTES, BUDGET_CPU };
 
-/** A worker's share of a tree. On a line of its own. */
+/** A worker's part of the sums of a tree. On a cache line of its own. */
 struct budget_part {
     _Alignas(64) struct tally_part bytes;
     struct tally_part cpu_ns;
-    struct list link; /* in worker->budget_parts, when something may be held */
+    struct list link; /* in worker->budgets.parts, while the part may hold something */
     struct budget_tree *tree;
-    uint64_t holder; /* the ref of who added last */
+    uint64_t holder; /* ref of the actor that added last */
 };
 
-/** What an actor and all below it use together. */
+/** What an actor and all its descendants use together. */
 struct budget_tree {
     /* Constant. */
-    struct budget_tree *above; /* of the next ancestor that has one, or NULL */
-    struct cell *cell;         /* whose it is */
-    void *memory;              /* what the source gave; the tree is aligned inside it */
-    size_t bytes_max;          /* 0: none; so with all limits */
+    struct budget_tree *above; /* the tree of the next ancestor that has one, or NULL */
+    struct cell *cell;         /* the actor that has the budget */
+    void *memory;              /* what the source returned; the tree is aligned inside it */
+    size_t bytes_max;          /* 0: no limit, as for all limits here */
     tr_time cpu_max_ns;
     int64_t cpu_step_ns;
     uint32_t part_count;
     /* Written by any worker. */
     _Alignas(64) struct tally bytes;
     struct tally cpu_ns;
-    atom32 is_claimed; /* somebody has found it over budget, and writes the error text, once: */
-    atom32 over;       /* enum budget_kind, set when it is written */
+    atom32 is_claimed; /* a worker has found the tree over budget, and writes over_*, once */
+    atom32 over;       /* enum budget_kind; set after over_used and over_holder are written */
     uint64_t over_used;
-    char over_holder[128]; /* a path */
+    char over_holder[128]; /* path of the actor that exceeded the limit */
     struct budget_part parts[];
 };
 
-/** What is kept of an actor to which a budget applies. Owner only. */
+/** The record of an actor to which a budget applies. Owner only. */
 struct budget {
-    struct budget_tree *own_tree; /* NULL: it has no budget for its tree */
-    struct budget_tree *tree;     /* the first that it is charged to, its own included, or NULL */
+    struct budget_tree *own_tree; /* NULL: the actor has no budget for its tree */
+    struct budget_tree *tree;     /* the innermost tree that it is charged to, or NULL */
     size_t bytes_max;             /* of the actor alone */
     tr_time cpu_max_ns;
-    bool is_timed;                  /* its time is wanted, by itself or by a tree */
-    size_t charged;                 /* the bytes that the trees know of */
-    tr_time cpu_ns;                 /* so far */
-    bool is_refused;                /* the last memory that was asked for, */
-    struct budget_tree *refused_by; /* by this tree, NULL for the actor alone */
+    bool is_timed;                  /* the actor or one of its trees has a limit of CPU time */
+    size_t charged;                 /* bytes of the actor that the trees contain */
+    tr_time cpu_ns;                 /* CPU time of this incarnation so far */
+    bool is_refused;                /* the last request for memory was refused */
+    struct budget_tree *refused_by; /* the tree that refused; NULL: the actor's own budget */
     enum budget_kind over;
     uint64_t over_used;
 };
 
-/** The tree that children of an actor are in; NULL for none. Owner only. */
+/** Returns the innermost tree that children of an actor are in; NULL for none. Owner only. */
 static inline struct budget_tree *budget_above(const struct cell *cell)
 {
     return cell->flags & CELL_METERED ? cell->extra->budget->tree : NULL;
 }
 
-/** Whether a budget applies to an actor that begins with these options below this tree. */
+/** Whether a budget applies to an actor that starts with these options below this tree, or NULL. */
 static inline bool budget_is_wanted(const tr_options *options, const struct budget_tree *above)
 {
     return above || options->budget_bytes || options->tree_budget_bytes || options->budget_cpu_ns ||
            options->tree_budget_cpu_ns;
 }
 
-/** An actor is about to be set up: begins to keep its budget. TR_NO_MEMORY. Owner only. */
+/**
+ * Makes the budget record of an actor that is about to be set up, and sets CELL_METERED. `above`:
+ * the tree of its parent, or NULL. TR_NO_MEMORY. Owner only.
+ */
 TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cell,
                                          const tr_options *options, struct budget_tree *above);
 
 /**
- * An actor has given back all it had, or its last child has gone. Takes its share out of the trees
- * and frees what no child needs any more; then the flag is gone. Owner only.
+ * Ends the budget of an actor: subtracts its share from the trees, frees the record and clears
+ * CELL_METERED. Call it when the actor has released all it had. While the actor has a tree and
+ * children, the record and the flag stay: call it again when the last child has gone. Owner only.
  */
 void tr__budget_end(struct worker *worker, struct cell *cell);
 
-/** An incarnation has given back all it had, and the next one begins. Owner only; with the flag. */
+/**
+ * Resets the budget between two incarnations: the last one has released all it had, and its
+ * children have ended. For a cell with CELL_METERED. Owner only.
+ */
 void tr__budget_renew(struct worker *worker, struct cell *cell);
 
-/** What an actor that is set up holds, in bytes: see tr_options.budget_bytes. Owner only. */
+/** Returns the bytes that an actor holds: see tr_options.budget_bytes. Owner only. */
 size_t tr__cell_bytes(const struct cell *cell);
 
-/** Looks at what the actor holds. Owner only; of a cell with the flag, as are those that follow. */
+/* Unless stated otherwise, the functions below require CELL_METERED. Owner only. */
+
+/** Charges the bytes that the actor holds now. Orders the actor of an exceeded budget to fail. */
 void tr__budget_look(struct worker *worker, struct cell *cell);
 
-/** Whether so many bytes more are within all budgets; they are then as good as taken. */
+/** Whether the actor may take `bytes` more within all its budgets. If so, charges them at once. */
 bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes);
 
 /**
- * When that was refused: ends the turn, and fails whose budget it is. Otherwise returns: it was not
- * for a budget that the memory could not be had.
+ * Ends the turn with TR_OVER_BUDGET if the last tr__budget_allows refused. If a tree refused, also
+ * orders the actor of that tree to fail. Otherwise returns, because the memory was not refused by a
+ * budget. `bytes`: what was to be charged; `asked_for`: what user code asked for.
  */
 void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for);
 
-/** A message's turn begins, and ends: all is done but what its result asks for. */
+/** Begins to measure the time of a turn that handles a message. */
 void tr__budget_turn_begin(struct tr_self *self);
+/** Begins to measure the next stretch of a turn that has waited. */
 void tr__budget_turn_resume(struct tr_self *self);
+/**
+ * Charges the time and the bytes of a turn that begins to wait, is handed off or ends. At the end
+ * of a turn: before its request is finished and its result is applied.
+ */
 void tr__budget_turn_end(struct tr_self *self);
 
 /**
- * A call of an actor's code begins inside whatever the worker runs, and ends; worker->running is who
- * called. For calls where budget_is_watched.
+ * A call of an actor's code begins, inside the turn of worker_running if there is one: charges that
+ * turn until now. For calls where budget_is_watched.
  */
 void tr__budget_call_begin(struct worker *worker, struct cell *cell);
+/** Ends tr__budget_call_begin: charges the call to `cell`. worker_running is the caller again. */
 void tr__budget_call_end(struct worker *worker, struct cell *cell);
 
+/** Whether a budget applies to the actor that is called, or to the one that runs. */
 static inline bool budget_is_watched(const struct worker *worker, const struct cell *cell)
 {
     const struct cell *running = worker_running(worker);
     return (cell->flags | (running ? running->flags : 0)) & CELL_METERED;
 }
 
-/** CONTROL_BUDGET was found. False when the actor has failed, and may be gone. */
+/** Handles CONTROL_BUDGET. Returns false if the actor has failed; it may be gone then. */
 bool tr__budget_handle_control(struct worker *worker, struct cell *cell);
 
-/** Hands in what this worker holds. Before it sleeps. */
+/**
+ * Adds what the parts of this worker hold to their trees. Before the worker sleeps. Worker only.
+ */
 void tr__budget_flush(struct worker *worker);
 
 #endif

@@ -22,11 +22,11 @@ __attribute__((__noinline__)) tr_next tr__fault_call(struct tr_self *self,
                                                      const void *message)
 {
     struct fiber *fiber = self->worker->stacks.host.current;
-    char base = 0; /* the frames of what is called are below it */
+    char base = 0; /* the frames of the user code are below this address */
     fiber->user_base = &base;
     fiber->user = self;
     tr_next next = call(self, self->cell->state, message);
-    /* It may have waited, and be on the same fiber all the same. */
+    /* `fiber` is still the current one: a turn that waits resumes on the same fiber. */
     fiber->user = NULL;
     fiber->user_base = NULL;
     return next;
@@ -41,7 +41,7 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
     return tr__fault_call(self, handler->call, &any);
 }
 
-/* In a signal handler. */
+/* fault_owner.find: the user code that the worker runs. In a signal handler. */
 static bool find(void *context, struct fault_span *span)
 {
     const struct worker *worker = context;
@@ -53,7 +53,10 @@ static bool find(void *context, struct fault_span *span)
     return true;
 }
 
-/* In a signal handler, on the thread of the worker: the actor that it runs is its own. */
+/*
+ * fault_owner.describe: names the actor that the worker runs. In a signal handler, on the thread of
+ * the worker, which owns that actor.
+ */
 static bool describe(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE])
 {
     struct worker *worker = context;
@@ -71,8 +74,9 @@ static bool describe(void *context, struct fault_span *stack, char text[FAULT_TE
     return true;
 }
 
-/* ---- What is told of it. ---- */
+/* ---- Error text and log. ---- */
 
+/* Returns the worker's symbol cache, and makes it at the first call. NULL: no memory. */
 static struct symbol_cache *symbols_of(struct worker *worker)
 {
     if (!worker->faults.symbols) {
@@ -84,7 +88,7 @@ static struct symbol_cache *symbols_of(struct worker *worker)
     return worker->faults.symbols;
 }
 
-/* "on_work (group supervisor.c:42)" */
+/* Prints the place of a code address: "on_work (bank.c:42)". */
 static void place_print(struct worker *worker, uintptr_t address, char place[PLACE_MAX])
 {
     struct symbol symbol;
@@ -92,7 +96,7 @@ static void place_print(struct worker *worker, uintptr_t address, char place[PLA
     (void)tr__symbol_print(&symbol, place, PLACE_MAX);
 }
 
-/* Where it was: the first function that is not one of the C library. */
+/* Returns the code address of the innermost frame that is not in a library of the system. */
 static uintptr_t fault_origin(const struct fault *fault)
 {
     uint32_t index = 0;
@@ -102,7 +106,7 @@ static uintptr_t fault_origin(const struct fault *fault)
     return fault_frame(fault, index);
 }
 
-/* "SIGSEGV at address 0x0 in on_work (group supervisor.c:42)" */
+/* Writes the error of the turn: "SIGSEGV at address 0x0 in on_work (bank.c:42)". */
 static void story_write(struct tr_self *self, const struct fault *fault)
 {
     char place[PLACE_MAX];
@@ -125,7 +129,7 @@ static void story_write(struct tr_self *self, const struct fault *fault)
                  self->worker->system->options.stack_size);
 }
 
-/* Adds a frame that came `times` in a row; false when there is no more capacity. */
+/* Adds a frame that occurs `times` in a row. Returns false if there is not enough space. */
 static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
 {
     char item[PLACE_MAX + 32];
@@ -140,7 +144,7 @@ static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
     return true;
 }
 
-/* The stack that was left, in one line, the innermost frame first. */
+/* Logs the frames that were dropped, in one line, the innermost frame first. */
 static void stack_log(struct tr_self *self, const struct fault *fault)
 {
     struct worker *worker = self->worker;
@@ -170,7 +174,10 @@ static void stack_log(struct tr_self *self, const struct fault *fault)
 
 /* ---- Leaving. ---- */
 
-/* On the stack that was left, from its top. Neither the frames nor the registers of before are there. */
+/*
+ * fault_owner.leave: ends the turn whose code faulted. Runs on the stack of that turn, from its
+ * top: the frames and registers of the turn are lost.
+ */
 static void leave(void *context, const struct fault *fault)
 {
     struct worker *worker = context;
@@ -182,7 +189,7 @@ static void leave(void *context, const struct fault *fault)
     self->defers.more = NULL;
     story_write(self, fault);
     stack_log(self, fault);
-    /* Those that wait go when it is known whether the actor stops or begins anew. */
+    /* The parked turns are dropped later, when the actor stops, restarts or resumes turns. */
     struct cell_extra *extra = self->cell->extra;
     if (extra)
         extra->parked.abandons = extra->parked.count > 0;
@@ -201,7 +208,7 @@ tr_status tr__faults_switch_on(struct tr_system *system)
         return TR_OK;
     system->options.traps_faults = false;
     system->options.names_faults = false;
-    if (!survives) /* It is there to help; what cannot be helped stays as it was. */
+    if (!survives) /* names_faults is optional help: without it a fault ends the process as usual */
         return TR_OK;
     tr__log(
         system,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Native faults as failures of actors (tr_system_options.traps_faults), or named before they end the process
- * (names_faults).
+ * Native faults. With tr_system_options.traps_faults, a fault is a failure of the actor. With
+ * names_faults, a fault ends the process after a line that names the actor.
  *
- * In such a system user code is called through tr__fault_call, which notes in the fiber that runs
- * whose code it is and where its frames begin. os/fault.h does the rest: when that code faults and can
- * be left, the worker goes on on the same stack, from its top, and ends the turn as a verb would that
- * could not do what it says. Systems without it pay nothing: their workers run another copy of the
- * functions that call handlers (actor/turn/turn.c).
+ * In a system that traps faults, user code is called through tr__fault_call, which notes in the
+ * current fiber the turn whose code runs and where its frames begin. os/fault.h does the rest: if
+ * that code faults and its frames can be dropped, the worker continues on the same stack, from its
+ * top, and ends the turn as tr_crash does. Handlers of other systems are called without this cost,
+ * because their workers run another copy of the functions that call handlers (actor/turn/run.c).
  */
 #ifndef ACTOR_TURN_FAULT_H
 #define ACTOR_TURN_FAULT_H
@@ -18,19 +18,27 @@ struct tr_self;
 struct tr_system;
 struct worker;
 
-/** A system is made: TR_NOT_SUPPORTED, when faults are to be trapped and cannot be. */
+/**
+ * Prepares the process for a new system with traps_faults or names_faults. If that is not possible,
+ * clears both options. TR_NOT_SUPPORTED only if faults were to be trapped.
+ */
 TR_MUST_CHECK tr_status tr__faults_switch_on(struct tr_system *system);
+/** Undoes tr__faults_switch_on, when the system is freed. */
 void tr__faults_switch_off(struct tr_system *system);
 
-/** The calling thread begins to run a worker, and ends. Without memory faults are not trapped. */
+/**
+ * The calling thread begins to run a worker: its faults are trapped or named from now on. Without
+ * memory it logs a warning, and they are not.
+ */
 void tr__faults_begin(struct worker *worker);
+/** Ends tr__faults_begin, on the same thread. */
 void tr__faults_end(struct worker *worker);
 
-/** Calls user code of a turn, in a system that traps faults. */
+/** Calls user code of a turn, in a system that traps faults. Returns its result. */
 tr_next tr__fault_call(struct tr_self *self,
                        tr_next (*call)(tr_self *self, void *state, const void *message),
                        const void *message);
-/** Calls the handler of the turn's message. */
+/** As tr__fault_call, for the handler of the turn's message. */
 tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
 
 #endif

@@ -17,7 +17,7 @@
 #include "actor/mail/outbox.h"
 #include "actor/mail/kind.h"
 
-enum { SPARE_MAX = 64 }; /* turns that a worker keeps for the next that waits */
+enum { SPARE_MAX = 64 }; /* spare turns that a worker keeps for the next turns that wait */
 
 /* ---- The memory of turns. ---- */
 
@@ -32,6 +32,7 @@ void tr__turn_init(struct tr_self *self, struct worker *worker)
     tr__scratch_init(&self->scratch.own, &worker->source);
 }
 
+/* Returns a spare turn, or a new one. NULL: no memory. */
 static struct tr_self *turn_take(struct worker *worker)
 {
     struct tr_self *self = worker->turns.spare;
@@ -51,12 +52,13 @@ static struct tr_self *turn_take(struct worker *worker)
     return self;
 }
 
-/* The worker's first turn is part of the worker, but otherwise one like the others. */
+/* Whether a turn is the worker's first one: part of the worker, and not freed on its own. */
 static bool is_own(const struct worker *worker, const struct tr_self *self)
 {
     return self == &worker->turns.calls[0];
 }
 
+/* Makes a turn that is over a spare one, or frees it if there are enough. */
 static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
@@ -89,7 +91,11 @@ void tr__turns_trim(struct worker *worker)
     }
     if (!has_own)
         return;
-    /* The newest lies behind all others and would keep the heap from giving their memory back. */
+    /*
+     * Free the turn for messages too, and use the worker's own again. That turn is the newest
+     * allocation: at the end of the heap, it would keep the heap from releasing the memory before
+     * it.
+     */
     tr__turn_asks_free(worker->turns.message);
     tr__scratch_deinit(&worker->turns.message->scratch.own);
     source_resize(&worker->source, worker->turns.message, 0);
@@ -107,7 +113,10 @@ void tr__turns_free(struct worker *worker)
 
 /* ---- Waiting. ---- */
 
-/* The fiber is the turn's from now on; gives a fresh one for the worker's loop. NULL: no memory. */
+/*
+ * Makes the current fiber the turn's own: detaches the turn. Returns a fresh fiber for the worker's
+ * loop. NULL: no memory, and nothing has changed.
+ */
 static struct fiber *keep_fiber(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -132,7 +141,10 @@ static struct fiber *keep_fiber(struct tr_self *self)
     return fiber;
 }
 
-/* The loop goes on on another fiber. Comes back when the turn is resumed. */
+/*
+ * Parks a turn that waits for the first time: the loop continues on another fiber. Returns when the
+ * turn is resumed, or TR_NO_MEMORY at once.
+ */
 static tr_status detach(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -190,7 +202,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         durable->hooks->on_resume(self);
     if (status == TR_OK)
         return self->wait.outcome;
-    /* It could not be left. A barrier stays one until the turn ends, which has to see to that. */
+    /* The turn could not be detached. If it became a barrier, tr__turn_finish ends the barrier. */
     turn_require_slow_end(self);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
     self->state = TURN_RUNS;
@@ -215,10 +227,10 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
 
 /* ---- States that turns began with. ---- */
 
-/* A state that its actor has replaced while turns with it waited. */
+/* A state that its actor has replaced while turns that use it waited. */
 struct old_state {
-    void *memory; /* NULL: it is in the cell, or beside it */
-    uint32_t turns;
+    void *memory;   /* NULL: the state is in the cell, or beside it in the slot */
+    uint32_t turns; /* that still use it */
 };
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
@@ -242,6 +254,7 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     return true;
 }
 
+/* A turn ends: frees the old state that it used, if it was the last turn that used it. */
 static void old_state_leave(struct worker *worker, struct tr_self *self)
 {
     struct old_state *old = self->old_state;
@@ -252,7 +265,7 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
     source_resize(&worker->source, old, 0);
 }
 
-/* ---- Going on. ---- */
+/* ---- Resuming. ---- */
 
 void tr__turn_switch_back(struct tr_self *self, tr_next next)
 {
@@ -280,7 +293,7 @@ bool tr__resumed_turn_finish(struct tr_self *self)
     return is_running;
 }
 
-/* Whether the run must look at something else before the next turn goes on. */
+/* Whether the run must handle an order, or end, before it resumes the next turn. */
 static bool is_interrupted(struct worker *worker, const struct cell *cell)
 {
     const struct tr_self *message = worker->turns.message;
@@ -327,7 +340,7 @@ bool tr__turn_stick(struct tr_self *self)
         return false;
     TR_ASSERT(!extra->waits.stuck);
     if (self->is_detached) {
-        worker->stacks.fiber = self->wait.caller; /* as if it waited again */
+        worker->stacks.fiber = self->wait.caller; /* as if the turn had parked again */
     } else {
         struct fiber *fiber = keep_fiber(self);
         if (!fiber)
@@ -341,7 +354,7 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked.count)
         tr__idle_pause(worker, cell);
     if (self->outbox)
-        outbox_leave(self); /* others run on this worker meanwhile */
+        outbox_leave(self); /* other turns run on this worker meanwhile */
     self->state = TURN_STUCK;
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;
@@ -360,13 +373,13 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
         tr__idle_resume(worker, cell);
     if (self->frame)
         cell_durable(cell)->hooks->on_resume(self);
-    tr__dead_letter_batches_end(worker); /* its handler need not come back, again */
+    tr__dead_letter_batches_end(worker); /* the handler may not return this time either */
     if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
 }
 
-/* Ends a turn that waits without resuming it. */
+/* Ends a turn that waits, without resuming it. */
 static void abandon(struct worker *worker, struct tr_self *self)
 {
     struct cell_extra *extra = self->cell->extra;
@@ -377,7 +390,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
     if (!--extra->parked.count)
         tr__idle_resume(worker, self->cell);
     tr__fiber_discard(self->wait.fiber);
-    /* What the verb in which it waits would have done. */
+    /* Do what the verb in which the turn waits would have done after the wait. */
     if (self->sender.held)
         envelope_give(&worker->pool, self->sender.held);
     self->sender.held = NULL;
@@ -405,7 +418,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
-        if (turn_waits(self) && !self->job) /* else a helper thread uses its stack */
+        if (turn_waits(self) && !self->job) /* with a job, a helper thread uses its stack */
             abandon(worker, self);
     }
     extra->parked.abandons = extra->parked.count > 0;
@@ -426,7 +439,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         self->is_cancelled = true;
         self->wait.outcome = TR_CANCELLED;
         tr__dead_letter_batches_end(worker);
-        woken_clear(cell); /* it may be there, or another that comes after it */
+        woken_clear(cell); /* it may contain this turn, or one that is cancelled later */
         if (!resume_cancelled(self))
             TR_UNREACHABLE("a cancelled turn waits");
         (void)tr__resumed_turn_finish(self);

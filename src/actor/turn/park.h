@@ -3,15 +3,17 @@
  * Turns that wait.
  *
  * A handler runs on the fiber of its worker's loop. When it waits for the first time, that fiber
- * becomes the turn's own (the turn is detached): the loop goes on from its beginning on a fresh
- * fiber, and nobody returns to the frames below the handler. From then on a turn is called like a
- * function: who resumes it switches to its fiber, and comes back when it waits again or has ended.
+ * becomes the turn's own (the turn is detached). The loop continues from its beginning on a fresh
+ * fiber, and the frames of the old loop, which called the handler, are never returned to. From then
+ * on the turn is resumed like a function call: the run of its actor switches to the turn's fiber,
+ * and gets control back when the turn waits again or has ended.
  *
- * A turn that may go on is *woken*: it is resumed by the next run of its actor, between two turns,
- * in the order of waking. An actor that is Suspended resumes none. A turn of an actor that ends is
- * cancelled: resumed once, every verb gives TR_CANCELLED, and what it returns is ignored.
+ * A turn that may resume is *woken*: the next run of its actor resumes it, between two turns, in
+ * the order of waking. A Suspended actor resumes no turn. When an actor ends, its parked turns are
+ * cancelled: each is resumed once, every verb returns TR_CANCELLED, and the result of the handler
+ * is ignored.
  *
- * Owner only, all of it.
+ * Everything here is for the owner only.
  */
 #ifndef ACTOR_TURN_PARK_H
 #define ACTOR_TURN_PARK_H
@@ -19,34 +21,36 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 
-/** Frees the turns that are kept for the next that wait. Between two runs only. */
+/** Frees the spare turns, which are kept for the next turns that wait. Between two runs only. */
 void tr__turns_trim(struct worker *worker);
 
-/** Prepares a turn of a worker, for its first use. */
+/** Initializes a turn of a worker before its first use. */
 void tr__turn_init(struct tr_self *self, struct worker *worker);
-/** Frees the turns that are over, and what the worker's own ones hold. */
+/** Frees the spare turns and the turn for messages. When the worker ends. */
 void tr__turns_free(struct worker *worker);
 
-/** Whether a turn may wait here and now: TR_OK, TR_CANCELLED, TR_NOT_IN_A_TURN. */
+/** Whether a turn may wait now: returns TR_OK, TR_CANCELLED or TR_NOT_IN_A_TURN. */
 static inline tr_status turn_may_park(const struct tr_self *self)
 {
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
-    /* Not at its end, where its defers run, either: there is nothing left to come back to. */
+    /* A turn in whose end defers run (not TURN_RUNS) may not wait: its handler has returned. */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;
     return __builtin_expect(is_message, 1) ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
 /**
- * Waits until tr__turn_wake, and gives its outcome; TR_TIMEOUT when `deadline_ns` is reached first,
- * TR_CANCELLED when the actor ends. TR_NO_MEMORY, and what turn_may_park gives: it did not wait.
+ * Waits until tr__turn_wake, and returns its outcome. TR_TIMEOUT if `deadline_ns` is reached first,
+ * TR_CANCELLED if the actor ends. Without waiting, returns the status of turn_may_park if that is
+ * not TR_OK, or TR_NO_MEMORY.
  */
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
- * As tr__turn_park, for a wait that is no tr_await: it stands at `where` ("bank.c:33"), NULL when that is not known. The
- * place that tr_self_at has noted stays, because a tr_await may evaluate its ask, which waits, after it.
+ * As tr__turn_park, for a wait that is not a tr_await. `where` is its place in the program
+ * ("bank.c:33"); NULL if that is not known. Restores the place that tr_self_at has noted, because a
+ * tr_await may note its place before it evaluates its ask, and that ask may wait.
  */
 static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
 {
@@ -57,16 +61,16 @@ static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, 
     return status;
 }
 
-/** Lets a turn that waits go on; nothing when it was woken already. */
+/** Wakes a turn that waits. Does nothing if it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 
-/** Whether a turn in the list of those that have waited does so now. */
+/** Whether a turn of the list of turns that have waited is waiting now. */
 static inline bool turn_waits(const struct tr_self *self)
 {
     return self->state == TURN_PARKED || self->state == TURN_WOKEN;
 }
 
-/** The first turn of an actor that waits, from this link of its list on; NULL for none. */
+/** Returns the first turn that waits in an actor's list, beginning at `link`; NULL for none. */
 static inline struct tr_self *parked_from(const struct cell_extra *extra, const struct list *link)
 {
     for (; link != &extra->parked.turns; link = link->next) {
@@ -77,12 +81,12 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
     return NULL;
 }
 
-/** For each turn of an actor that waits, by their last wait. */
+/** Loops over the turns of an actor that wait, in the order in which these waits began. */
 #define PARKED_EACH(turn, extra)                                                                   \
     for (struct tr_self *turn = parked_from(extra, (extra)->parked.turns.next); turn;              \
          turn = parked_from(extra, turn->wait.link.next))
 
-/** A turn that waits may go on, after those that may already. */
+/** Adds a parked turn to the end of the list of woken turns. */
 static inline void woken_push(struct cell *cell, struct cell_extra *extra, struct tr_self *self)
 {
     TR_ASSERT_SLOW(self->state == TURN_PARKED);
@@ -96,7 +100,7 @@ static inline void woken_push(struct cell *cell, struct cell_extra *extra, struc
     cell->flags |= CELL_WOKEN;
 }
 
-/** Takes the first of them. */
+/** Removes and returns the first turn of the list of woken turns. */
 static inline struct tr_self *woken_pop(struct cell *cell)
 {
     struct tr_self *self = cell->extra->parked.woken_first;
@@ -109,14 +113,14 @@ static inline struct tr_self *woken_pop(struct cell *cell)
     return self;
 }
 
-/** All of them are about to end: none is to be found there. */
+/** Empties the list of woken turns, because all turns that wait are about to end. */
 static inline void woken_clear(struct cell *cell)
 {
     cell->extra->parked.woken_first = NULL;
     cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
-/** The same as tr__turn_wake, inline. */
+/** As tr__turn_wake, inline. */
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;
@@ -131,49 +135,60 @@ static inline void turn_wake(struct tr_self *self, tr_status outcome)
         mail_make_ready(self->worker, cell);
 }
 
-/** Resumes those turns of an actor that were woken. False when the actor has stopped running. */
+/**
+ * Resumes the woken turns of an actor, until an order arrives or the turns or the time of the run
+ * are used up. Returns false if the actor has stopped running.
+ */
 bool tr__turns_resume(struct worker *worker, struct cell *cell);
 
-/** Cancels all turns of an actor that wait. */
+/** Cancels all turns of an actor that wait. After a trapped fault, abandons them instead. */
 void tr__turns_cancel(struct worker *worker, struct cell *cell);
 
 /**
- * A fault of the actor was trapped: drops its turns that wait, with their stacks as they are. What
- * tr_defer registered does not run. A turn for which a function runs on a helper thread is dropped
- * when that has returned.
+ * Drops the parked turns of an actor after a fault of it was trapped. Their stacks are not unwound,
+ * and what tr_defer registered does not run. A turn for which a function runs on a helper thread is
+ * dropped when that function has returned.
  */
 void tr__turns_abandon(struct worker *worker, struct cell *cell);
 
-/** Wakes those whose deadline has come. */
+/** Wakes the turns of the worker whose deadline is reached, with TR_TIMEOUT. Worker only. */
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 
 /**
- * An actor that gets another state leaves the present one to those of its turns that wait, until
- * the last of them has ended. False: no memory.
+ * Detaches the state of an actor that gets another one. The turns that wait keep the old state
+ * until the last of them has ended. Returns false if there is no memory.
  */
 bool tr__state_keep(struct worker *worker, struct cell *cell);
 
 /**
- * The thread of this turn is stuck, and its worker was taken from it: the worker goes on with
- * worker->fiber, without the turn, and nothing of its actor runs until tr__turn_unstick. False: no
- * memory; nothing has changed. On the thread that has taken the worker.
+ * Marks a turn as stuck: its handler does not return, and another thread has taken the worker. The
+ * worker continues with worker->stacks.fiber, without the turn. No code of the turn's actor runs
+ * until tr__turn_unstick. Returns false if there is no memory; nothing has changed then. On the
+ * thread that has taken the worker.
  */
 TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
-/** Before that: gets the memory it needs, so that it need not ask for any. False: there is none. */
+/**
+ * Gets the records that tr__turn_stick needs, before it. Only a fiber may still have to be
+ * allocated there. Returns false if there is no memory.
+ */
 TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 
 /**
- * The thread is back: the turn goes on. What else `bits` of the actor's control word ask for comes after
- * it. False when the actor has stopped running.
+ * Resumes the stuck turn of an actor, on the thread of that turn, which is back. The other orders
+ * in `bits`, which were taken from the actor's control word, are put back and handled after it.
+ * Returns false if the actor has stopped running.
  */
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 
-/** The handler of a detached turn has returned: back to who resumed it. */
+/**
+ * Ends the fiber of a detached turn whose handler has returned: switches to the fiber that resumed
+ * it.
+ */
 TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
 
 /**
- * Whether this turn is a barrier when it waits. In a batch of several, none is one by a predicate: the
- * first speaks for all.
+ * Whether this turn is a barrier while it waits. Only the first message of a batch is tested,
+ * because a batch of several messages has none for which barrier_if is true.
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {
@@ -183,13 +198,17 @@ static inline bool turn_wants_barrier(const struct tr_self *self)
     return handler->is_barrier || handler->barrier_if(envelope_data(self->envelope));
 }
 
-/** From now on, until the end, no ask or notice of its actor begins. May be nested. */
+/**
+ * Makes a turn a barrier: no ask or notice of its actor begins before tr__barrier_end. Several
+ * turns of an actor may be barriers at the same time.
+ */
 void tr__barrier_begin(struct tr_self *self);
+/** Ends tr__barrier_begin. The last barrier of the actor releases its mail. */
 void tr__barrier_end(struct tr_self *self);
 
-/** Prepares a turn that resumes, of an actor that is metered or behind a barrier. */
+/** Prepares a turn that resumes, if its actor is metered or behind a barrier. */
 void tr__resume_prepare(struct tr_self *self);
-/** The end of a turn that has waited. False when its actor has stopped running. */
+/** Ends a turn that has waited. Returns false if its actor has stopped running. */
 bool tr__resumed_turn_finish(struct tr_self *self);
 
 #endif

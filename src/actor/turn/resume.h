@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A stretch: what a turn that has waited runs from one wait to the next.
+ * Stretches: what a turn that has waited runs from one wait to the next.
  *
- * It is inline, since a processor guesses wrongly where a function returns to that a switch of stacks
- * is in: who awaits and who runs an actor have no call between them and the switch. The rest of what
- * is to be known about turns that wait is in actor/turn/park.h.
+ * These functions are inline, because the processor mispredicts the return from a function that
+ * contains a switch of stacks. So there is no call between the switch and the code that waits, or
+ * between the switch and the code that runs an actor. actor/turn/park.h explains turns that wait.
  */
 #ifndef ACTOR_TURN_RESUME_H
 #define ACTOR_TURN_RESUME_H
@@ -17,7 +17,10 @@
 
 #define RESUME_INLINE __attribute__((__always_inline__)) static inline
 
-/** Puts a turn that begins to wait at the end of the list; one that waits again and again is there. */
+/**
+ * Moves a turn that begins to wait to the end of the list of turns that have waited. If it was the
+ * last one to wait, it is there already.
+ */
 RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 {
     if (__builtin_expect(extra->parked.turns.previous == &self->wait.link, 1))
@@ -27,8 +30,8 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 }
 
 /**
- * Runs a turn of the actor that runs, until it waits again or has ended; the latter is told by true.
- * `is_stuck`: on the thread that waits in it.
+ * Runs a turn of the running actor until it waits again, is stuck or has ended. Returns true if it
+ * has ended. `is_stuck`: the turn was stuck, and its own thread, which is back, runs it.
  */
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)
@@ -40,7 +43,7 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
     loop_step(&worker->loop);
     worker_set_type(worker, self->envelope->type);
     worker_set_handler(worker, self->handler);
-    worker->turns.message->turns++; /* a stretch is charged like a turn */
+    worker->turns.message->turns++; /* a stretch counts as a turn of the run */
     if (__builtin_expect(cell->flags & (CELL_METERED | CELL_BARRIER), 0))
         tr__resume_prepare(self);
     if (is_stuck) {
@@ -58,7 +61,7 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
     return true;
 }
 
-/** The same of a turn that waits. */
+/** As resume_until_wait, for a turn that waits: it is no longer counted as parked. */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_waits(self));
@@ -68,7 +71,7 @@ RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struc
     return resume_until_wait(worker, cell, self, false);
 }
 
-/** The same of one that is cancelled, whoever runs. */
+/** As resume_parked, for a turn that is cancelled: its actor need not be the one that runs. */
 RESUME_INLINE bool resume_cancelled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -79,7 +82,10 @@ RESUME_INLINE bool resume_cancelled(struct tr_self *self)
     return has_ended;
 }
 
-/** Goes on with the first turn that was woken. False when the actor has stopped running. */
+/**
+ * Resumes the first woken turn. Returns false if the actor has stopped running. After a trapped
+ * fault, abandons the turns that wait instead.
+ */
 RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -89,25 +95,25 @@ RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
         return true;
     }
     struct tr_self *self = woken_pop(cell);
-    worker->turns.message->envelope = NULL; /* of a turn that is over: who looks must not find it */
+    worker->turns.message->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
     if (!resume_parked(worker, cell, self))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
 }
 
-/** Whether a turn that has waited may do so again by park_plainly. */
+/** Whether a turn that has waited may wait again by park_plainly. */
 RESUME_INLINE bool park_is_plain(const struct tr_self *self)
 {
     const struct worker *worker = self->worker;
-    /* One test of what few have, instead of a branch for each. */
+    /* One test for several rare conditions, instead of a branch for each. */
     uintptr_t is_odd = (uintptr_t)self->capacity.favoured | (uintptr_t)self->capacity.grant |
                        (uintptr_t)self->outbox | (self->cell->flags & (CELL_METERED | CELL_IDLES));
-    TR_ASSERT_SLOW(!self->job); /* it waits for no function as well */
+    TR_ASSERT_SLOW(!self->job); /* a turn that awaits does not wait for a helper thread */
     return self->waits_plainly && !self->asks_barrier && !is_odd && !self->is_cancelled &&
            !worker->turns.depth && self->state == TURN_RUNS;
 }
 
-/** As tr__turn_park without a deadline, of a turn of which park_is_plain. */
+/** As tr__turn_park without a deadline. Requires park_is_plain. */
 RESUME_INLINE tr_status park_plainly(struct tr_self *self)
 {
     struct worker *worker = self->worker;

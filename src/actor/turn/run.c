@@ -2,10 +2,10 @@
 /**
  * Runs: from the run queue to the handlers, and where an actor goes afterwards.
  *
- * This is the path that every message takes, so what nearly all of them need is tested together and
- * stands in line, and the rest is apart. An actor is ordinary while none of CELL_SLOW_RUN is set, nobody
- * calls it and nothing is behind its door; a message is ordinary when it is a notice that travels inside
- * its envelope.
+ * Every message takes this path. So the code for ordinary actors and messages is inline, with few
+ * tests, and the code for all others is in separate functions. An actor is ordinary while none of
+ * CELL_SLOW_RUN is set, it has no control bits, and its door has no mail. A message is ordinary if
+ * it is a notice whose data is inside its envelope.
  */
 #include "actor/turn/run.h"
 
@@ -23,12 +23,13 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 
-/* There are three of what is RUN_INLINE, each for one way to call handlers. */
+/* The functions that are RUN_INLINE are compiled three times, once for each enum call_mode. */
 #define RUN_INLINE __attribute__((__always_inline__)) static inline
 
 /*
- * Has the compiler forget how it came to a pointer, and what it has read through it. Otherwise it keeps
- * that, and addresses of members, in registers of their own, which are few here, or on the stack.
+ * Hides from the compiler how a pointer was computed, and what was read through it. Otherwise the
+ * compiler keeps these values and the addresses of members in registers, which are scarce here, or
+ * on the stack.
  */
 #define RUN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
@@ -36,7 +37,11 @@ enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 /* ---- Messages. ---- */
 
-/* The end of a turn that did more than handle its message. As tr__turn_apply_result. */
+/*
+ * Ends a turn that has needs_slow_end, a request without an answer, or a result other than
+ * TR_NEXT_SAME. Returns as tr__turn_apply_result. If the turn has waited, ends its fiber and does
+ * not return.
+ */
 __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *self, tr_next next)
 {
     if (self->is_detached)
@@ -44,7 +49,7 @@ __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *sel
     return tr__turn_finish(self, next);
 }
 
-/* A turn begins of an actor that is metered, or behind a barrier. */
+/* Prepares a turn that begins, if its actor is metered or behind a barrier. */
 static void look_closely(struct tr_self *self)
 {
     const struct cell *cell = self->cell;
@@ -52,10 +57,13 @@ static void look_closely(struct tr_self *self)
         tr__budget_turn_begin(self);
     self->is_behind = cell->flags & CELL_BARRIER && !list_is_empty(&cell->extra->waits.line);
     if (self->is_behind)
-        turn_require_slow_end(self); /* its end takes that back */
+        turn_require_slow_end(self); /* tr__turn_finish clears is_behind */
 }
 
-/* A message is out of the mailbox. Of those that need a second look: false, nothing is to be handled. */
+/*
+ * Accounts for a message that was removed from the mailbox, if the message or its actor is not
+ * ordinary. Returns false if there is nothing to handle: the envelope was taken.
+ */
 __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
                                                         struct envelope *envelope)
 {
@@ -72,7 +80,7 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         tr__mail_drop(worker, envelope);
         return false;
     case ENVELOPE_EVENT:
-        turn_require_slow_end(self); /* the timer gets its envelope back */
+        turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its timer */
         if (cell->extra && envelope == cell->extra->idle.event)
             cell->extra->idle.event = NULL;
         return true;
@@ -89,7 +97,10 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
     }
 }
 
-/* A durable actor may be about to sleep, and has waited for the message that ends here without a handler. */
+/*
+ * Notifies a durable actor that a message ended without a turn, because the actor may have waited
+ * for that message before it sleeps.
+ */
 static void message_skipped(struct worker *worker, struct cell *cell)
 {
     const struct durable *durable = cell_durable(cell);
@@ -97,24 +108,24 @@ static void message_skipped(struct worker *worker, struct cell *cell)
         durable->hooks->on_skipped(worker, cell);
 }
 
-/* There is no handler for it. */
+/* Ends a message for which there is no handler. */
 __attribute__((__noinline__)) static void message_unhandled(struct tr_self *self)
 {
     tr__turn_unhandled(self);
     message_skipped(self->worker, self->cell);
 }
 
-/* A request whose time was up before it was handled. */
+/* Ends a request that timed out before it was handled: it becomes a dead letter. */
 __attribute__((__noinline__)) static void message_late(struct tr_self *self,
                                                        struct envelope *envelope)
 {
     self->envelope = NULL;
-    envelope->kind = ENVELOPE_ANSWERED; /* who asked knows */
+    envelope->kind = ENVELOPE_ANSWERED; /* the asker has its TR_TIMEOUT: send no answer */
     tr__mail_bury_one(self->worker, self->cell, envelope, TR_TIMEOUT);
     message_skipped(self->worker, self->cell);
 }
 
-/* Calls the handler of a handler, `call`. */
+/* Calls `call`, the function of a handler. */
 RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
                                 tr_next (*call)(tr_self *, void *, const void *), void *state,
                                 const void *message, enum call_mode mode)
@@ -129,7 +140,7 @@ RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
     return next;
 }
 
-/* A message that is out of the mailbox and is no ordinary one. As message_turn. */
+/* As message_turn, for a message that was accounted for, and is not ordinary or not `quick`. */
 RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
                                     struct envelope *envelope, enum call_mode mode)
 {
@@ -157,13 +168,16 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    self->envelope = NULL; /* who looks for a request must not find it in what is free */
+    self->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
     return true;
 }
 
 static_assert(TR_NEXT_SAME == 0, "the end of an ordinary turn is one test");
 
-/* A request that is out of the mailbox, inside its envelope, of an actor that is not watched. The same. */
+/*
+ * As message_turn, for a request whose data is inside its envelope, of an actor that has none of
+ * CELL_COUNTS_MESSAGES. The request was accounted for.
+ */
 RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, enum call_mode mode)
 {
@@ -178,19 +192,19 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     worker_set_handler(worker, entry->handler);
     tr_next next =
         call_handler(self, entry->handler, entry->call, cell->state, envelope->payload.bytes, mode);
-    bool is_open = self->envelope->kind == ENVELOPE_ASK; /* nobody has answered it */
+    bool is_open = self->envelope->kind == ENVELOPE_ASK; /* the handler has not answered */
     if (__builtin_expect(((uint32_t)next.code | self->needs_slow_end | is_open) != 0, 0))
         return message_end_slowly(self, next);
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    self->envelope = NULL; /* who looks for a request must not find it in what is free */
+    self->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
     return true;
 }
 
 /*
- * Handles a message that is out of the cycle. `is_plain`: its actor is known to have none of CELL_SLOW_CAPACITY.
- * False when the actor has stopped running.
+ * Handles a message that was removed from the cycle. `is_plain`: the caller knows that the actor
+ * has none of CELL_SLOW_CAPACITY. Returns false if the actor has stopped running.
  */
 RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, bool is_plain, enum call_mode mode)
@@ -239,25 +253,32 @@ static inline bool has_control(const struct cell *cell)
     return atom32_load(&cell->control, ATOM_RELAXED);
 }
 
+/* Whether the turns or the time of the run are used up. */
 static inline bool is_used_up(const struct tr_self *self, const struct worker *worker)
 {
     return self->turns >= self->turns_max || loop_is_time_up(&worker->loop);
 }
 
-/* Whether the next cycle of an actor that is between two, and has none of `flags`, is of notices alone. */
+/*
+ * Whether an actor that has no cycle has no control bits, none of `flags` and no mail behind its
+ * door. With CELL_SLOW_RUN in `flags`, its next cycle has only notices.
+ */
 RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 {
     return __builtin_expect(!has_control(cell), 1) && __builtin_expect(!(cell->flags & flags), 1) &&
            __builtin_expect(!door_has_mail(&cell->door), 1);
 }
 
-/* Begins the cycle of one that is ordinary, and gives the first message. NULL: none, it waits. */
+/*
+ * Begins the cycle of an actor of which is_ordinary, and returns the first message. NULL: there is
+ * none, and the actor is SCHED_WAITING now.
+ */
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
     TR_ASSERT_SLOW(!cell->cycle);
     if (__builtin_expect(!last, 0)) {
-        /* What comes now posts the door, or finds it waiting. */
+        /* Mail of other threads posts the door. Mail of this worker finds SCHED_WAITING. */
         cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
         return NULL;
     }
@@ -270,7 +291,7 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     return first;
 }
 
-/* The next message of a cycle that is not over. NULL: something comes first. */
+/* Returns the next message of a cycle. NULL: control bits or woken turns come first. */
 RUN_INLINE struct envelope *take_on(struct cell *cell)
 {
     if (__builtin_expect(has_control(cell) || cell->flags & CELL_WOKEN, 0))
@@ -279,8 +300,9 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 }
 
 /*
- * The next message to handle. NULL: there is none, the actor waits or is gone. Over the switch of stacks in
- * it only two registers are kept: so the worker and the actor are, and whoever needs `self` asks the worker.
+ * Returns the next message to handle. NULL: the run is over, and the actor waits, is queued again
+ * or is gone. Only two registers are kept across the switch of stacks in it, and they hold `worker`
+ * and `cell`. So it has no `self`: the caller reads worker->turns.message afterwards.
  */
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {
@@ -294,7 +316,7 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
                    __builtin_expect(!door_has_mail(&cell->door), 1)) {
             return take_notices(cell);
         } else if (cell->flags & CELL_WOKEN) {
-            /* Turns that may go on do so between any two messages. */
+            /* Woken turns resume between any two messages. */
             if (!resume_first_woken(worker, cell))
                 return NULL;
         } else {
@@ -306,15 +328,16 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
             break;
         }
         if (is_used_up(worker->turns.message, worker))
-            break; /* turns that waited have used it */
+            break; /* turns that resumed, or orders, have used up the run */
     }
     tr__cell_park_or_requeue(worker, cell);
     return NULL;
 }
 
 /*
- * Cycles, until nothing is left or the budget is used. `self` is the turn of the worker's messages; gives
- * the one that it has afterwards.
+ * Runs cycles of an actor until no mail is left, or the turns or the time of the run are used up.
+ * `self` is worker->turns.message. Returns worker->turns.message as it is afterwards, because a
+ * turn that waits is replaced there.
  */
 RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct tr_self *self,
                                enum call_mode mode)
@@ -332,14 +355,14 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             self = worker->turns.message;
         }
         if (__builtin_expect(!envelope, 0)) {
-            self->turns += !self->turns; /* to run for nothing is charged like a turn */
+            self->turns += !self->turns; /* a run without a turn is charged as one turn */
             return self;
         }
         bool has_more;
         do {
-            RUN_OPAQUE(self); /* so that its turns are counted in memory, by one addition */
+            RUN_OPAQUE(self); /* so that self->turns is counted in memory, by one addition */
             if (__builtin_expect(!message_turn(self, worker, cell, envelope, is_plain, mode), 0))
-                return worker->turns.message; /* it stops, or is gone */
+                return worker->turns.message; /* the actor stops, or is gone */
             TR_ASSERT_SLOW(self == worker->turns.message);
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
@@ -357,8 +380,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 }
 
 /*
- * Runs an actor, and then those that are next in the queue, as long as the loop would do nothing else
- * in between; each but the last is charged here.
+ * Runs an actor, and then the next actors of the queue, while the loop has nothing else to do in
+ * between. Returns the turns of the last actor; loop_next charges those of the others.
  */
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
                              enum call_mode mode)
@@ -367,7 +390,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
     if (__builtin_expect(worker->loop.hooks == &worker->shutdown.stats.hooks, 0))
-        loop_call_back(&worker->loop); /* actor/mail/shutdown_stats.h wants to see each run */
+        loop_call_back(&worker->loop); /* one actor only: mail/shutdown_stats.h counts each run */
     for (;;) {
         struct cell *cell = cell_of_task(task);
         RUN_OPAQUE(cell);
@@ -406,26 +429,30 @@ uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_
 
 /* ---- Where an actor goes after a run. ---- */
 
-/* What waits for an actor that is not running: mail, orders, or its own end. */
+/* Whether something waits for an actor that does not run: mail, control bits, or its own end. */
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
            mail_is_over(cell);
 }
 
+/* Lets an actor wait, unless mail or an order has arrived meanwhile. */
 static inline void settle_waiting(struct worker *worker, struct cell *cell)
 {
     cell_sched_change(cell, SCHED_WAITING);
     if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
         tr__waiters_serve(worker, cell);
-    /* The re-check: what came in between has posted the door, but there is no need to wait. */
+    /* Look again: mail that arrived meanwhile has posted the door. Do not wait for that post. */
     mail_look(worker, cell);
-    /* What was taken in may have been a dead letter of which this very actor was told. */
+    /* Mail that was taken in may be a dead letter, and this actor may be a subscriber of those. */
     if (cell->sched_state == SCHED_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
 }
 
-/* Of an actor that is sealed or metered. Apart, so that others pay for one test. */
+/*
+ * As settle_waiting, for an actor that is sealed or metered. A sealed actor may stop instead. Not
+ * inline, so that other actors pay for one test only.
+ */
 __attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
 {
     struct durable *durable = cell_durable(cell);

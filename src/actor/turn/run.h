@@ -16,9 +16,12 @@ struct worker;
 uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
 /** As tr__cell_run, in a system that traps faults. */
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
-/** As tr__cell_run, in a system whose threads are replaced. */
+/** As tr__cell_run, in a system with thread handoff. */
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max);
-/** Puts an actor that has been set up, or whose run is over, where it belongs. */
+/**
+ * Queues an actor that has been set up, or whose run is over, again if there is something to do for
+ * it. Otherwise the actor waits, or stops if it is sealed and has handled all its mail. Owner only.
+ */
 void tr__cell_park_or_requeue(struct worker *worker, struct cell *cell);
 
 #endif

@@ -39,6 +39,7 @@ void tr__become_forget(struct tr_self *self)
     self->become.message = NULL;
 }
 
+/* Resets what a turn leaves behind, for the next turn that uses the record. */
 static void story_clear(struct tr_self *self)
 {
     self->defer_count = 0;
@@ -51,6 +52,7 @@ static void story_clear(struct tr_self *self)
     self->state = TURN_RUNS;
 }
 
+/* Makes the error of a turn a failure of its actor. */
 static void fail(struct tr_self *self)
 {
     const char *where = self->kind == TURN_MESSAGE ? worker_type(self->worker)->name : "a signal";
@@ -82,7 +84,7 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next)
                                &self->error)) {
         case TR_OK:
             return true;
-        case TR_STOPPED: /* the set-up said so */
+        case TR_STOPPED: /* the set-up asked for it */
             tr__cell_stop(worker, cell, false);
             break;
         default:
@@ -99,7 +101,7 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next)
 
 /* ---- Messages: on the worker's own fiber. ---- */
 
-/* The envelope of this turn goes where it came from. */
+/* Returns the envelope of a turn to its timer or to the pool. */
 static void envelope_done(struct tr_self *self)
 {
     struct envelope *envelope = self->envelope;
@@ -114,7 +116,7 @@ void tr__turn_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     const struct envelope *envelope = self->envelope;
-    /* A signal that nobody handles is ignored. */
+    /* A signal without a handler is ignored. */
     if (envelope->type == &tr__idle_type || envelope->kind == ENVELOPE_SIGNAL) {
         atom64_count(&worker->counters.handled, 1);
         envelope_done(self);
@@ -144,12 +146,12 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         tr__turn_return_capacity(self);
     if (self->is_barrier)
         tr__barrier_end(self);
-    self->state = TURN_ENDED; /* a defer waits for nothing */
+    self->state = TURN_ENDED; /* so that a defer cannot wait */
     run_defers(self);
     if (self->asks.count)
         tr__asks_drop(self);
     if (self->is_cancelled)
-        next = same; /* nobody asks it any more */
+        next = same; /* the result of a cancelled turn is ignored */
     if (self->batch)
         tr__batch_end(self, next);
     if (next.code == TR_NEXT_UNHANDLED) {
@@ -160,7 +162,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         self->envelope = NULL;
     } else {
         atom64_count(&worker->counters.handled, 1);
-        /* A timer takes its message back before the actor may end, and all its timers with it. */
+        /* Return the envelope to its timer now: below the actor may end, with all its timers. */
         if (self->envelope->kind == ENVELOPE_EVENT)
             envelope_done(self);
     }
@@ -177,7 +179,10 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     return is_running;
 }
 
-/* A message's turn has crashed; its stack is gone, and this is a fresh one. */
+/*
+ * Ends a turn of a message that was aborted, and continues with the worker's loop. Runs on a fresh
+ * stack: that of the turn was dropped.
+ */
 static void message_crashed(void *context)
 {
     struct tr_self *self = context;
@@ -192,6 +197,7 @@ static void message_crashed(void *context)
 
 /* ---- Other calls of user code: each on a fiber of its own. ---- */
 
+/* The fiber of a call: calls the user code and switches back to tr__call_hook. */
 static void call_main(void *context)
 {
     struct tr_self *self = context;
@@ -202,6 +208,7 @@ static void call_main(void *context)
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
+/* Ends a call, or a turn that has waited, that was aborted. On a fresh stack. */
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
@@ -210,8 +217,9 @@ static void call_crashed(void *context)
 }
 
 /*
- * A stack for a call. The last signal of an incarnation must come (L-05), so one stack is kept for it. One is enough:
- * the handlers of these signals cannot spawn, so none of them runs inside another.
+ * Returns a fiber for a call; NULL if there is none. The last signal of an incarnation must be
+ * delivered (L-05), so one fiber is reserved for it. One is enough: the handlers of these signals
+ * cannot spawn, so none of them runs inside another.
  */
 static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, struct tr_self *self)
 {
@@ -227,7 +235,7 @@ static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, stru
     return fiber;
 }
 
-/* The kept stack has gone back to the pool with its fiber: keeps another one. */
+/* Reserves another fiber. Its stack is there: the pool has got back that of the last one. */
 static void keep_last(struct worker *worker)
 {
     tr_status status =
@@ -266,7 +274,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     if (!running)
-        loop_step(&worker->loop); /* before, and after, it is the runtime that takes the time */
+        loop_step(&worker->loop); /* time before and after the call is not the actor's */
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
     worker_set_handler(worker, tr__dispatch_handler(cell->dispatch, call));
@@ -304,7 +312,7 @@ void tr__turn_abort(struct tr_self *self, tr_next next)
     struct worker *worker = self->worker;
     self->call.next = next;
     TR_ASSERT(self->is_detached ? !worker->turns.depth : self == worker_turn(worker));
-    /* A defer of a turn that has waited runs on the stack of who resumed it, which cannot be left. */
+    /* The defers of a detached turn run on the fiber that resumed it, which cannot be dropped. */
     TR_ASSERT(!self->is_detached || self->state == TURN_RUNS);
     void (*crashed)(void *self) = message_crashed;
     if (worker->turns.depth || self->is_detached)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Runs and turns: where user code is called, and what follows from what it returns.
+ * Turns: the end of a turn, what the result of a handler does, and calls of user code that handle
+ * no message. actor/turn/run.h calls the handlers of messages.
  */
 #ifndef ACTOR_TURN_TURN_H
 #define ACTOR_TURN_TURN_H
@@ -13,35 +14,44 @@ struct cell;
 struct worker;
 
 /**
- * Calls user code that handles no message, on a fiber of its own, and gives the turn that it was,
- * valid until tr__call_hook_end; self->next is what came of it. NULL when there is no stack or the calls
- * are nested too deep: nothing was called.
+ * Calls user code that handles no message, on a fiber of its own, and then the defers of that turn.
+ * Returns the turn, which is valid until tr__call_hook_end; self->call.next is the result. Returns
+ * NULL if there is no stack or the calls are nested too deep: nothing was called. Owner only.
  */
 struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum turn_kind kind,
                               tr_next (*call)(tr_self *self, void *state, const void *message),
                               const void *message, uint64_t causal);
-/** Runs the defers of that turn, frees its scratch memory, and gives the turn back. */
+/** Ends tr__call_hook: frees the scratch memory of the turn, and the turn. */
 void tr__call_hook_end(struct tr_self *self);
 
-/** Drops what tr_become was given for a set-up, if it was; before the turn's scratch memory goes. */
+/**
+ * Drops the set-up message that tr_become got, if any. Before the turn's scratch memory is freed.
+ */
 void tr__become_forget(struct tr_self *self);
 
 /**
- * Does what a handler's result asks for. False when the actor has stopped running: it may be gone,
- * and its cell another's, on another worker.
+ * Does what a handler's result asks for. Returns false if the actor has stopped running: it may be
+ * gone then, and its cell may belong to another actor, on another worker. Owner only.
  */
 bool tr__turn_apply_result(struct tr_self *self, tr_next next);
 
-/** The message of this turn is a dead letter that nobody handled. */
+/**
+ * Ends the message of a turn that no handler took: makes it a dead letter, and refuses it if it is
+ * a request. A signal is ignored instead.
+ */
 void tr__turn_unhandled(struct tr_self *self);
 
-/** The end of a turn that is more than ordinary, on the fiber of the worker. As tr__turn_apply_result. */
+/**
+ * Ends a turn of a message that cannot end the quick way (tr_self.needs_slow_end, a request without
+ * an answer, or a result other than TR_NEXT_SAME), on the fiber of the worker. Returns as
+ * tr__turn_apply_result.
+ */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 
-/** The same with another result than a failure. */
+/** As tr__turn_crash, with the result `next` instead of a failure. */
 TR_NO_RETURN void tr__turn_abort(struct tr_self *self, tr_next next);
 
-/** The place of one call of tr_defer. */
+/** Returns the record of the call of tr_defer with this index. */
 static inline struct turn_defer *turn_defer_at(struct tr_self *self, uint32_t index)
 {
     return index < TURN_DEFERS ? &self->defers.few[index] : &self->defers.more[index - TURN_DEFERS];
