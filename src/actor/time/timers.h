@@ -25,7 +25,7 @@ enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get to run *
  */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** The turn of a timer's message has ended: takes the envelope. */
+/** Takes back the envelope of a timer's message whose turn has ended. Owner only. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
