@@ -363,8 +363,8 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         now_ns = platform->mono_now(platform);
     }
     /*
-     * It stays announced as asleep, so that whoever posts makes the descriptor readable, and so does
-     * the time of the next timer; and it is readable now if there is more to do.
+     * It stays announced as asleep, so that whoever posts makes the descriptor readable, and so
+     * does the time of the next timer; and it is readable now if there is more to do.
      */
     if (!is_over) {
         (void)loop->hooks->on_idle(loop);
