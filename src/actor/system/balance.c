@@ -11,21 +11,29 @@
 struct cell;
 struct worker;
 
-#define SAMPLE_NS (100 * TR_MICROSECOND) /* a sample at least this often, if there is mail */
-#define BUSY_NS (200 * TR_MICROSECOND)   /* the shortest stretch that says something about load */
-#define CROWDED_NS TR_MILLISECOND        /* it must last: who has just begun has many ready once */
-#define CHEAP_TURN_NS 1000               /* below this a message that goes far costs too much */
+/* The longest time between two samples of a worker, if there is mail. */
+#define SAMPLE_NS (100 * TR_MICROSECOND)
+/* The shortest time over which the load of a worker is measured. */
+#define BUSY_NS (200 * TR_MICROSECOND)
+/* How long several actors must be ready: a worker that has just started has many ready once. */
+#define CROWDED_NS TR_MILLISECOND
+/* If turns are shorter than this on average, a message to another worker costs too much. */
+#define CHEAP_TURN_NS 1000
 
 enum {
-    SAMPLE_POSTS = 16,  /* and one of so many posts */
-    TALKS_OLDER = 4,    /* samples after which the one that was spawned first follows, */
-    TALKS_YOUNGER = 12, /* and the other: they must not change places */
-    LOOK_MAX = 512,     /* ready actors that a look walks over */
-    GIVE_MAX = 128,     /* of them, those that go at once */
-    RESTLESS_ODDS = 4   /* one of so many moves when that is tested */
+    SAMPLE_POSTS = 16, /* of this many posts one is sampled */
+    /*
+     * The number of samples after which an actor moves to the worker of its sender: less for the
+     * older actor of the two, so that they do not change places.
+     */
+    TALKS_OLDER = 4,
+    TALKS_YOUNGER = 12,
+    LOOK_MAX = 512,   /* ready actors that are examined at once, at most */
+    GIVE_MAX = 128,   /* actors that are given to one worker at once, at most */
+    RESTLESS_ODDS = 4 /* TR_BALANCE_RESTLESS, for tests: moves at one of this many chances */
 };
 
-/* Whether there is nobody to share with; or it has nothing to share, since it leaves. */
+/* Whether the worker takes no part in balance: it is the only open one, or it leaves. */
 static bool is_alone(const struct worker *worker)
 {
     return system_open_workers(worker->system) == 1 || worker_leaves(worker);
@@ -50,9 +58,9 @@ void tr__balance_arrived(struct worker *worker, const struct cell *cell)
         (struct balance_stay){cell->identity, worker->loop.now_ns + TR_MOVED_STAYS_NS};
 }
 
-/* ---- Moves without need, for tests. ---- */
+/* ---- Random moves, for tests: TR_BALANCE_RESTLESS. ---- */
 
-/* Any other worker. */
+/* Returns the index of another open worker, at random. */
 static uint32_t elsewhere(struct worker *worker)
 {
     uint32_t count = system_open_workers(worker->system);
@@ -91,7 +99,10 @@ void tr__balance_rest(struct worker *worker)
         atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
 }
 
-/* Who takes the mark away feeds it. */
+/*
+ * Removes the mark of a hungry worker. Returns true to the thread that has removed it: that thread
+ * may give actors to the worker, or is the worker itself.
+ */
 static bool hunger_take(struct worker *worker)
 {
     if (!atom32_load(&worker->balance.is_hungry, ATOM_RELAXED) ||
@@ -108,7 +119,10 @@ void tr__balance_rise(struct worker *worker)
     (void)hunger_take(worker);
 }
 
-/* Gives every second of the first actors of a class away that may go. */
+/*
+ * Goes through the first actors of a class and gives away every second of those that may move, at
+ * most `max`. Returns how many.
+ */
 static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max)
 {
     struct runqueue *queue = &worker->loop.queue;
@@ -158,7 +172,7 @@ static void feed(struct worker *worker, uint32_t ready)
         ready -= given;
         if (given)
             continue;
-        /* It sleeps as before, and nobody has woken it. */
+        /* No actor could move: the other worker still sleeps, so it is marked as hungry again. */
         if (!atom32_exchange(&system->workers[to]->balance.is_hungry, 1, ATOM_RELAXED))
             atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
         return;
@@ -170,7 +184,7 @@ void tr__balance_round(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
-    runqueue_even(&worker->loop.queue); /* timers have made actors ready: these may go as well */
+    runqueue_even(&worker->loop.queue); /* actors that timers made ready may move too */
     if (worker_leaves(worker))
         tr__leave_round(worker);
     if (system->options.balance != TR_BALANCE_ON || is_alone(worker)) {
@@ -202,7 +216,10 @@ void tr__balance_round(struct worker *worker)
 
 /* ---- Talk. ---- */
 
-/* The worker from which the newest letter behind the door comes; CELL_FOREIGN for nobody's. */
+/*
+ * Returns the owner of the sender of the newest message behind the door, and sets `ref` to that
+ * sender. CELL_FOREIGN: there is no such message, or its sender has no owner.
+ */
 static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
@@ -216,7 +233,7 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
     return sender ? cell_owner(sender) : CELL_FOREIGN;
 }
 
-/* Counts one more letter from that worker. True when it is enough to go there. */
+/* Counts one more message from this worker. Returns true if there are enough to move there. */
 static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from,
                       uint64_t sender)
 {
@@ -229,7 +246,10 @@ static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t f
     if (talk->worker != from)
         return false;
     talk->count++;
-    /* The older one of two is the one whose ref is smaller, more or less; it matters not. */
+    /*
+     * The actor with the smaller ref counts as the older one. This may be wrong, which does no
+     * harm: the two only need different numbers.
+     */
     return talk->count >= (cell->identity < sender ? TALKS_OLDER : TALKS_YOUNGER);
 }
 

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Balance: who moves to which worker, and when (docs/design/balance.md).
+ * Balance: which actor moves to which worker, and when (docs/design/balance.md).
  *
- * Two rules. *Load*: a worker that goes to sleep says that it is hungry. One that has not rested for a
- * whole round and has several actors ready gives it a share of them, if what they do is worth more
- * than the way. *Talk*: mail from elsewhere is sampled; an actor that keeps getting it from one
- * worker goes there, unless that worker has more to do than its own. Who has moved stays for a while.
+ * 1. Load: a worker that goes to sleep marks itself as hungry. A worker that has been busy and had
+ *    several actors ready for a while gives a share of them to a hungry worker. It does so only if
+ *    their turns take longer than the cost of a message to another worker.
+ * 2. Talk: the mail that comes from other workers is sampled. An actor that keeps receiving mail
+ *    from one other worker moves there, unless that worker has more to do than the actor's own.
+ *
+ * An actor that has moved stays at its new worker for at least TR_MOVED_STAYS_NS.
  */
 #ifndef ACTOR_SYSTEM_BALANCE_H
 #define ACTOR_SYSTEM_BALANCE_H
@@ -15,15 +18,15 @@
 struct cell;
 struct worker;
 
-/** A round of a worker begins. Worker only. */
+/** Called at the beginning of a round: gives ready actors to hungry workers. Worker only. */
 void tr__balance_round(struct worker *worker);
 
-/** As balance_post, when it is time for a sample. */
+/** The slow part of balance_post: takes a sample. Returns as balance_post. Worker only. */
 bool tr__balance_sample(struct worker *worker, struct cell *cell);
 
 /**
- * An actor of this worker was posted, and its mail is still behind the door. True when it has moved
- * instead, and is gone. Worker only.
+ * Called when an actor of this worker was posted and its mail is still behind the door. Returns
+ * true if the actor has moved to another worker; then the caller must not touch it. Worker only.
  */
 static inline bool balance_post(struct worker *worker, struct cell *cell)
 {
@@ -33,12 +36,12 @@ static inline bool balance_post(struct worker *worker, struct cell *cell)
     return tr__balance_sample(worker, cell);
 }
 
-/** An actor has arrived from another worker. Worker only. */
+/** Called when an actor has arrived from another worker: it stays for a while. Worker only. */
 void tr__balance_arrived(struct worker *worker, const struct cell *cell);
 
-/** Nothing to do: the worker is about to sleep. Worker only. */
+/** Marks the worker as hungry: it has nothing to do and is about to sleep. Worker only. */
 void tr__balance_rest(struct worker *worker);
-/** It is up again. Worker only. */
+/** Removes the mark of tr__balance_rest: the worker is awake again. Worker only. */
 void tr__balance_rise(struct worker *worker);
 
 #endif

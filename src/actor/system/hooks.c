@@ -17,7 +17,7 @@ static void hook_main(void *context)
     platform->wake(platform, parker);
 }
 
-/* The report has it, and the log if it went wrong. */
+/* Adds a hook that has ended or timed out to the report, and logs it if it has failed. */
 static void note(struct hook *hook, tr_status status, tr_time took_ns)
 {
     struct tr_system *system = hook->system;
@@ -40,7 +40,7 @@ static void note(struct hook *hook, tr_status status, tr_time took_ns)
             status == TR_TIMEOUT ? "the hook has not returned in time" : tr_status_text(status));
 }
 
-/* Until the hook has returned or its time is up. */
+/* Waits for a hook. Returns true if it has returned, false if the deadline has passed. */
 static bool hook_wait(struct hook *hook, tr_time deadline_ns, void (*on_wake)(void *context),
                       void *context)
 {
@@ -100,7 +100,7 @@ void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *pa
     }
 }
 
-/* ---- Those before: tr_system_shutdown does not wait for them. ---- */
+/* ---- The hooks of TR_BEFORE_STOP: tr_system_shutdown does not wait for them. ---- */
 
 static void leader_main(void *context)
 {
@@ -110,7 +110,7 @@ static void leader_main(void *context)
     if (platform->parker_new(platform, &parker) != TR_OK)
         parker = NULL;
     tr__hooks_call(system, TR_BEFORE_STOP, parker, NULL, NULL);
-    /* One that hangs may still wake it. */
+    /* A hook that has timed out may still wake the parker: then it is not freed. */
     if (parker && !atom32_load(&system->shutdown.hooks.hung, ATOM_RELAXED))
         platform->parker_free(platform, parker);
     tr__shutdown_begin(system);
@@ -121,7 +121,10 @@ void tr__hooks_lead(struct tr_system *system)
     const tr_platform *platform = system->platform;
     struct shutdown *shutdown = &system->shutdown;
     tr_thread *leader = NULL;
-    /* It may be done before it is written down; who joins it takes the lock first. */
+    /*
+     * The leader may end before it is stored. A thread that joins it takes the lock first, so it
+     * finds the leader stored.
+     */
     lock_take(&shutdown->lock);
     tr_status status =
         platform->thread_start(platform, "troupe-hooks", leader_main, system, &leader);

@@ -2,8 +2,9 @@
 /**
  * Functions that are called before and after the actors of a system stop.
  *
- * Each runs on a thread of its own. Those before are led by one more thread, since
- * tr_system_shutdown does not wait; those after by who waits for the system.
+ * Each hook runs on a thread of its own. The hooks of TR_BEFORE_STOP are called by one more thread,
+ * the leader, because tr_system_shutdown does not wait. The hooks of TR_AFTER_STOP are called by
+ * the thread that waits for the shutdown.
  */
 #ifndef ACTOR_SYSTEM_HOOKS_H
 #define ACTOR_SYSTEM_HOOKS_H
@@ -14,19 +15,24 @@ struct hooks;
 
 struct tr_system;
 
-/** Whether there is a hook of that phase. Any thread, once the shutdown was called. */
+/** Whether there is a hook of this phase. Any thread, after the shutdown was asked for. */
 bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase);
 
 /**
- * Calls the hooks of a phase, one after the other, sleeping on `parker`; NULL: on the calling thread,
- * in place. After each sleep on_wake is called if it is not NULL.
+ * Calls the hooks of a phase, one after the other. Each runs on a thread of its own, and the caller
+ * sleeps on `parker` until it returns or its timeout has passed. If `parker` is NULL, or no thread
+ * can be started, the hook runs on the calling thread, without a timeout. After each sleep on_wake
+ * is called if it is not NULL.
  */
 void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *parker,
                     void (*on_wake)(void *context), void *context);
 
-/** Calls those before on a thread of their own, then begins the shutdown. Or in place, if need be. */
+/**
+ * Starts the leader, which calls the hooks of TR_BEFORE_STOP and then begins the shutdown. If the
+ * leader cannot be started, does both on the calling thread.
+ */
 void tr__hooks_lead(struct tr_system *system);
-/** Joins that thread. It has begun the shutdown. */
+/** Joins the leader, if there is one. On return it has begun the shutdown. */
 void tr__hooks_join(struct tr_system *system);
 
 #endif

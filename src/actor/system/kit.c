@@ -23,10 +23,10 @@ struct tr_kit {
     struct virtual_platform *virtual;
     struct tr_system *system;
     tr_client *client;
-    struct rng rng; /* which worker goes next */
+    struct rng rng; /* chooses the worker that runs next */
     uint64_t trace;
     bool is_stepping;
-    uint64_t thread_id; /* of the only thread that there is */
+    uint64_t thread_id; /* of the only thread */
 };
 
 static void trace(struct tr_kit *kit, uint64_t value)
@@ -35,8 +35,9 @@ static void trace(struct tr_kit *kit, uint64_t value)
 }
 
 /*
- * A worker that has something to do, chosen by the seed; NULL when none has, or when the choice fell
- * on the helpers of tr_blocking, which have then had their turn.
+ * Returns a worker that has something to do, chosen by the seed. NULL: no worker has, or the choice
+ * fell on the store or on a helper of tr_blocking. In the second case that has made one step, and
+ * `has_helped` is true.
  */
 static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 {
@@ -78,7 +79,10 @@ bool tr_kit_step(tr_kit *kit)
     if (!worker)
         return has_helped;
     kit->is_stepping = true;
-    /* What a handler must not call is refused as it is on a thread of its own. */
+    /*
+     * The worker gets the id of this thread. So verbs that a handler must not call are refused, as
+     * they are if the worker has a thread of its own.
+     */
     atom64_store(&worker->thread_id, kit->thread_id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
     ready_rise(&worker->loop.ready);
@@ -103,7 +107,7 @@ size_t tr_kit_settle(tr_kit *kit)
     return steps;
 }
 
-/* When something falls due next. */
+/* Returns when something falls due next in any worker. */
 static tr_time next_alarm(const struct tr_kit *kit)
 {
     tr_time next_ns = TR_NEVER;
@@ -136,7 +140,10 @@ void tr_kit_advance(tr_kit *kit, tr_time ns)
     advance_to(kit, kit->virtual->mono + ns);
 }
 
-/* A client waits: one step, or the clock moves to what comes next. */
+/*
+ * Called when a client waits: makes one step. If there is nothing to do, moves the clock to the
+ * next event, at most to the client's deadline.
+ */
 static bool on_park(void *context, tr_time deadline_ns)
 {
     struct tr_kit *kit = context;
@@ -187,7 +194,7 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
-    kit->system->run.phase = SYSTEM_EMBEDDED; /* nobody else knows it yet */
+    kit->system->run.phase = SYSTEM_EMBEDDED; /* without the lock: no other thread knows it yet */
     return kit;
 
 free_system:
@@ -253,9 +260,9 @@ uint64_t tr_kit_trace(const tr_kit *kit)
     return kit->trace;
 }
 
-/* ---- The law of conservation. ---- */
+/* ---- Conservation: each accepted message is handled, dead or queued. ---- */
 
-/* Room of a mailbox that is on its way to a sender, or back. */
+/* Capacity of a mailbox that is on its way to a sender, or back. */
 struct journey {
     int32_t messages;
     int32_t lines;
@@ -265,13 +272,13 @@ struct census {
     struct slots *slots;
     uint64_t queued;          /* messages in mailboxes and inboxes */
     uint64_t live;            /* actors */
-    struct journey *journeys; /* by slot */
+    struct journey *journeys; /* of each cell, by slot */
 };
 
 struct tally {
     uint64_t lines;      /* of all messages in the lists of an actor */
-    int32_t roomy;       /* those that have capacity in its mailbox, */
-    int32_t roomy_lines; /* and their memory */
+    int32_t roomy;       /* messages that take capacity of its mailbox */
+    int32_t roomy_lines; /* memory of these messages */
 };
 
 static void tally_roomy(struct tally *tally, const struct envelope *envelope)
@@ -308,7 +315,7 @@ static void count_journey(struct census *census, struct envelope *envelope, uint
     journey->lines += capacity->lines;
 }
 
-/* Room that is in the inbox of a cell, or in the hands of its turns. */
+/* Counts the capacity that is in the inbox of a cell, or was granted to one of its parked turns. */
 static void count_journeys(struct census *census, const struct cell *cell)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
@@ -374,7 +381,10 @@ static void census_cell(struct census *census, const struct cell *cell)
     TR_ASSERT((cell->sched_state == SCHED_READY) <= (cell->life < LIFE_STOPPED));
 }
 
-/* Free slots have no owner, and so do clients; these have a ref to show. Nobody lives in a group address. */
+/*
+ * Whether no actor and no client is in a slot. A free slot has no owner and no ref; a client has no
+ * owner, but a ref. A group address is not an actor.
+ */
 static bool slot_is_free(const struct cell *cell)
 {
     return cell_is_group_address(cell) ||

@@ -4,12 +4,12 @@
 #include "actor/system/move.h"
 #include "base/assert.h"
 
+/* The shortest time between two looks. */
 #define LEAVE_EVERY_NS TR_MILLISECOND
-enum {
-    LEAVE_PAUSE = 20
-}; /* a look over many slots is followed by a pause of so many times its length */
+/* A look that takes long is followed by a pause of this many times its duration. */
+enum { LEAVE_PAUSE = 20 };
 
-/* To all that are left, in equal shares. */
+/* Returns the worker that gets an actor: the open workers get equal shares. */
 static uint32_t target(const struct worker *worker, const struct cell *cell)
 {
     return slots_number(worker->slots, cell) % system_open_workers(worker->system);
@@ -21,7 +21,10 @@ static bool give(struct worker *worker, struct cell *cell)
         return false;
     if (tr__move_give(worker, cell, target(worker, cell), false))
         return true;
-    /* A post that is on its way may bring nothing that makes it run: that is no reason to stay. */
+    /*
+     * If a post is on its way, the actor stays for now. The post may not make it run, so no run
+     * would cause the next look: ask for one.
+     */
     worker->leave.is_due |= !door_is_idle(&cell->door);
     return false;
 }

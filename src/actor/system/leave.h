@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A worker that is to have no actors any more, because there are to be fewer workers.
+ * A worker that leaves: it must give its actors away, because tr_system_set_workers has reduced the
+ * number of workers.
  *
- * Nothing begins there, and in its rounds it gives away who may go. Those with a turn that waits go when
- * that is over: whatever ends it is work, and after work comes another look. Pinned actors stay. The
- * thread stays too, asleep; it is there when the worker is wanted again.
+ * No actor starts on such a worker. In its rounds the worker gives away the actors that may move.
+ * An actor with a parked turn moves when that turn is over: what ends the turn is a run, and after
+ * a run the worker looks again. Pinned actors stay. The thread stays too, asleep, and is used when
+ * the worker is opened again.
  */
 #ifndef ACTOR_SYSTEM_LEAVE_H
 #define ACTOR_SYSTEM_LEAVE_H
@@ -18,16 +20,16 @@
 
 struct worker;
 
-/** A round of a worker begins that is to have no actors. Worker only. */
+/** Called at the beginning of a round of a worker that leaves: gives actors away. Worker only. */
 void tr__leave_round(struct worker *worker);
 
-/** Whether this worker is to have no actors. Any thread. */
+/** Whether this worker leaves, that is, must give its actors away. Any thread. */
 static inline bool worker_leaves(const struct worker *worker)
 {
     return worker->index >= system_open_workers(worker->system);
 }
 
-/** When it wants to look again, TR_NEVER for not at all. Worker only. */
+/** Returns when the worker must call tr__leave_round again; TR_NEVER: not at all. Worker only. */
 static inline tr_time leave_next(const struct worker *worker)
 {
     if (!worker_leaves(worker))

@@ -13,7 +13,11 @@
 #include "actor/turn/run.h"
 #include "base/assert.h"
 
-/* What few actors have and what is bound to the worker: those stay until it is over. */
+/*
+ * Whether the rare parts of an actor allow a move. Parked turns, asks, a function of tr_blocking,
+ * senders that wait, held mail, and failures and restarts that are being handled are bound to the
+ * worker: an actor with any of these stays until they are over.
+ */
 static bool extra_may_move(const struct cell_extra *extra)
 {
     if (extra->parked.count || extra->asks.then_count || extra->asks.table.count ||
@@ -35,7 +39,10 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
         cell->dispatch->behavior->options.is_pinned)
         return false;
-    /* Who watches a group is known by two refs to the worker of its group supervisor. */
+    /*
+     * A group supervisor stays: the watchers of its group are known to its worker by two refs, that
+     * of the supervisor and the group address.
+     */
     if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
     if (cell == worker->system->user.guardian || atom32_load(&cell->control, ATOM_RELAXED))
@@ -56,7 +63,10 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
               (cell->sched_state == SCHED_READY && !has_post));
     TR_ASSERT(cell_owner(cell) == worker->index);
     TR_ASSERT(to < system->worker_count);
-    /* There may be fewer workers, or more, since that was chosen. In a shutdown nobody moves. */
+    /*
+     * `to` may be this worker, because the number of open workers may have changed since `to` was
+     * chosen. No actor moves during a shutdown.
+     */
     if (to == worker->index || atom32_load(&system->ending.is_stopping, ATOM_RELAXED))
         return false;
     struct timer_parcel *parcel;
@@ -77,7 +87,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     return true;
 }
 
-/* Some of its timers are lost: it must not go on as if they were there. */
+/* Fails an actor that has lost timers by its move: it must not continue as if it had them. */
 static void fail(struct worker *worker, struct cell *cell)
 {
     tr_error error;
@@ -95,16 +105,23 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->sched_state == SCHED_MOUNTING && cell_owner(cell) == CELL_FOREIGN);
     struct dispatch *dispatch = tr__dispatch_of(&worker->dispatches, cell->dispatch->behavior);
     if (!dispatch) {
-        /* Out of memory. Where it comes from there is one, and the post is in hand. */
+        /*
+         * Out of memory: give the actor back. Its previous worker has a dispatch for this behavior,
+         * and this worker still holds the post.
+         */
         (void)loop_post(&system->workers[cell->dispatch->worker]->loop, &cell->door.ready);
         return;
     }
     ATOM_POKE(&cell->dispatch, dispatch);
-    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE); /* partner: who looks at all */
+    atom32_store(
+        &cell->door.owner, worker->index, ATOM_RELEASE); /* partner: threads that scan all cells */
     tr__watches_unpack(worker, cell);
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
-    /* As one who waits it is asked, should somebody ask why; one who fails is in no queue. */
+    /*
+     * SCHED_WAITING, because the mail that is taken in next may ask why the actor waits.
+     * SCHED_RUNNING for an actor that fails below, because it must be in no queue.
+     */
     cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);

@@ -2,14 +2,20 @@
 /**
  * How an actor moves to another worker: with its state, its mail, its watches and its timers.
  *
- * Only its owner gives it away, between two turns, when it is ready and in no queue. First it takes the
- * post of the door; if that is somebody else's, the actor stays. With the post in hand it can be neither
- * posted nor ordered past its new owner: whoever pushes finds the door posted. Then the owner is
- * nobody, all mail goes behind the door, and the door is posted to the new worker, which alone
- * writes itself as owner, when it takes the post. tests/explore/models/move.c runs this in all orders.
+ * 1. Only the owner gives an actor away, between two turns. The actor waits, or is ready; then the
+ *    owner takes it out of its queue.
+ * 2. The owner first takes the post of the door. If another thread has the post, the actor stays.
+ *    While the owner has it, no post and no order can bypass the new owner, because a thread that
+ *    pushes finds the door posted.
+ * 3. Then the owner sets the actor's owner to nobody (CELL_FOREIGN), so that all mail goes behind
+ *    the door, and posts the door to the new worker.
+ * 4. Only the new worker writes itself as owner, when it takes the post.
  *
- * So a post never reaches a worker that does not own its actor. There is one exception: a child that has
- * ended is posted to the worker of its parent, which may have moved; it is passed on.
+ * tests/explore/models/move.c runs this in all orders.
+ *
+ * So a post never reaches a worker that does not own its actor. There is one exception: a child
+ * that has ended is posted to the worker of its parent. If the parent has moved meanwhile, that
+ * worker passes the post on.
  */
 #ifndef ACTOR_SYSTEM_MOVE_H
 #define ACTOR_SYSTEM_MOVE_H
@@ -20,19 +26,23 @@
 struct cell;
 struct worker;
 
-/** Whether an actor of this worker may go elsewhere when it must. Owner only. */
+/** Whether an actor may move because its worker leaves (actor/system/leave.h). Owner only. */
 bool tr__move_may_leave(const struct worker *worker, const struct cell *cell);
-/** The same without need: those of the pool stay where the ring has placed them. Owner only. */
+/**
+ * Whether an actor may move for balance. As tr__move_may_leave, but actors of the pool stay where
+ * the hash ring has placed them, unless their behavior has `balances`. Owner only.
+ */
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell);
 
 /**
- * Gives an actor to another worker: one that waits, its post perhaps in the caller's hand; or one that
- * is ready, which the caller then takes out of its queue without looking at it. False when it stays,
- * as it was. Owner only.
+ * Gives an actor to the worker `to`. The actor waits, or is ready. `has_post`: the caller has the
+ * post of its door already; only for an actor that waits. Returns true if the actor was given: the
+ * caller must then take an actor that was ready out of its queue without touching the cell. False:
+ * the actor stays, unchanged. Owner only.
  */
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post);
 
-/** An actor that was given to this worker has arrived. */
+/** Takes in an actor that another worker has given to this one. Worker only. */
 void tr__move_take(struct worker *worker, struct cell *cell);
 
 #endif

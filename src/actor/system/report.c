@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a shutdown went: who was slow, who is still busy, and the words for it.
+ * The report of a shutdown: which actors were slow, which are still busy, and the text for people.
  */
 #include "actor/system/report.h"
 
@@ -16,9 +16,10 @@
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/blocking.h"
 
-#define WORTH_SAYING_NS (TR_SECOND / 2) /* who stops later than this is named to people */
+/* An actor that stops later than this is named in the text for people. */
+#define WORTH_SAYING_NS (TR_SECOND / 2)
 
-/* Paths are cut at the beginning: their ends tell more. */
+/* Copies a path. If it is too long, its beginning is cut off, because its end says more. */
 static void copy_path(char *to, size_t size, const char *path)
 {
     size_t length = strlen(path);
@@ -35,9 +36,12 @@ static void path_of(struct tr_system *system, const struct cell *cell, char *to,
     copy_path(to, size, path);
 }
 
-/* ---- What each did. ---- */
+/* ---- What each actor did. ---- */
 
-/* By what lines about actors are sorted: what was lost, who was not quick enough, what was done. */
+/*
+ * Returns the number by which lines about actors are sorted: first by messages lost, then whether
+ * the actor was late, then by messages handled.
+ */
 static uint64_t worth_of(uint64_t dead, bool is_late, uint64_t handled)
 {
     uint64_t lost = dead < INT32_MAX ? dead : INT32_MAX;
@@ -50,7 +54,7 @@ static uint64_t worth_of_line(const tr_report_actor *line)
     return worth_of(line->dead_letters, line->is_forced || line->after_ns < 0, line->handled);
 }
 
-/* Puts a line where it belongs; the least of all makes capacity. */
+/* Adds a line in its order. If there is no space, drops the line that is worth least. */
 static void line_add(struct report_lines *lines, const tr_report_actor *line)
 {
     uint32_t count = lines->count;
@@ -65,14 +69,14 @@ static void line_add(struct report_lines *lines, const tr_report_actor *line)
     lines->line[at] = *line;
 }
 
-/* What the next actor has to be worth more than. */
+/* Returns the number that the worth of the next actor must exceed to get a line. */
 static uint64_t floor_of(const struct report_lines *lines)
 {
     bool is_full = lines->count == TR_REPORT_ACTORS_MAX;
     return is_full ? worth_of_line(&lines->line[TR_REPORT_ACTORS_MAX - 1]) : 0;
 }
 
-/* An actor has ended. */
+/* Notes an actor that has ended. Owner only. */
 static void actor_note(struct worker *worker, const struct cell *cell, tr_time after_ns,
                        bool is_forced)
 {
@@ -96,7 +100,7 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
     lock_give(&shutdown->lock);
 }
 
-/* Those that have not ended; gives how many had something to tell. */
+/* Adds lines for the actors that have not ended. Returns how many have something to report. */
 static uint32_t actors_left(struct tr_system *system, struct report_lines *lines)
 {
     uint32_t told = 0;
@@ -120,13 +124,16 @@ static uint32_t actors_left(struct tr_system *system, struct report_lines *lines
     return told;
 }
 
-/* ---- Who was slow. ---- */
+/* ---- Actors that were slow to stop. ---- */
 
 static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_ns)
 {
     tr_shutdown_report *final = &shutdown->final;
     lock_take(&shutdown->lock);
-    /* Notes come in the order of time: the newest is the slowest, the last one makes capacity. */
+    /*
+     * Notes come in the order of time, so the newest one is the slowest and goes first. If there is
+     * no space, the last one is dropped.
+     */
     uint32_t kept = final->slow_count;
     if (kept == TR_REPORT_SLOW_MAX)
         kept--;
@@ -177,7 +184,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     is_forced &= (cell->flags & CELL_KILLING) != 0;
     if (is_forced)
         atom64_count(&worker->shutdown.forced, 1);
-    /* No clock is read unless a tick has passed. */
+    /* The clock is read only if a tick has passed. */
     if (loop_is_time_up(&worker->loop))
         tr__loop_look_at_clock(&worker->loop);
     tr_time after_ns = worker->loop.now_ns - began_ns;
@@ -189,7 +196,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     slow_add(shutdown, path, after_ns);
 }
 
-/* ---- Who is still busy. ---- */
+/* ---- Functions that are still busy. ---- */
 
 struct collector {
     struct tr_system *system;
@@ -197,7 +204,7 @@ struct collector {
     tr_time now_ns;
 };
 
-/* Where the next one is written down; NULL when there is no capacity, but it is counted. */
+/* Counts one more busy function. Returns the place for it; NULL: there is no space. */
 static tr_report_busy *busy_next(struct collector *collector)
 {
     tr_shutdown_report *report = collector->report;
@@ -218,7 +225,10 @@ static const char *handler_of(const struct cell *cell, const tr_type *type)
 
 static void busy_add_worker(struct collector *collector, struct worker *worker)
 {
-    /* The order matters: what was before the type was set can be seen by who has read it. */
+    /*
+     * The type is read before the cell. A thread that has read the type sees what the worker wrote
+     * before it set the type. Partner: worker_set_type.
+     */
     const tr_type *type = worker_type(worker);
     const struct cell *cell = worker_running(worker);
     if (!cell || !atom32_load(&worker->shutdown.is_stuck, ATOM_RELAXED))
@@ -249,7 +259,10 @@ static void busy_add_job(void *context, const struct blocking_job *job)
 
 static const char the_store[] = "the store";
 
-/* Durable actors do not end before what they have changed is on disk, or will never be. */
+/*
+ * Adds the store, if it is writing: a durable actor does not end before its changes are on disk or
+ * have failed to get there.
+ */
 static void busy_add_store(struct collector *collector)
 {
     const struct tr_system *system = collector->system;
@@ -300,14 +313,14 @@ static void fill_counts(struct tr_system *system, tr_shutdown_report *report)
     }
 }
 
-/* Under the lock. */
+/* Copies the lines about actors. Under the lock. */
 static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *report)
 {
     TR_ASSERT_SLOW(lock_is_held(&shutdown->lock));
     memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
 }
 
-/* Not everybody who waits asks for the report. */
+/* Logs what is left, because not every application asks for the report. */
 static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
 {
     tr__log(system,
@@ -350,7 +363,7 @@ void tr__report_lose(struct tr_system *system)
     for (uint32_t i = 0; i < left.count; i++)
         line_add(&shutdown->lines, &left.line[i]);
     fill_lines(shutdown, &report);
-    /* Meanwhile somebody may have been slow. */
+    /* Notes about slow actors may have come meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
     report.status = TR_SHUTDOWN_INCOMPLETE;
@@ -360,7 +373,7 @@ void tr__report_lose(struct tr_system *system)
     log_loss(system, &report);
 }
 
-/* Those that went wrong first, otherwise in their order. */
+/* Puts the hooks that have failed first. Otherwise the order stays. */
 static void sort_hooks(tr_shutdown_report *report)
 {
     tr_report_hook sorted[TR_HOOKS_MAX];
@@ -404,12 +417,12 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
     return status;
 }
 
-/* ---- For people. ---- */
+/* ---- The text for people. ---- */
 
 struct text {
     char *at;
     size_t size;
-    size_t length; /* of the whole, which may be more than there is capacity for */
+    size_t length; /* of the whole text; may be more than `size` */
 };
 
 static void say(struct text *text, const char *format, ...) TR_PRINTF(2, 3);

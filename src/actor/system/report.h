@@ -11,11 +11,20 @@ struct cell;
 struct tr_system;
 struct worker;
 
-/** A durable actor ends while the system stops, with changes that are not in the store. Its worker. */
+/**
+ * Notes and logs that a durable actor ends while the system stops, with changes that are not
+ * stored. Owner only.
+ */
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
-/** Whether there was one, although the store has not failed. */
+/**
+ * Whether a durable actor has ended with changes that are not stored, although the store has not
+ * failed. Any thread.
+ */
 bool tr__shutdown_has_unstored(struct tr_system *system);
-/** Completes `final`; those who are still busy are looked up. By the thread that waits for the shutdown. */
+/**
+ * Completes the report (`final`) of a shutdown that is given up: looks up the actors that are still
+ * busy. Called by the thread that waits for the shutdown.
+ */
 void tr__report_lose(struct tr_system *system);
 
 #endif

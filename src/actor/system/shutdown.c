@@ -47,7 +47,7 @@ void tr__shutdown_wake(struct tr_system *system)
 
 /* ---- The beginning. ---- */
 
-/* True for the first who calls. */
+/* Asks for the shutdown. Returns true for the first call only. */
 static bool call(struct tr_system *system, tr_time timeout_ns)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -100,7 +100,7 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     if (admission_close(&system->ending.spawns))
-        tr__shutdown_tell(system); /* else the last spawn that is under way does */
+        tr__shutdown_tell(system); /* otherwise the last spawn that is under way calls it */
     tr__shutdown_wake(system);
 }
 
@@ -108,7 +108,10 @@ void tr__shutdown_empty(struct tr_system *system)
 {
     if (!system->options.exit_when_empty)
         return;
-    /* With hooks before the end it is an ordinary shutdown: who spawns meanwhile may. */
+    /*
+     * With hooks of TR_BEFORE_STOP this is an ordinary shutdown: actors may be spawned until the
+     * hooks have returned.
+     */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     tr_system_shutdown(system, system->shutdown.timeout_default_ns);
@@ -135,7 +138,7 @@ void tr__shutdown_alarm(struct worker *worker)
     }
     worker->loop.alarm_ns = TR_NEVER;
     if (tr__shutdown_force(system))
-        tr__shutdown_sweep(worker); /* its round has begun already */
+        tr__shutdown_sweep(worker); /* the current round has made its check already */
 }
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
@@ -164,7 +167,7 @@ tr_status tr_system_error(tr_system *system, tr_error *error)
 
 /* ---- What workers do. ---- */
 
-/* Its parent need not wait for it any more: rule 3. */
+/* Takes a child out of the list of its parent, which then does not wait for it: rule 3. */
 static void disown(struct worker *worker, struct cell *parent, struct cell *child)
 {
     tr__child_take_out(worker, parent, child);
@@ -174,18 +177,22 @@ static void disown(struct worker *worker, struct cell *parent, struct cell *chil
         cell_set_control(worker, parent, CONTROL_FINISH);
 }
 
-/* Whether the children of this one have been sent the kill. */
+/* Whether the kill was sent to the children of this cell. */
 static bool is_killing(const struct cell *cell)
 {
     return cell->life == LIFE_STOPPING && cell->flags & CELL_KILLING;
 }
 
+/* Whether a child lives on a stuck worker, or is on its way to one. */
 static bool is_out_of_reach(struct worker *worker, const struct cell *child)
 {
     uint32_t owner = cell_owner(child);
     if (owner == worker->index)
         return false;
-    /* One that is still on its way this long after the deadline is on its way to who is stuck. */
+    /*
+     * A child without an owner moves to another worker. If it has not arrived this long after the
+     * deadline, that worker is stuck.
+     */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);
 }
@@ -198,14 +205,14 @@ static void disown_children(struct worker *worker, struct cell *parent)
         next = slots_at(worker->slots, next->sibling_next);
     for (uint32_t i = 0; i < count; i++) {
         struct cell *child = next;
-        TR_ASSERT(child); /* a ring of as many */
+        TR_ASSERT(child); /* the children are a ring of `count` cells */
         next = slots_at(worker->slots, child->sibling_next);
         if (is_out_of_reach(worker, child))
             disown(worker, parent, child);
     }
 }
 
-/* An actor that cannot be stopped, as its parent's worker sees it. */
+/* Disowns an actor that cannot be stopped, if its parent is on this worker and is killing. */
 static void disown_busy(struct worker *worker, struct cell *cell)
 {
     struct cell *parent = slots_parent(worker->slots, cell);
@@ -229,9 +236,9 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
-        return; /* the last spawn that is under way tells it; partner: tr__shutdown_tell */
+        return; /* the last spawn that is under way stops it; partner: tr__shutdown_tell */
     if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
-        return; /* the last wake that is under way asks for another sweep; partner: tr__spawn_leave */
+        return; /* the last wake under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
         if (!(cell->flags & CELL_KILLING))
             cell_set_control(worker, cell, CONTROL_KILL);
@@ -252,8 +259,11 @@ void tr__shutdown_sweep(struct worker *worker)
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
     if (worker->shutdown.swept == 1)
-        return; /* the shutdown has begun, and nothing is asked for */
-    /* Whoever else has found the deadline: no keeper is killed while somebody may be woken below it. */
+        return; /* this number only says that the shutdown has begun */
+    /*
+     * The thread that forced the shutdown may not be worker 0, which alone closes the keepers. No
+     * keeper may be killed while an actor below it can be woken.
+     */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);
     if (worker->index == 0 && system->shutdown.is_closing &&
@@ -296,7 +306,10 @@ bool tr__shutdown_may_leave(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     if (system_may_reuse(worker->system) || !has_actors(worker))
         return true;
-    /* The shutdown_wait may be gone, and what it asked for last may have come too early for some. */
+    /*
+     * The thread that waits for the shutdown may have given up, and its last sweep may have come
+     * too early for some actors.
+     */
     tr__shutdown_sweep(worker);
     return false;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shutdown_wait: who waits for a system, and decides how long. actor/system/shutdown.h has the rules.
+ * The shutdown wait: waits for a system, and decides how long. actor/system/shutdown.h has the
+ * rules.
  */
 #include "actor/system/shutdown_wait.h"
 
@@ -13,35 +14,44 @@
 #include "actor/system/thread_handoff.h"
 #include "actor/turn/blocking.h"
 
-/* A worker that is well comes to its next round within a millisecond of being told to. */
-#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND) /* for /user to begin, before others do its work */
 /*
- * Who is in a handler since before the deadline has been there for so long when it passes, and need
- * not be given all of STUCK_NS again.
+ * A worker that is not stuck begins its next round within a millisecond after it is asked to. If
+ * /user has not begun to stop after this time, the other workers stop the top-level actors.
+ */
+#define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)
+/*
+ * How long before the deadline the workers are looked at first. A handler that runs since then
+ * counts as stuck for this long when the deadline passes, and does not get all of STUCK_NS again.
  */
 #define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
-#define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND) /* for worker 0 to say that it has passed */
-#define SWEEP_EVERY_NS (8 * TR_MILLISECOND)       /* while somebody is stuck */
-#define STUCK_NS (20 * TR_MILLISECOND)            /* without progress: others go on without it */
-#define BLOCKED_NS (12 * TR_MILLISECOND)          /* the same of functions of tr_blocking */
+/* How long worker 0 has after the deadline to force the shutdown, before this thread does. */
+#define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND)
+/* The time between two sweeps while a worker is stuck. */
+#define SWEEP_EVERY_NS (8 * TR_MILLISECOND)
+/* A worker without progress for this long is stuck: the others stop without it. */
+#define STUCK_NS (20 * TR_MILLISECOND)
+/* A function of tr_blocking that runs for this long is stuck. */
+#define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
- * The verdict, after the deadline: not before the first, so that handlers have time to return; not
- * after the last, for who judges may itself lack a CPU. Between them, the others have had so long
- * to stop without those who are stuck.
+ * When the wait is given up, counted from the deadline. Not before VERDICT_FIRST_NS, so that
+ * handlers have time to return. Not after VERDICT_LAST_NS, because this thread may lack a CPU
+ * itself. Between these two: when the other workers have had OTHERS_NS to stop without those that
+ * are stuck.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
 #define OTHERS_NS (12 * TR_MILLISECOND)
-#define LATE_NS (4 * TR_MILLISECOND) /* for who judges to wake up */
+/* If this thread wakes up so much later than it wanted to, the machine is overloaded. */
+#define LATE_NS (4 * TR_MILLISECOND)
 
 struct shutdown_wait {
     tr_time came_ns;  /* when the wait began */
-    tr_time due_ns;   /* when it wanted to look again */
-    bool has_looked;  /* shortly before the deadline */
+    tr_time due_ns;   /* when the thread wanted to look again */
+    bool has_looked;  /* the look shortly before the deadline was made */
     bool is_forced;   /* the deadline has passed */
-    tr_time stuck_ns; /* since when somebody is stuck, 0: nobody is */
-    bool has_helped;  /* worker 0 does not come to /user: the others know */
-    bool is_lost;
+    tr_time stuck_ns; /* since when a function is stuck; 0: none is */
+    bool has_helped;  /* /user did not begin to stop in time: a sweep was asked for */
+    bool is_lost;     /* the wait is given up */
 };
 
 static bool have_ended(struct tr_system *system)
@@ -56,7 +66,7 @@ static void count_stuck(void *context, const struct handoff_thread *thread)
     ++*(uint32_t *)context;
 }
 
-/* Grows with whatever a worker does: turns that end, actors that stop, looks at the clock. */
+/* Returns a number that grows with all that a worker does: turns, stopped actors, clock reads. */
 static uint64_t done_by(const struct worker *worker)
 {
     return atom64_load(&worker->counters.handled, ATOM_RELAXED) +
@@ -68,8 +78,8 @@ static uint64_t done_by(const struct worker *worker)
 }
 
 /*
- * Whether a worker that could run has had less than half a CPU since the thread that waits for the shutdown looked. Then others may
- * sleep because they wait for a lock that such a one holds.
+ * Whether a worker that could run has had less than half a CPU since the last look. Then other
+ * workers may sleep because they wait for a lock that such a worker holds.
  */
 static bool is_starved(const struct worker *worker, tr_time now_ns)
 {
@@ -79,7 +89,7 @@ static bool is_starved(const struct worker *worker, tr_time now_ns)
            (now_ns - worker->shutdown.seen_ns) / 2;
 }
 
-/* Looks at the CPU time of all. */
+/* Reads the CPU time of all workers. Returns whether one of them is starved. */
 static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 {
     const tr_platform *platform = system->platform;
@@ -94,8 +104,9 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 }
 
 /*
- * For how long a worker has been in user code and done nothing. The time in which its thread would have
- * run, but had no CPU, is not its fault; nor is sleep while others have none.
+ * Returns for how long a worker has been in user code without progress. The time in which its
+ * thread could run but had no CPU does not count. Nor does the time in which it sleeps while the
+ * machine is overloaded.
  */
 static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
                          bool is_overloaded)
@@ -106,7 +117,7 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
     tr_time cpu_ns = worker->shutdown.seen_cpu;
     if (is_well)
         worker->shutdown.stuck_ns = 0;
-    else if (cpu_ns < 0) /* it sleeps in a system call */
+    else if (cpu_ns < 0) /* the thread sleeps in a system call */
         worker->shutdown.stuck_ns += is_overloaded ? 0 : now_ns - worker->shutdown.seen_ns;
     else if (worker->shutdown.first_cpu >= 0)
         worker->shutdown.stuck_ns += cpu_ns - worker->shutdown.first_cpu;
@@ -117,15 +128,17 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 }
 
 /*
- * Marks those workers that do not come out of user code, and gives how many functions are in the way. A
- * worker that cancels a hundred thousand turns does not look at its clock, but it is not stuck.
+ * Marks the workers that are stuck. Returns the number of functions that do not return: those of
+ * stuck workers, of tr_blocking, and of threads that were handed off. Before the deadline it only
+ * measures, and marks no worker. A worker that cancels a hundred thousand turns reads no clock, but
+ * is not stuck.
  */
 static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
 {
     uint32_t count = 0;
     bool is_overloaded = is_any_starved(system, now_ns);
-    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* who judges lacks a CPU itself */
+    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* this thread lacks a CPU too */
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (!tr__worker_thread(worker))
@@ -142,7 +155,7 @@ static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait 
     return count;
 }
 
-/* Rule 4. */
+/* Sets is_abandoned: from now on slots and names are kept (rule 4). */
 static void abandon(struct tr_system *system)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -151,7 +164,10 @@ static void abandon(struct tr_system *system)
     lock_give(&shutdown->lock);
 }
 
-/* Before the deadline there is one thing to see to: that somebody tells the top-level actors. */
+/*
+ * Before the deadline: if /user does not begin to stop in time, asks for a sweep that stops the
+ * top-level actors. Returns when to look again at the latest.
+ */
 static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                             tr_time now_ns)
 {
@@ -166,7 +182,7 @@ static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shut
     return TR_NEVER;
 }
 
-/* When it is over while somebody is stuck. */
+/* Returns when the wait is given up if a function is stuck. */
 static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time deadline_ns)
 {
     tr_time others_ns = shutdown_wait->stuck_ns + OTHERS_NS;
@@ -176,13 +192,17 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
     return others_ns > first_ns ? others_ns : first_ns;
 }
 
+/*
+ * After the deadline: forces the shutdown, marks stuck workers, asks for sweeps, and decides
+ * whether the wait is given up. Returns when to look again at the latest.
+ */
 static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns, tr_time deadline_ns)
 {
     if (!shutdown_wait->is_forced)
-        (void)tr__shutdown_force(system); /* unless worker 0 has */
+        (void)tr__shutdown_force(system); /* unless worker 0 has done so */
     shutdown_wait->is_forced = true;
-    /* Who begins to wait later has seen nothing of the time before. */
+    /* If the wait began after the deadline, this thread has not observed the time before. */
     if (deadline_ns < shutdown_wait->came_ns)
         deadline_ns = shutdown_wait->came_ns;
     bool is_stuck = mark_stuck(system, shutdown_wait, now_ns) > 0;
@@ -201,7 +221,7 @@ static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutd
     return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
 }
 
-/* Shortly before the deadline: what is each of them doing? */
+/* Shortly before the deadline: looks once at what each worker does. */
 static void judge_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                         tr_time now_ns)
 {
@@ -210,14 +230,14 @@ static void judge_ahead(struct tr_system *system, struct shutdown_wait *shutdown
     shutdown_wait->has_looked = true;
 }
 
-/* Looks around; gives when to look again at the latest. */
+/* Looks at the workers, and does what is due. Returns when to look again at the latest. */
 static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);
     if (!atom64_load(&system->shutdown.began_ns, ATOM_SEQ_CST))
         return TR_NEVER;
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_SEQ_CST);
-    /* Where there is no deadline in sight there is none. */
+    /* A deadline that is close to TR_NEVER means no deadline. */
     if (deadline_ns >= TR_NEVER - TR_MINUTE)
         return judge_before(system, shutdown_wait, now_ns);
     tr_time look_ns = deadline_ns + DEADLINE_PATIENCE_NS;
@@ -245,7 +265,7 @@ bool tr__shutdown_is_left(struct tr_system *system)
     return is_left;
 }
 
-/* The last hooks, and what the whole of it comes to. */
+/* Calls the hooks of TR_AFTER_STOP. Returns the status of the whole shutdown. */
 static tr_status finish(struct tr_system *system, tr_parker *parker, bool is_lost,
                         void (*on_wake)(void *context), void *context)
 {

@@ -10,15 +10,22 @@
 struct tr_system;
 
 /**
- * Waits until all workers have ended, or the thread that waits for the shutdown gives up, then for the hooks after. After each
- * sleep, on_wake is called if it is not NULL. TR_OK: all threads may be joined.
- * TR_SHUTDOWN_INCOMPLETE: nothing may.
+ * Waits until all workers have ended, or gives up, then calls the hooks of TR_AFTER_STOP. After
+ * each sleep on_wake is called if it is not NULL. Returns TR_OK, TR_SHUTDOWN_INCOMPLETE, or
+ * TR_ESCALATED for a complete shutdown after a failure reached the root. The threads may be joined
+ * unless tr__shutdown_is_left.
  */
 tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
                             void *context);
-/** Of a system in another's loop that is over: calls the hooks that are left, once. */
+/**
+ * Called when a system that is embedded in another event loop is over: waits for the hooks of
+ * TR_BEFORE_STOP and calls those of TR_AFTER_STOP. Further calls do nothing.
+ */
 void tr__shutdown_finish_embedded(struct tr_system *system);
-/** Whether functions still run in a system that nobody waits for any more: its memory is theirs. */
+/**
+ * Whether functions of the application, such as handlers and hooks, may still run after the wait
+ * for the shutdown has ended. The memory of the system must then be kept for them. Any thread.
+ */
 bool tr__shutdown_is_left(struct tr_system *system);
 
 #endif

@@ -8,7 +8,10 @@
 #include "actor/cell/view.h"
 #include "actor/system/thread_handoff.h"
 
-/* How many lines were left out, when this one may be logged; -1 when it may not. */
+/*
+ * Whether one more line may be logged in this second. Returns the number of lines that were left
+ * out since the last one, or -1 if this line must be left out.
+ */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)
 {
     if (!stalls->second_ns || now_ns - stalls->second_ns >= TR_SECOND) {
@@ -81,13 +84,16 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     struct tr_system *system = context;
     struct worker *worker = worker_of_loop(loop);
     struct view *view = &system->stalls.views[worker->index];
-    /* One that has ended is no more to be seen: it is the one that was seen before. */
+    /* A turn that has ended cannot be viewed any more: the view of the last report is used. */
     if (!is_over && !tr__view_running(worker, view))
         return false;
-    /* Who has taken its worker is still to take the first step; then it is told of as replaced. */
+    /*
+     * Another thread has taken the worker but has not made its first step. The turn is reported
+     * later, as one that was handed off.
+     */
     if (!is_over && tr__handoff_has(system, view->ref))
         return false;
-    /* Its worker has got on, but without it. */
+    /* The worker has made progress without this turn: the turn is not over. */
     if (is_over && tr__handoff_follows(system, view->ref))
         return true;
     unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;

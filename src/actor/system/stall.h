@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns that take too long: what the watch has noticed becomes lines of the log, a counter, and calls
- * of the application's on_stall. All of it on the watch's thread, but for the counter's readers.
+ * Turns that take too long. What the watch has noticed becomes log lines, a counter, and calls of
+ * the application's on_stall. All of this runs on the watch's thread. Any thread may read the
+ * counter.
  */
 #ifndef ACTOR_SYSTEM_STALL_H
 #define ACTOR_SYSTEM_STALL_H
@@ -16,22 +17,22 @@ struct view;
 struct tr_system;
 
 enum stall_flag {
-    STALL_FIRST = 1 << 0, /* nothing was said of this turn yet */
-    STALL_OVER = 1 << 1,
-    STALL_RELIEVED = 1 << 2 /* another thread has its worker */
+    STALL_FIRST = 1 << 0,   /* this turn was not reported yet */
+    STALL_OVER = 1 << 1,    /* the turn has ended */
+    STALL_RELIEVED = 1 << 2 /* thread handoff: another thread has its worker */
 };
 
-/** Says that a turn takes long, or has taken long. On the watch's thread. */
+/** Reports that a turn takes long, or (STALL_OVER) has taken long. On the watch's thread. */
 void tr__stalls_tell(struct tr_system *system, const struct view *view, int worker,
                      tr_time duration_ns, unsigned flags);
 
-/** What tr_system_options say. Members behind `context` count only when `size` is given. */
+/** Reads the options of the application; `options` has all members. */
 void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
-/** Memory for `worker_count` workers. TR_NO_MEMORY. */
+/** Allocates a view for each worker, unless reports are switched off. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__stalls_fill(struct tr_system *system);
 void tr__stalls_deinit(struct tr_system *system);
 
-/** What the watch is to do. */
+/** Returns what the watch must report, that of the thread handoff included. */
 struct watch_report tr__stalls_report(struct tr_system *system);
 
 #endif

@@ -12,7 +12,7 @@ void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system
 
 void tr__start_barrier_deinit(struct tr_system *system)
 {
-    /* A worker may have been about to wake it until its thread was joined. */
+    /* Not earlier, because a worker may wake the parker until its thread was joined. */
     if (system->start_barrier.parker)
         system->platform->parker_free(system->platform, system->start_barrier.parker);
 }
@@ -58,16 +58,21 @@ bool tr__start_barrier_pass(struct worker *worker)
     const tr_platform *platform = system->platform;
     if (!start_barrier->on_worker_start)
         return true;
-    /* The start_barrier opens when all that start together have arrived, and so not before this one. */
-    bool is_late = atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* partner: open */
+    /*
+     * The barrier opens after all workers that start together have arrived. So a worker that finds
+     * it open at this point was added later.
+     */
+    bool is_late =
+        atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* partner: tr__start_barrier_open */
     tr_status status = call(system, worker->index);
     if (is_late)
         atom32_store(&start_barrier->late, (uint32_t)status, ATOM_RELAXED);
     else if (status != TR_OK)
         tr__start_barrier_refuse(start_barrier, status);
-    atom32_fetch_add(&start_barrier->arrived, 1, ATOM_RELEASE); /* partner: wait */
+    atom32_fetch_add(&start_barrier->arrived, 1, ATOM_RELEASE); /* partner: wait_for */
     platform->wake(platform, start_barrier->parker);
-    while (!atom32_load(&start_barrier->is_open, ATOM_ACQUIRE)) /* partner: open */
+    while (
+        !atom32_load(&start_barrier->is_open, ATOM_ACQUIRE)) /* partner: tr__start_barrier_open */
         platform->park(platform, worker->loop.parker, TR_NEVER);
     return !is_late || status == TR_OK;
 }
@@ -92,7 +97,8 @@ bool tr__start_barrier_is_caller(struct tr_system *system)
 static void wait_for(struct tr_system *system, uint32_t count)
 {
     struct start_barrier *start_barrier = &system->start_barrier;
-    while (atom32_load(&start_barrier->arrived, ATOM_ACQUIRE) < count) /* partner: pass */
+    while (atom32_load(&start_barrier->arrived, ATOM_ACQUIRE) <
+           count) /* partner: tr__start_barrier_pass */
         system->platform->park(system->platform, start_barrier->parker, TR_NEVER);
 }
 
@@ -117,7 +123,7 @@ void tr__start_barrier_open(struct tr_system *system)
     struct start_barrier *start_barrier = &system->start_barrier;
     if (!start_barrier->on_worker_start)
         return;
-    atom32_store(&start_barrier->is_open, 1, ATOM_RELEASE); /* partner: pass */
+    atom32_store(&start_barrier->is_open, 1, ATOM_RELEASE); /* partner: tr__start_barrier_pass */
     for (uint32_t i = 0; i < system->worker_count; i++)
         system->platform->wake(system->platform, system->workers[i]->loop.parker);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What stands between the threads of the workers and their first turns: on_worker_start.
+ * The start barrier: all workers call on_worker_start before their first turns.
  *
- * Each worker calls it on its own thread and waits until all have; then either all go on, or, when
- * one has failed, the system is stopped before any turn has run. A system without the function has no
- * start_barrier, and its workers do not wait for each other.
+ * Each worker calls the function on its own thread and waits until all workers have called it. Then
+ * all continue. If the function has failed for one worker, the system is stopped before any turn
+ * has run. A system without the function has no start barrier, and its workers do not wait for each
+ * other.
  */
 #ifndef ACTOR_SYSTEM_START_BARRIER_H
 #define ACTOR_SYSTEM_START_BARRIER_H
@@ -18,26 +19,39 @@ struct worker;
 
 void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system_options *options);
 void tr__start_barrier_deinit(struct tr_system *system);
-/** Before the threads are started. TR_NO_MEMORY. */
+/**
+ * Called before the threads are started, by the thread that starts the system. TR_NO_MEMORY,
+ * TR_LIMIT.
+ */
 TR_MUST_CHECK tr_status tr__start_barrier_prepare(struct tr_system *system);
 /**
- * A worker's thread has begun: calls the function, and waits for the others. False: it was added later,
- * failed, and its thread is to end.
+ * Called at the beginning of a worker's thread: calls the function, and waits until the barrier is
+ * open. Returns false if the worker was added later and its function has failed: its thread must
+ * then end. On the worker's thread.
  */
 TR_MUST_CHECK bool tr__start_barrier_pass(struct worker *worker);
-/** How many have called it. */
+/** Returns the number of workers whose function has returned. Any thread. */
 uint32_t tr__start_barrier_arrived(const struct start_barrier *start_barrier);
-/** As tr__start_barrier_wait, for one that is added when the others run. */
+/**
+ * Waits until the function of `count` workers has returned, for a worker that is added while the
+ * others run. Returns the status of that worker. Under scale.lock.
+ */
 tr_status tr__start_barrier_wait_late(struct tr_system *system, uint32_t count);
-/** Whether the calling thread is in the function. */
+/** Whether the calling thread is in on_worker_start. */
 bool tr__start_barrier_is_caller(struct tr_system *system);
-/** Waits until `count` workers have called it; their status. Who has prepared it. */
+/**
+ * Waits until the function of `count` workers has returned. Returns the first status that was not
+ * TR_OK, or TR_OK. Only the thread that called tr__start_barrier_prepare.
+ */
 tr_status tr__start_barrier_wait(struct tr_system *system, uint32_t count);
-/** Lets the workers go on. Who has prepared it. */
+/** Lets the workers continue. Only the thread that called tr__start_barrier_prepare. */
 void tr__start_barrier_open(struct tr_system *system);
-/** Nothing is to run: as if a worker had not started. */
+/** Makes the start fail with `status`, unless it has failed before: no turn runs. Any thread. */
 void tr__start_barrier_refuse(struct start_barrier *start_barrier, tr_status status);
-/** Calls it for the only worker of a system without threads, once. */
+/**
+ * Calls the function for the only worker of a system without threads. Further calls do nothing and
+ * return TR_OK.
+ */
 tr_status tr__start_barrier_pass_embedded(struct tr_system *system);
 
 #endif

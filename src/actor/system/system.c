@@ -28,13 +28,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What /user is: it does nothing but be the parent of all. */
+/* The behavior of /user: no handlers, because /user is only the parent of all other actors. */
 TR_BEHAVIOR(tr_guardian, void);
 
 void tr__system_over(struct tr_system *system)
 {
     if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
-        return; /* who waited for it has given up before */
+        return; /* the wait for the shutdown was given up before, which made the system over */
     tr_time now_ns = system->platform->mono_now(system->platform);
     atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -92,7 +92,7 @@ static tr_status options_check(const tr_system_options *options)
     return TR_OK;
 }
 
-/* Usable bytes of each stack: as wanted, rounded up to pages. */
+/* Returns the usable bytes of each stack: those of the options, rounded up to pages. */
 static size_t stack_size_of(const tr_system_options *options)
 {
     size_t wanted = options->stack_bytes ? options->stack_bytes : TR_STACK_SIZE;
@@ -166,7 +166,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     return system;
 }
 
-/* /user, on worker 0, alive from the beginning. */
+/* Makes /user, which lives on worker 0 and is running from the beginning. */
 static tr_status guardian_make(struct tr_system *system)
 {
     struct worker *worker = system->workers[0];
@@ -262,7 +262,10 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
     return guardian_make(system);
 }
 
-/* Everything that is left in any list goes back to its pool: nothing runs any more. */
+/*
+ * Gives the envelopes that are left behind doors back to their pools, and frees what cells still
+ * hold. Nothing runs any more.
+ */
 static void mail_sweep(struct tr_system *system)
 {
     struct worker *worker = system->workers ? system->workers[0] : NULL;
@@ -276,10 +279,10 @@ static void mail_sweep(struct tr_system *system)
             mail = mail->next;
             envelope_give(&worker->pool, envelope);
         }
-        /* An actor that was spawned from outside too late to be set up. */
+        /* The origin of an actor that a client spawned too late to be set up. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
-        /* Rule 4 of actor/system/shutdown.h: what was kept for readers. */
+        /* A name that was kept for readers: rule 4 of actor/system/shutdown.h. */
         if (cell && cell != system->user.guardian && !system_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }
@@ -299,10 +302,10 @@ void tr_system_free(tr_system *system)
         return;
     const struct memory_source source = system->source;
     TR_ASSERT(system->run.phase != SYSTEM_STARTED);
-    /* Functions still run in it: all of it is left to them. */
+    /* Functions of the application still run in the system: all of it is kept for them. */
     if (tr__shutdown_is_left(system))
         return;
-    /* A system that was never started, or lives in another's loop, ends here. */
+    /* A system that was never started, or is embedded in another event loop, is stopped here. */
     if (system->user.guardian && !atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
         tr__system_drain(system);
     tr__shutdown_deinit(system);
@@ -321,7 +324,7 @@ void tr_system_free(tr_system *system)
         tr__worker_deinit(system->workers[i]);
         source_resize(&source, system->workers[i]->memory, 0);
     }
-    /* What was never made, because memory ran out, is all zero. */
+    /* If memory ran out in tr__system_new, the parts that were not made are all zero. */
     if (system->foreign.pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign.pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);

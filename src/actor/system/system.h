@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a system is made, and how it ends. The record is struct tr_system of actor/cell/system.h.
+ * Makes and frees a system. The record is struct tr_system of actor/cell/system.h.
  */
 #ifndef ACTOR_SYSTEM_SYSTEM_H
 #define ACTOR_SYSTEM_SYSTEM_H
@@ -11,9 +11,9 @@
 
 struct tr_system;
 
-/** tr_system_new, without the actors of its pool; the options are whole. */
+/** As tr_system_new, without the actors of the pool. `options` has all members. */
 TR_MUST_CHECK tr_status tr__system_new(const tr_system_options *options, tr_system **system);
-/** Whether top-level actors ended by a failure so far. Any thread. */
+/** Whether a top-level actor has ended by a failure so far. Any thread. */
 bool tr__system_has_failed(struct tr_system *system);
 
 #endif

@@ -25,7 +25,7 @@ struct tr_system;
 
 /* ---- Threads. ---- */
 
-/* Whether the calling thread is one of the workers. */
+/* Whether the calling thread is that of a worker, or a thread of the handoff. */
 static bool is_worker(struct tr_system *system)
 {
     uint64_t id = system->platform->thread_id(system->platform);
@@ -38,7 +38,10 @@ static bool is_worker(struct tr_system *system)
 
 static void threads_join(struct tr_system *system)
 {
-    /* One that is being added is there by then, and no other comes: the system stops. */
+    /*
+     * A worker that is being added has its thread when the lock is free. No other worker is added
+     * later, because the system stops.
+     */
     lock_take(&system->scale.lock);
     tr__handoff_close(system);
     for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -59,7 +62,10 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
-    /* Before it could end: who waits for the end of all waits for this one too. */
+    /*
+     * Counted before the thread can end, so that the thread that waits for the shutdown waits for
+     * this one too.
+     */
     atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
@@ -86,7 +92,10 @@ static tr_status threads_start(struct tr_system *system)
     if (status == TR_OK)
         status = tr__watch_start(
             &system->watch, platform, system->run.loops, system->worker_count, &report);
-    /* Those that are not wanted any more too: actors may have been spawned there. */
+    /*
+     * Workers that leave get a thread too, because actors may have been spawned there while they
+     * were open.
+     */
     uint32_t most = atom32_load(&system->scale.open_most, ATOM_ACQUIRE);
     for (; started < most && status == TR_OK; started += status == TR_OK)
         status = thread_start(system, started);
@@ -102,7 +111,10 @@ static enum system_phase phase_of(struct tr_system *system)
     return phase;
 }
 
-/* From New to Started; TR_INVALID_TRANSITION when it runs or has run, by whatever way. */
+/*
+ * Changes the phase from SYSTEM_NEW to SYSTEM_STARTED. TR_INVALID_TRANSITION: the system runs or
+ * has run, with threads or embedded.
+ */
 static tr_status phase_begin(struct tr_system *system)
 {
     lock_take(&system->run.lock);
@@ -122,13 +134,13 @@ static void phase_end(struct tr_system *system, tr_status ended)
 }
 
 /*
- * Threads could not be made, or did not start well. What has none is run here, until everything has
- * stopped.
+ * Called when a thread could not be started, or on_worker_start has failed. Stops the system: the
+ * workers without a thread run on the calling thread until all actors have stopped.
  */
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
-    tr__handoff_close(system); /* this thread cannot be replaced */
+    tr__handoff_close(system); /* the workers of this thread cannot be handed off */
     tr__start_barrier_open(system);
     while (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -150,9 +162,9 @@ tr_status tr_system_start(tr_system *system)
     if (!system)
         return TR_INVALID_ARGUMENT;
     if (phase_of(system) != SYSTEM_NEW)
-        return TR_INVALID_TRANSITION; /* at once, also from a handler */
+        return TR_INVALID_TRANSITION; /* before wait_lock, so that a handler does not wait */
     bool is_first = true;
-    /* Who waits meanwhile finds all threads, or none. */
+    /* A thread that calls tr_system_wait meanwhile finds all threads started, or none. */
     lock_take(&system->run.wait_lock);
     lock_take(&system->scale.lock);
     tr_status status = phase_begin(system);
@@ -177,20 +189,23 @@ give:
 
 /* ---- More workers. ---- */
 
-/* Gives one more worker its thread; TR_OK when that is up. Under grow_lock. */
+/*
+ * Gives one more worker its thread. Returns TR_OK when on_worker_start has returned there. Under
+ * scale.lock.
+ */
 static tr_status worker_add(struct tr_system *system, uint32_t index)
 {
     struct worker *worker = system->workers[index];
     uint32_t arrived = tr__start_barrier_arrived(&system->start_barrier);
     if (worker->thread)
-        return TR_OK; /* since an earlier call, of which another part failed */
+        return TR_OK; /* it has one since an earlier call, which failed for another worker */
     tr_status status = thread_start(system, index);
     if (status != TR_OK)
         return status;
     status = tr__start_barrier_wait_late(system, arrived + 1);
     if (status == TR_OK)
         return TR_OK;
-    /* It has returned, and counts for nothing. */
+    /* The thread ends, and is not counted. */
     system->platform->thread_join(system->platform, worker->thread);
     ATOM_POKE(&worker->thread, NULL);
     atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
@@ -198,7 +213,7 @@ static tr_status worker_add(struct tr_system *system, uint32_t index)
     return status;
 }
 
-/* The pool, if there is one, has to know. */
+/* Notifies the pool, if there is one, that the number of workers has changed. */
 static void tell_pool(struct tr_system *system)
 {
     lock_take(&system->pool.lock);
@@ -208,7 +223,10 @@ static void tell_pool(struct tr_system *system)
         follow(system);
 }
 
-/* Under grow_lock. */
+/*
+ * Sets the number of open workers. TR_STOPPING, or the status with which a thread did not start.
+ * Under scale.lock.
+ */
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
     uint32_t open = system_open_workers(system);
@@ -218,7 +236,7 @@ static tr_status workers_open(struct tr_system *system, uint32_t count)
     tr_status status = TR_OK;
     bool has_threads = phase_of(system) == SYSTEM_STARTED;
     for (uint32_t i = open; i < count && has_threads && status == TR_OK; i++) {
-        if (!system->workers[i]->thread) /* one that had left is still there */
+        if (!system->workers[i]->thread) /* a worker that leaves keeps its thread */
             status = worker_add(system, i);
     }
     if (status != TR_OK)
@@ -252,7 +270,10 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
 
 tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
-    /* The lock is held meanwhile: of several who wait, the others find it over. */
+    /*
+     * The lock is held during the wait. If several threads wait, the others find the system ended
+     * when they get the lock.
+     */
     lock_take(&system->run.wait_lock);
     if (phase_of(system) == SYSTEM_STARTED) {
         tr_status status = tr__shutdown_wait(system, on_wake, context);
@@ -285,7 +306,7 @@ tr_status tr_system_run(tr_system *system)
     return status == TR_OK ? tr__system_wait(system, NULL, NULL) : status;
 }
 
-/* ---- In another's loop. ---- */
+/* ---- Embedded in another event loop. ---- */
 
 static uint64_t turns_so_far(const struct worker *worker)
 {
@@ -293,14 +314,18 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
-/* When a timer of this worker is due next. */
+/* Returns when a timer or the alarm of this worker is due next. */
 static tr_time due_ns(struct worker *worker)
 {
     tr_time next_ns = tr__worker_next(worker);
     return worker->loop.alarm_ns < next_ns ? worker->loop.alarm_ns : next_ns;
 }
 
-/* Makes the worker this thread's, if nobody has it: from now on the system never gets threads. */
+/*
+ * Gives the worker to the calling thread, and makes the system embedded: it never gets threads from
+ * now on. TR_WOULD_DEADLOCK: this thread has the worker already. TR_INVALID_TRANSITION: another
+ * thread has it, or the system was started.
+ */
 static tr_status once_begin(struct tr_system *system, struct worker *worker)
 {
     uint64_t id = system->platform->thread_id(system->platform);
@@ -319,7 +344,10 @@ static tr_status once_begin(struct tr_system *system, struct worker *worker)
     return status;
 }
 
-/* Under the lock, so that the next thread sees all that this one has done. */
+/*
+ * Ends what once_begin began. Takes the lock, so that the next thread sees all that this thread has
+ * done.
+ */
 static void once_end(struct tr_system *system, struct worker *worker)
 {
     lock_take(&system->run.lock);
@@ -349,13 +377,13 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     tr__faults_begin(worker);
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;
-    /* A bounded share, so that the caller's loop gets its turn. */
+    /* A bounded number of turns, so that the caller's loop can run too. */
     uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
     bool is_over = atom32_load(&system->ending.is_over, ATOM_SEQ_CST);
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
-    /* A sleep may end early, for nothing that the caller would call work. */
+    /* A sleep may end early although no turn ran: then sleep again. */
     while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
         tr__loop_rest(loop, deadline_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
@@ -363,8 +391,8 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         now_ns = platform->mono_now(platform);
     }
     /*
-     * It stays announced as asleep, so that whoever posts makes the descriptor readable, and so does
-     * the time of the next timer; and it is readable now if there is more to do.
+     * The worker announces sleep, so that a post makes the descriptor readable. The next timer
+     * makes it readable too. If there is more to do, it is made readable now.
      */
     if (!is_over) {
         (void)loop->hooks->on_idle(loop);
@@ -385,7 +413,7 @@ int tr_system_fd(const tr_system *system)
     if (!system || system->worker_count != 1)
         return -1;
     if (atom32_load(&system->scale.threads, ATOM_RELAXED))
-        return -1; /* it was started: its thread does all */
+        return -1; /* the system was started: its own thread runs the worker */
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[0];
     struct loop *loop = &worker->loop;
@@ -395,7 +423,7 @@ int tr_system_fd(const tr_system *system)
     if (ready_is_asleep(&loop->ready))
         platform->parker_alarm(platform, loop->parker, due_ns(worker));
     else
-        platform->wake(platform, loop->parker); /* it has never run, or there is more to do */
+        platform->wake(platform, loop->parker); /* there is something to do */
     return fd;
 }
 
@@ -430,7 +458,7 @@ void tr__system_drain(struct tr_system *system)
     }
 }
 
-/* ---- Looking at it. ---- */
+/* ---- Counters. ---- */
 
 int tr_system_workers(const tr_system *system)
 {
@@ -468,7 +496,7 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
         counters->parks += value(&worker->loop.parks);
     }
     counters_add(counters, &system->foreign.counters);
-    /* What clients received was handled, but by no turn. */
+    /* Messages that clients received count as handled, but no turn handled them. */
     uint64_t received = value(&system->foreign.counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
     counters->stalls = value(&system->stalls.total);

@@ -15,9 +15,9 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 
-/* How soon after a call that came to nothing, or found no thread, the watch tries again. */
+/* After this time the watch calls again, if a call has failed or found no thread. */
 #define CALL_AGAIN_NS (5 * TR_MILLISECOND)
-/* The same when the machine had no thread. */
+/* After this time the watch calls again, if a thread could not be started. */
 #define MAKE_AGAIN_NS TR_SECOND
 
 /* ---- Making and ending. ---- */
@@ -30,7 +30,10 @@ tr_status tr__handoff_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->handoff_threads_max > TR_HANDOFF_THREADS_LARGEST)
         return TR_LIMIT;
-    /* The handler of a fault finds the worker by the signal stack of its thread. */
+    /*
+     * Not with faults: the signal handler finds the worker by the signal stack of the thread, and a
+     * handoff changes the thread of a worker.
+     */
     if (options->traps_faults || options->names_faults)
         return TR_NOT_SUPPORTED;
     return tr__os_barrier_init();
@@ -68,7 +71,7 @@ tr_status tr__handoff_open(struct tr_system *system)
     handoff->worker_count = system->worker_count;
     handoff->views = source_resize(&system->source, NULL, count * sizeof *handoff->views);
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
-    if (handoff->threads) /* tr__handoff_deinit looks at them, also when the rest is not there */
+    if (handoff->threads) /* tr__handoff_deinit reads them, also after an error below */
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
     if (!handoff->views || !handoff->threads)
         return TR_NO_MEMORY;
@@ -77,7 +80,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         tr_status status = thread_init(handoff, &handoff->threads[i]);
         if (status != TR_OK)
             return status;
-        handoff->threads[i].has_begun = true; /* the start start_barrier sees to it */
+        handoff->threads[i].has_begun = true; /* the start barrier calls on_worker_start */
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
         worker->loop.hooks = &tr__worker_handoff_hooks;
@@ -167,26 +170,30 @@ void tr__handoff_each(struct tr_system *system,
 
 /* ---- Taking a worker. ---- */
 
-/* Code that the runtime needs to come back from, at once or in this order, cannot be left. */
+/*
+ * Whether the turn may be treated as one that waits. Code that must return to the runtime at once,
+ * or in the order of its calls, cannot be left: signals, set-ups, cancelled turns and nested calls.
+ */
 static bool may_be_handed_off(const struct tr_self *turn)
 {
     return turn->kind == TURN_MESSAGE && turn->state == TURN_RUNS && !turn->is_cancelled &&
            !turn->worker->turns.depth;
 }
 
+/* Gives a thread that waits for its worker the worker back, and wakes it. */
 static void hand(struct handoff_thread *thread)
 {
     claim_hand(&thread->claim);
     wake(thread);
 }
 
-/* The thread that may touch what is the worker's: worker_is_mine. */
+/* Sets the thread that may touch the data of the worker: worker_is_mine. */
 static void owner_change(struct worker *worker, const struct handoff_thread *thread)
 {
     atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
 }
 
-/* Another thread acts for the worker, also in the run of which the present turn is a part. */
+/* Makes another thread act for the worker, also in the run that the current turn is a part of. */
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
     worker->turns.message->claim = &thread->claim;
@@ -208,13 +215,19 @@ static void log_handoff(struct worker *worker, const struct tr_self *turn, tr_ti
             (long long)((worker->loop.now_ns - since_ns) / TR_MILLISECOND));
 }
 
-/* The worker is this thread's from now on, and that of the turn is stuck. Under the lock. */
+/*
+ * Makes `thread` act for the worker of the turn, and marks the thread of the turn as stuck. Under
+ * the lock.
+ */
 static void take_over(struct handoff_thread *thread, struct handoff_thread *stuck,
                       struct tr_self *turn, tr_time since_ns)
 {
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = turn->worker;
-    /* What the turn stands on when it goes on; the fiber that it runs on is its own. */
+    /*
+     * Keep the stack of the stuck thread, which the turn needs when it continues. The turn keeps
+     * the fiber that it runs on.
+     */
     stuck->turn = turn;
     stuck->side = worker->stacks.host.side;
     worker->stacks.host.current = NULL;
@@ -228,6 +241,11 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
     stuck->since_ns = since_ns;
 }
 
+/*
+ * Takes the worker `called` for this thread. Returns false, with nothing changed, if the worker has
+ * made progress since the call, or its turn cannot be left, or there is no
+ * memory.
+ */
 static bool take(struct handoff_thread *thread, struct worker *called, uint64_t steps)
 {
     struct thread_handoff *handoff = thread->handoff;
@@ -237,10 +255,13 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
         return false;
     struct worker *taken = turn->worker;
     owner_change(taken, thread);
-    /* By now that thread may act for another worker, or have got on. */
+    /* The stuck thread may act for another worker by now, or have made progress. */
     bool is_due = taken == called && loop_steps(&called->loop) == steps &&
                   may_be_handed_off(turn) && tr__turn_prepare(turn);
-    /* The lock: who sees that the worker gets on, which it does by losing this turn, sees why. */
+    /*
+     * The worker makes progress by losing this turn. The lock makes sure that a thread that sees
+     * the progress also sees its reason, is_stuck.
+     */
     lock_take(&handoff->lock);
     tr_time since_ns = (tr_time)atom64_load(&called->loop.since_ns, ATOM_RELAXED);
     bool is_taken = is_due && tr__turn_stick(turn);
@@ -258,7 +279,10 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
     return false;
 }
 
-/* True when the thread may work. */
+/*
+ * Calls on_worker_start if this thread has not called it. Returns true if the thread may run a
+ * worker.
+ */
 static bool begin(struct handoff_thread *thread, const struct worker *worker)
 {
     struct tr_system *system = worker->system;
@@ -279,7 +303,7 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
     return false;
 }
 
-/* Waits; gives the worker that is to be taken, NULL when the system is over. */
+/* Waits until the thread is called. Returns the worker to take; NULL: the system is over. */
 static struct worker *await_call(struct handoff_thread *thread, uint64_t *steps)
 {
     struct thread_handoff *handoff = thread->handoff;
@@ -322,12 +346,12 @@ static void spare_main(void *context)
     const tr_platform *platform = thread->handoff->system->platform;
     atom64_store(&thread->id, platform->thread_id(platform), ATOM_RELAXED);
     tr__handoff_serve(thread);
-    atom64_store(&thread->id, 0, ATOM_RELAXED); /* another may get this number */
+    atom64_store(&thread->id, 0, ATOM_RELAXED); /* another thread may get this id */
 }
 
-/* ---- Calling somebody. On the watch's thread. ---- */
+/* ---- Calling a thread. On the watch's thread. ---- */
 
-/* One thread more, which is called for this worker. */
+/* Starts one more thread, which is called for this worker. Under the lock. */
 static tr_status make(struct thread_handoff *handoff, struct worker *worker, uint64_t steps)
 {
     const tr_platform *platform = handoff->system->platform;
@@ -347,6 +371,7 @@ static tr_status make(struct thread_handoff *handoff, struct worker *worker, uin
     return TR_OK;
 }
 
+/* Logs, once for each stuck turn, that no thread can take its worker. */
 static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64_t steps,
                    tr_status status)
 {
@@ -375,7 +400,7 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    /* Only a hint; the thread that is called finds out. */
+    /* Only a hint that user code runs: the thread that is called makes sure. */
     if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
@@ -392,7 +417,7 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     if (is_needed && status == TR_OK)
         worker->handoff.is_wanted = true;
     if (is_needed && status == TR_OK && !spare) {
-        /* Under the lock: who ends the system counts it. */
+        /* Under the lock, so that tr__handoff_join finds the new thread counted. */
         status = make(handoff, worker, steps);
         worker->handoff.is_wanted = status == TR_OK;
         handoff->spares += status == TR_OK;
@@ -418,7 +443,7 @@ void tr__handoff_return(struct tr_self *self)
         tr__system_post(system, NULL, cell);
     while (!claim_is_held(&thread->claim))
         system->platform->park(system->platform, thread->parker, TR_NEVER);
-    /* It is still there if who took the worker has given up. */
+    /* CONTROL_BACK is still set if the thread that took the worker has given up. */
     atom32_fetch_and(&cell->control, ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
 }
 
@@ -455,9 +480,12 @@ void tr__handoff_hand(struct worker *worker)
     hand(successor); /* nothing of the worker is touched after this */
 }
 
-/* ---- What is said of turns that are stuck. On the watch's thread. ---- */
+/* ---- Reports of turns that are stuck. On the watch's thread. ---- */
 
-/* A turn of which nothing was told yet, or only by its worker. Under the lock. */
+/*
+ * Begins the reports of a stuck turn that was not reported yet, or was reported as a turn of its
+ * worker. Under the lock.
+ */
 static void follow(struct handoff_thread *thread, struct view *view)
 {
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
@@ -510,6 +538,7 @@ bool tr__handoff_has(struct tr_system *system, uint64_t ref)
     return is_found;
 }
 
+/* Reports the turn of a thread if it is due. Returns whether the thread is stuck. */
 static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
 {
     struct handoff_thread *thread = &handoff->threads[index];

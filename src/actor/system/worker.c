@@ -30,10 +30,16 @@
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)
 
-/* An actor that moves has numbers of several workers, and they must differ. */
+/*
+ * The number of a wait has the index of its worker in the upper bits. An actor that moves has waits
+ * with numbers of several workers, and these must differ.
+ */
 enum { WAIT_HOME_SHIFT = 48 };
 
-/* An actor that lives here was posted: take its mail in, and run it if there is reason to. */
+/*
+ * Handles the post of an actor of this worker: takes its mail in, and makes the actor ready if it
+ * has something to do.
+ */
 static void on_post_alive(struct worker *worker, struct cell *cell)
 {
     if (balance_post(worker, cell))
@@ -66,13 +72,19 @@ static void on_post(struct loop *loop, struct stack_node *node)
             tr__move_take(worker, cell);
         break;
     case LIFE_STOPPING:
-        /* It waits for its children. What is inside came too late; the post may be an order. */
+        /*
+         * The actor waits for its children. Mail behind its door came too late, but the post may be
+         * an order.
+         */
         tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
         if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->sched_state == SCHED_WAITING)
             mail_make_ready(worker, cell);
         break;
     case LIFE_STOPPED:
-        /* Its door is closed: this is the post of before, or it was posted to its parent's worker. */
+        /*
+         * The door of the actor is closed. With CELL_POSTED this is a post from before the door was
+         * closed. Without, the actor has ended and was posted to its parent's worker.
+         */
         if (!(cell->flags & CELL_POSTED)) {
             tr__child_ended(worker, cell);
             break;
@@ -110,19 +122,23 @@ static void on_round(struct loop *loop)
     bool has_more = tr__timers_fire(worker, loop->now_ns);
     has_more |= tr__schedules_fire(worker, loop->now_ns);
     loop->wants_round = has_more;
-    /* Who is killed in a moment need not move. */
+    /* After the deadline of a shutdown all actors are killed, so none needs to move. */
     if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         tr__balance_round(worker);
 }
 
-/* Gives back what a flood has left: the worker's own memory, the clients', and that of sleepers. */
+/*
+ * Gives back memory that a burst of messages has left in the pools of this worker and of the
+ * clients. Nudges other workers that have envelopes to take back. Returns whether the envelope pool
+ * or the stack pool of this worker has given memory back.
+ */
 static bool trim(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
     tr__turns_trim(worker);
-    TR_ASSERT(!worker->asks.young); /* those that are free may be in it: actor/ask/ask_open.h */
+    TR_ASSERT(!worker->asks.young); /* a free ask may be in this chain: actor/ask/ask_open.h */
     tr__asks_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
     has_shrunk |= worker->trim.has_stacks;
@@ -130,7 +146,7 @@ static bool trim(struct worker *worker)
     tr__envelope_pool_trim(&system->foreign.pool);
     lock_give(&system->foreign.lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
-        /* A worker that sleeps does not see what came home, and it may be much. */
+        /* A worker that sleeps does not see envelopes that came back to it. There may be many. */
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
     }
@@ -154,7 +170,10 @@ tr_time tr__worker_next(struct worker *worker)
     return earlier(next_ns, tr__schedules_next(worker));
 }
 
-/* Before sleep: envelopes go home, and memory that a flood has left goes back. */
+/*
+ * Called before the worker sleeps: returns envelopes to their pools, and gives memory back. Returns
+ * when the worker must wake up at the latest.
+ */
 static tr_time on_idle(struct loop *loop)
 {
     struct worker *worker = worker_of_loop(loop);
@@ -167,14 +186,17 @@ static tr_time on_idle(struct loop *loop)
     bool is_trimmed = worker->trim.last_turns == turns && !worker->trim.has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
-    /* All of it goes in a moment, and somebody waits for that. */
+    /* All memory is freed soon, and a thread waits for the shutdown: do not spend time on trims. */
     if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         return next_ns;
     if (loop->now_ns < worker->trim.last_ns + worker->trim.every_ns)
         return earlier(next_ns, worker->trim.last_ns + worker->trim.every_ns);
     worker->trim.last_ns = loop->now_ns;
     worker->trim.last_turns = turns;
-    /* A pool that is in use all over costs a walk in vain: each makes the next one rarer. */
+    /*
+     * A trim of pools that are in use everywhere costs a walk and frees nothing. After each such
+     * trim the time to the next one is doubled.
+     */
     bool is_vain = !trim(worker) && worker->trim.every_ns < TRIM_SELDOM_NS;
     worker->trim.every_ns = is_vain ? 2 * worker->trim.every_ns : TRIM_EVERY_NS;
     return worker->trim.has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
@@ -207,7 +229,10 @@ const struct loop_hooks tr__worker_handoff_hooks = {
     .on_idle = on_idle,
 };
 
-/* Who ran when a stack was left, of which it is now known that it was too small. */
+/*
+ * Describes the turn that ran on a stack that has overflowed. The overflow is found when the stack
+ * is left, so an earlier turn on the same stack may be the cause.
+ */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
     const struct worker *worker = LIST_OWNER(pool, struct worker, stacks.pool);
@@ -267,7 +292,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
     worker->turns.wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
-    /* Nobody runs it yet: who posts makes its descriptor readable. */
+    /* No thread runs the worker yet: announce sleep, so that a post makes the fd readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source, index);
     list_init(&worker->budgets.parts);
@@ -368,7 +393,7 @@ bool tr__worker_work(struct worker *worker)
             watch_rouse(&system->watch);
     }
     tr__faults_end(worker);
-    /* Another thread may get this one's number. */
+    /* Another thread may get the id of this thread. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
     tr__shutdown_wake(system);
