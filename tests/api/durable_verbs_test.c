@@ -172,8 +172,13 @@ static bool play(enum verb verb, bool saves, bool fails)
     ck_assert_int_eq(tr_try_spawn(test, &listener, listener, "listener"), TR_OK);
     ck_assert_int_eq(tr_try_durable(test, &user, user, "a"), TR_OK);
     tr_kit_settle(kit);
-    use_ask asked = tr_ask(
-        test, user, use, .verb = (int32_t)verb, .to = tr_any(listener), .fails = fails, .saves = saves);
+    use_ask asked = tr_ask(test,
+                           user,
+                           use,
+                           .verb = (int32_t)verb,
+                           .to = tr_any(listener),
+                           .fails = fails,
+                           .saves = saves);
     tr_status status = tr_try_await(test, asked, NULL);
     ck_assert_msg((status == TR_OK) == !fails, "verb %d: %s", verb, tr_status_name(status));
     tr_kit_settle(kit);
