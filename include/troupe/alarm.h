@@ -113,13 +113,14 @@ typedef struct tr_alarm_mark {
 
 TR_BEGIN_C
 /**
- * Cancels an alarm, with the commit of this stretch. False: there is none with that name.
+ * Cancels an alarm. The removal is stored with the commit of this stretch. Returns false if there
+ * is no alarm with that name.
  * In a turn. Does not wait.
  */
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
- * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is none. In its own
- * handler the alarm is gone, or at its next time.
+ * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is no alarm with that
+ * name. In its own handler the alarm is gone, or at its next time.
  * In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
@@ -127,7 +128,7 @@ tr_time tr_alarm_due(tr_self *self, const char *name);
 tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
 /**
- * Sets an alarm as tr_alarm_at, and returns the status instead of ending the turn. It can set
+ * Sets an alarm as tr_alarm_at does, but returns the status instead of ending the turn. It can set
  * is_at_most_once.
  * In a turn. Does not wait.
  */

@@ -78,16 +78,17 @@ typedef struct tr_later {
 /**
  * Sends a request and returns a `withdraw_ask`, to be awaited:
  *     withdraw_ask asked = tr_ask(self, alice, withdraw, .cents = 5);
- * In a turn, or client's thread. May wait: only as tr_tell, if the mailbox is full and has TR_PARK.
+ * In a turn, or client's thread. May wait: only as tr_tell does, if the mailbox is full and has
+ * TR_PARK.
  *
  * Whatever goes wrong is the outcome of the ask. The request is copied.
  */
 #define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__)
 
 /**
- * Sends a request as tr_ask, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice,
+ * Sends a request as tr_ask does, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice,
  * get_balance).
- * In a turn, or client's thread. May wait: as tr_ask.
+ * In a turn, or client's thread. May wait: as tr_ask does.
  */
 #define tr_ask_within(from, timeout_ns, to, ...) TR_ASK_(from, timeout_ns, to, __VA_ARGS__)
 
@@ -195,7 +196,7 @@ typedef struct tr_later {
 #define tr_ask_then(self, then, context, to, ...)                                                  \
     TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__)
 /**
- * Sends a request as tr_ask_then, and returns a status instead of ending the turn.
+ * Sends a request as tr_ask_then does, but returns a status instead of ending the turn.
  * In a turn. Does not wait.
  *
  * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. Only after
@@ -203,7 +204,7 @@ typedef struct tr_later {
  */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
     TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__)
-/** Sends a request as tr_ask_then, with a timeout. In a turn. Does not wait. */
+/** Sends a request as tr_ask_then does, with a timeout. In a turn. Does not wait. */
 #define tr_ask_then_within(self, timeout_ns, then, context, to, ...)                               \
     TR_ASK_THEN_(ask_then, self, then, context, timeout_ns, to, __VA_ARGS__)
 /**
@@ -272,7 +273,7 @@ tr_later tr_reply_later(tr_self *self);
 /**
  * These are the functions of the macros above: tr_self_ask is tr_ask, with a timeout. timeout_ns 0:
  * TR_ASK_NS; negative: TR_TIMEOUT at once. Each has the statuses and the ownership of its macro.
- * In a turn. May wait: as its macro.
+ * In a turn. May wait: as its macro does.
  */
 tr_pending tr_self_ask(tr_self *self, tr_ref to, const tr_type *type, const void *message,
                        tr_time timeout_ns);
@@ -303,7 +304,7 @@ void tr_client_at(tr_client *client, const char *where);
 
 /**
  * These are the functions of the macros above for a client: tr_client_ask is tr_ask, with a timeout
- * as tr_self_ask. Client's thread. May wait: as its macro.
+ * as tr_self_ask has. Client's thread. May wait: as its macro does.
  */
 tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, const void *message,
                          tr_time timeout_ns);

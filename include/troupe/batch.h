@@ -54,7 +54,7 @@
 
 /**
  * Answers one message of the batch: tr_reply_at(self, i, appended, .offset = 5).
- * In a turn. May wait: as tr_reply.
+ * In a turn. May wait: as tr_reply does.
  *
  * The statuses are those of tr_try_reply; TR_INVALID_ARGUMENT: there is no such message;
  * TR_WRONG_TYPE: its request declares another reply. The status may be ignored.
@@ -63,13 +63,15 @@
 
 TR_BEGIN_C
 /**
- * Refuses one message of the batch, as tr_refuse. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does not
- * wait.
+ * Refuses one message of the batch, as tr_refuse does. TR_OK, TR_INVALID_ARGUMENT. In a turn. Does
+ * not wait.
  */
 tr_status tr_refuse_at(tr_self *self, size_t index, int code, const char *format, ...)
     TR_PRINTF(4, 5);
 
-/** Puts off the reply to one message of the batch, as tr_reply_later. In a turn. Does not wait. */
+/**
+ * Puts off the reply to one message of the batch, as tr_reply_later does. In a turn. Does not wait.
+ */
 tr_later tr_reply_later_at(tr_self *self, size_t index);
 
 /**
@@ -78,7 +80,7 @@ tr_later tr_reply_later_at(tr_self *self, size_t index);
  */
 tr_ref tr_sender_at(const tr_self *self, size_t index);
 
-/** See tr_reply_at. In a turn. May wait: as tr_reply. */
+/** See tr_reply_at. In a turn. May wait: as tr_reply does. */
 tr_status tr_self_reply_at(tr_self *self, size_t index, const tr_type *type, const void *message);
 TR_END_C
 

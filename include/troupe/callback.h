@@ -68,7 +68,7 @@
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__)
 
 /**
- * Sends a request as tr_ask_callback, with a timeout; negative: TR_TIMEOUT at once.
+ * Sends a request as tr_ask_callback does, with a timeout; negative: TR_TIMEOUT at once.
  * Client's thread. Does not wait.
  */
 #define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
@@ -96,9 +96,9 @@ TR_BEGIN_C
  * at most `wait_ns` (0: does not wait).
  * Client's thread. May wait.
  *
- * Returns how many it called. 0: none had an outcome in time, or there is no ask with a callback;
- * then it returns at once. A callback may do all that its thread may, also call tr_client_poll, but
- * not free the client.
+ * Returns how many callbacks were called. 0: no ask had an outcome in time, or there is no ask with
+ * a callback; then it returns at once. A callback may do all that its thread may, also call
+ * tr_client_poll, but not free the client.
  */
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
@@ -117,8 +117,8 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  * that polls and receives in any order misses none. A loop that receives all messages need not call
  * tr_client_poll. Sometimes the descriptor is readable without need, once.
  *
- * -1: there is none: in a kit, or the process has no descriptor left. It is borrowed until the
- * client is freed; do not read from it.
+ * -1: there is no descriptor, because the client is in a kit, or because the process has no
+ * descriptor left. The descriptor is borrowed until the client is freed; do not read from it.
  */
 int tr_client_fd(tr_client *client);
 /**

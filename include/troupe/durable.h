@@ -251,7 +251,8 @@ typedef struct tr_durable_kind {
  */
 #define tr_durable(self, actor, key) TR_DURABLE_REF_(self, actor, TR_DURABLE_KEY_(key))
 /**
- * Writes the ref of a durable actor, as tr_durable, to *ref, a `cart_ref *`, on TR_OK only.
+ * Writes the ref of a durable actor, as tr_durable returns it, to *ref, a `cart_ref *`, on TR_OK
+ * only.
  * In a turn, or client's thread. Does not wait.
  *
  * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does
@@ -263,7 +264,7 @@ typedef struct tr_durable_kind {
     TR_SPEAKER_(from, try_durable)                                                                 \
     (from, &tr_durable_##actor, TR_DURABLE_KEY_(key), TR_REF_OUT_(ref, actor))
 /**
- * Writes the ref as tr_try_durable, for a key of any bytes, a tr_bytes.
+ * Writes the ref as tr_try_durable does, for a key of any bytes, a tr_bytes.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_try_durable_bytes(from, ref, actor, key)                                                \
@@ -366,13 +367,13 @@ TR_MUST_CHECK tr_status tr_try_save(tr_self *self);
  */
 void tr_kv_put(tr_self *self, tr_bytes key, tr_bytes value);
 /**
- * Removes a key and its value, if it is there. Ends the turn as tr_kv_put. In a turn. Does not
- * wait.
+ * Removes a key and its value, if the key is there. Ends the turn as tr_kv_put does. In a turn.
+ * Does not wait.
  */
 void tr_kv_delete(tr_self *self, tr_bytes key);
 /**
- * Reads the value of a key, in memory of this turn. False: there is none. It sees what this stretch
- * has put.
+ * Reads the value of a key into memory of this turn. Returns false if the key has no value. Values
+ * that this stretch has put are seen.
  * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
  * Ends the turn with TR_STORE_CORRUPT, TR_STORE_FAILED or TR_NO_MEMORY.
@@ -387,10 +388,10 @@ typedef struct tr_kv {
 /**
  * Lists the pairs whose keys begin with `prefix`, in the order of their bytes, from the key `from`
  * on, at most `max`. Returns how many.
- * In a turn. May wait: as tr_kv_get.
+ * In a turn. May wait: as tr_kv_get does.
  *
  * The pairs are in memory of this turn. An empty prefix or `from` is no bound. Ends the turn as
- * tr_kv_get.
+ * tr_kv_get does.
  */
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **pairs, size_t max);
 

@@ -136,7 +136,8 @@ typedef struct tr_snapshots {
  */
 #define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__)
 /**
- * Adds an event as tr_persist, and returns the status. Unless it is TR_OK there is no event.
+ * Adds an event as tr_persist does, and returns the status. Unless the status is TR_OK, no event
+ * was added.
  * In a turn. Does not wait.
  */
 #define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__)
@@ -148,7 +149,7 @@ typedef struct tr_snapshots {
 #define TR_EVENT_AS(event, m) TR_EVENT_AS_(event, m)
 
 /**
- * Adds an item to a list of the state, in an apply function, as tr_append. Copy what the item
+ * Adds an item to a list of the state, in an apply function, as tr_append does. Copy what the item
  * points to with tr_memory_strdup.
  * In a turn. Does not wait.
  */
@@ -156,18 +157,19 @@ typedef struct tr_snapshots {
 
 TR_BEGIN_C
 /**
- * Reads the event after `event`, which this call gave before, or which is zero. True: it is in
- * *event; false: there is none.
+ * Reads the event after `event`, which this call gave before, or which is zero. Returns true and
+ * writes that event to *event, or returns false if there is no later event.
  * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
  * To begin after an event: tr_event event = {.sequence = number}. It gives all persisted events, on
- * disk or not, from the first that was not dropped. Ends the turn as tr_kv_get, and with
- * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: a newer one.
+ * disk or not, from the first that was not dropped. Ends the turn as tr_kv_get does, and with
+ * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: an event that is newer than the
+ * code.
  */
 bool tr_event_next(tr_self *self, tr_event *event);
 /**
- * Returns the number of the last event, dropped ones counted; 0: none. Only tr_destroy makes it
- * smaller.
+ * Returns the number of the last event, dropped events counted; 0: there was no event. Only
+ * tr_destroy makes the number smaller.
  * In a turn. Does not wait.
  */
 uint64_t tr_event_last(tr_self *self);

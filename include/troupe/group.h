@@ -110,7 +110,7 @@
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
     TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)
 
-/** Starts a router, as tr_spawn_group; the actor has TR_ROUTES. In a turn. Does not wait. */
+/** Starts a router, as tr_spawn_group does; the actor has TR_ROUTES. In a turn. Does not wait. */
 #define tr_spawn_router(self, actor, name, ...)                                                    \
     TR_SPAWN_GROUP_(self, tr_routes_##actor, actor, name, __VA_ARGS__)
 /**

@@ -63,7 +63,7 @@ TR_BEGIN_C
  */
 TR_MUST_CHECK TR_INLINE tr_kit *tr_kit_new(const tr_kit_options *options);
 /**
- * Stops everything, checks as tr_kit_check, and aborts with a report if memory has leaked.
+ * Stops everything, checks as tr_kit_check does, and aborts with a report if memory has leaked.
  * One thread. Does not wait.
  */
 void tr_kit_free(tr_kit *kit);

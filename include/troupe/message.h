@@ -105,7 +105,7 @@ typedef struct tr_field {
 } tr_field;
 
 /**
- * A flat message of at most so many bytes travels inside its envelope, without memory of its own.
+ * A flat message of at most this many bytes travels inside its envelope, without memory of its own.
  */
 #define TR_INLINE_MAX 24
 

@@ -78,8 +78,8 @@ size_t tr_node_address_print(const tr_node_address *address, char *buffer, size_
 bool tr_node_address_is_same(const tr_node_address *a, const tr_node_address *b);
 
 /**
- * Returns the node, from 0, to which a name belongs in a cluster of so many nodes: as
- * tr_pool_worker_of, with a ring of its own. It takes microseconds.
+ * Returns the node, from 0, to which a name belongs in a cluster of `nodes` nodes: as
+ * tr_pool_worker_of does, with a ring of its own. It takes microseconds.
  * Any thread. Does not wait.
  *
  * Negative results are a tr_status. TR_INVALID_ARGUMENT: no name, or less than one node;

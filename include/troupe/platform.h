@@ -109,8 +109,8 @@ struct tr_platform {
     void (*wake)(const tr_platform *platform, tr_parker *parker);
     /**
      * Returns a file descriptor that is readable while park would return at once, and from the time
-     * of parker_alarm on. -1: there is none, or the process has no descriptor left. The thread that
-     * parks.
+     * of parker_alarm on. -1: the parker has no descriptor, or the process has none left. The
+     * thread that parks.
      */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 

@@ -112,7 +112,8 @@
 
 TR_BEGIN_C
 /**
- * Returns the worker, from 0, on which an actor with this name starts in a pool of so many workers.
+ * Returns the worker, from 0, on which an actor with this name starts in a pool of `workers`
+ * workers.
  * Any thread. Does not wait.
  *
  * It is the same in every process: a hash ring over crc32. With one worker more at most about 1 /

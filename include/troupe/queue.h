@@ -98,8 +98,8 @@ typedef struct tr_queued {
     tr_self_queue_take(                                                                            \
         self, queue, &tr_type_##m, timeout_ns, TR_QUEUE_OUT_(m, pointer), (tr_queued *)0)
 /**
- * Waits for a message as tr_queue_receive, and leaves it in the queue until tr_queue_done(self,
- * *item).
+ * Waits for a message as tr_queue_receive does, and leaves it in the queue until
+ * tr_queue_done(self, *item).
  * In a turn. May wait: at most timeout_ns.
  */
 #define tr_queue_take(self, queue, m, timeout_ns, pointer, item)                                   \
@@ -107,7 +107,8 @@ typedef struct tr_queued {
 
 TR_BEGIN_C
 /**
- * Removes a message that was taken, with the commit of this stretch. False: there is none.
+ * Removes a taken message from its queue. The removal is stored with the commit of this stretch.
+ * Returns false if the message is not in a queue.
  * In a turn. Does not wait.
  */
 bool tr_queue_done(tr_self *self, tr_queued item);
@@ -117,7 +118,7 @@ bool tr_queue_done(tr_self *self, tr_queued item);
 size_t tr_queue_count(const tr_self *self, const char *queue);
 
 /**
- * Pushes as tr_queue_push, and returns the status instead of ending the turn.
+ * Pushes as tr_queue_push does, but returns the status instead of ending the turn.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue,

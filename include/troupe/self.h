@@ -117,21 +117,22 @@ typedef enum tr_timer_kind {
 
 /**
  * Sends a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). Otherwise as tr_tell.
- * In a turn, or client's thread. May wait: as tr_tell.
+ * In a turn, or client's thread. May wait: as tr_tell does.
  */
 #define tr_tell_copy(from, to, m, pointer) TR_TELL_COPY_(from, to, m, pointer)
 
 /**
  * Answers the sender of the message of this turn: return tr_reply(self, balance, .cents = 5);
- * In a turn. May wait: as tr_tell, if the message was told; a reply to a request does not wait.
+ * In a turn. May wait: as tr_tell does, if the message was told; a reply to a request does not
+ * wait.
  *
  * Returns TR_SAME. A reply that cannot be delivered, or that nobody waits for, is a dead letter.
  */
 #define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__)
 
 /**
- * Answers as tr_reply, and returns the status.
- * In a turn. May wait: as tr_reply.
+ * Answers as tr_reply does, and returns the status.
+ * In a turn. May wait: as tr_reply does.
  *
  * TR_OK; TR_NO_SENDER: the message has no sender; and all statuses of tr_tell.
  */
@@ -139,7 +140,7 @@ typedef enum tr_timer_kind {
 
 /**
  * Passes the message of this turn on to another actor: return tr_forward(self, other);
- * In a turn. May wait: as tr_tell.
+ * In a turn. May wait: as tr_tell does.
  *
  * The other actor sees the original sender and causal id. If the message is a request, the other
  * actor answers it. Returns TR_SAME. A message that cannot be delivered is a dead letter.
@@ -197,12 +198,12 @@ typedef enum tr_timer_kind {
     TR_TRY_SPAWN_(from, ref, error, -1, actor, __VA_ARGS__)
 
 /**
- * Returns the living child of that name, an `account_ref`; nobody: there is none.
+ * Returns the living child of that name, an `account_ref`; nobody: there is no such child.
  * In a turn. Does not wait.
  */
 #define tr_child(self, actor, name) actor##_ref_of(tr_self_child(self, name))
 /**
- * Returns the living actor at "/user/bank/alice", an `account_ref`; nobody: there is none.
+ * Returns the living actor at "/user/bank/alice", an `account_ref`; nobody: there is no such actor.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
@@ -296,7 +297,7 @@ typedef enum tr_timer_kind {
  */
 #define tr_unwatch(from, ref) TR_SPEAKER_(from, unwatch)(from, tr_any(ref))
 /**
- * Stops a child, as tr_stop.
+ * Stops a child, as tr_stop does.
  * In a turn. Does not wait.
  *
  * The statuses are those of tr_stop; TR_NOT_FOUND: it is no child of this actor. The status may be
@@ -336,7 +337,7 @@ TR_BEGIN_C
 TR_MUST_RETURN tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
     TR_PRINTF(3, 4);
 /**
- * Fails the actor from any depth of calls, as tr_fail, and does not return.
+ * Fails the actor from any depth of calls, as tr_fail does, and does not return.
  * In a turn. Does not wait.
  */
 TR_NO_RETURN void tr_crash(tr_self *self, tr_status status, const char *format, ...)
@@ -422,12 +423,12 @@ uint64_t tr_causal_id(const tr_self *self);
  */
 void *tr_alloc(tr_self *self, size_t size) TR_NON_NULL;
 /**
- * Changes the size of memory of tr_alloc, as realloc; NULL allocates. New bytes are zero. Never
- * NULL.
+ * Changes the size of memory of tr_alloc, as realloc does. If `memory` is NULL, allocates. New
+ * bytes are zero. Never returns NULL.
  * In a turn. Does not wait.
  *
- * Ends the turn as tr_alloc, and with TR_INVALID_ARGUMENT for memory of a durable state that was
- * loaded.
+ * Ends the turn as tr_alloc does, and with TR_INVALID_ARGUMENT for memory of a durable state that
+ * was loaded.
  */
 void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
 /**
@@ -438,16 +439,17 @@ void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
  * that it does nothing.
  */
 void tr_free(tr_self *self, void *memory);
-/** Returns memory as tr_alloc; NULL: out of memory, or over budget. In a turn. Does not wait. */
+/** Returns memory as tr_alloc does; NULL: no memory, or over budget. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_alloc(tr_self *self, size_t size);
 /**
- * Changes the size as tr_realloc; returns NULL where that ends the turn: the old block is
- * unchanged.
+ * Changes the size as tr_realloc does. Where tr_realloc ends the turn, returns NULL and leaves the
+ * old block unchanged.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK void *tr_try_realloc(tr_self *self, void *memory, size_t size);
 /**
- * Returns a copy of a string, in memory of tr_alloc; NULL for NULL. Ends the turn as tr_alloc.
+ * Returns a copy of a string, allocated with tr_alloc; NULL for NULL. If there is no memory, ends
+ * the turn as tr_alloc does.
  * In a turn. Does not wait.
  */
 char *tr_strdup(tr_self *self, const char *string);
@@ -458,7 +460,7 @@ char *tr_strdup(tr_self *self, const char *string);
  * In a turn. Does not wait.
  */
 void *tr_scratch(tr_self *self, size_t size) TR_NON_NULL;
-/** Returns memory as tr_scratch; NULL: out of memory. In a turn. Does not wait. */
+/** Returns memory as tr_scratch does; NULL: out of memory. In a turn. Does not wait. */
 TR_MUST_CHECK void *tr_try_scratch(tr_self *self, size_t size);
 /** Returns a string as printf makes it, in memory of tr_scratch. In a turn. Does not wait. */
 char *tr_format(tr_self *self, const char *format, ...) TR_PRINTF(2, 3) TR_NON_NULL;
@@ -514,7 +516,7 @@ uint64_t tr_random(tr_self *self);
 void tr_log(tr_self *self, tr_level level, const char *format, ...) TR_PRINTF(3, 4);
 TR_END_C
 
-/** These write a line to the log at their level, as tr_log. In a turn. Does not wait. */
+/** These write a line to the log at their level, as tr_log does. In a turn. Does not wait. */
 #define tr_log_debug(self, ...) tr_log(self, TR_LEVEL_DEBUG, __VA_ARGS__)
 #define tr_log_info(self, ...) tr_log(self, TR_LEVEL_INFO, __VA_ARGS__)
 #define tr_log_warn(self, ...) tr_log(self, TR_LEVEL_WARN, __VA_ARGS__)
@@ -529,7 +531,7 @@ typedef struct tr_spawn_args {
     const char
         *protocol;    /* "deposit, get_balance, ": messages that need handlers; NULL: no check */
     const char *name; /* NULL: one is made up */
-    int worker;       /* -1: that of the caller; for a client worker 0 */
+    int worker;       /* -1: the worker of the caller, or worker 0 if the caller is a client */
     const tr_type *setup_type; /* NULL: no set-up message */
     const void *setup;
     tr_error *error; /* NULL, or written on failure */
@@ -540,7 +542,7 @@ typedef struct tr_spawn_args {
 TR_BEGIN_C
 /**
  * These are the functions of the macros above: tr_self_tell is tr_tell with a self. Each has the
- * statuses and the ownership of its macro. In a turn. May wait: as its macro.
+ * statuses and the ownership of its macro. In a turn. May wait: as its macro does.
  */
 tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void *message);
 tr_next tr_self_reply(tr_self *self, const tr_type *type, const void *message);
@@ -577,7 +579,7 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
 
 /**
  * These are the functions of the macros above for a client: tr_client_tell is tr_tell. Each has the
- * statuses and the ownership of its macro. Client's thread. May wait: as its macro.
+ * statuses and the ownership of its macro. Client's thread. May wait: as its macro does.
  */
 tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, const void *message);
 TR_MUST_CHECK tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args,

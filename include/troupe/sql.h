@@ -102,15 +102,15 @@ typedef struct tr_sql_result {
  */
 #define tr_sql(self, ...) TR_SQL_CALL_(sql, self, __VA_ARGS__)
 /**
- * Runs a statement as tr_sql, and returns the first value of the first row; NULL if there is no
- * row.
- * In a turn. May wait: as tr_sql.
+ * Runs a statement as tr_sql does, and returns the first value of the first row; NULL if there is
+ * no row.
+ * In a turn. May wait: as tr_sql does.
  */
 #define tr_sql_one(self, ...) TR_SQL_CALL_(sql_one, self, __VA_ARGS__)
 /**
- * Runs a statement as tr_sql, and writes *result on TR_OK only: tr_try_sql(self, &result, &error,
- * "...", values...).
- * In a turn. May wait: as tr_sql.
+ * Runs a statement as tr_sql does, and writes *result on TR_OK only: tr_try_sql(self, &result,
+ * &error, "...", values...).
+ * In a turn. May wait: as tr_sql does.
  *
  * Both pointers may be NULL. On failure *error has the text of SQLite, and nothing has changed.
  *
@@ -143,7 +143,7 @@ typedef struct tr_sql_result {
 TR_BEGIN_C
 /**
  * These are the functions of the macros above. The first value is the text of the statement. In a
- * turn. May wait: as tr_sql.
+ * turn. May wait: as tr_sql does.
  */
 tr_sql_result tr_self_sql(tr_self *self, const tr_sql_value *values, size_t count);
 tr_sql_value tr_self_sql_one(tr_self *self, const tr_sql_value *values, size_t count);

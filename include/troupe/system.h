@@ -323,14 +323,14 @@ TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
  *
  * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
  * tr_system_run_once. Sometimes it is readable without need, once: for example at the time of a
- * timer that was cancelled. -1: there is none: the system was started, has more workers, or is in a
- * kit; or the process has no descriptor left. It is borrowed until the system is freed; do not read
- * from it. Call it on the thread of tr_system_run_once.
+ * timer that was cancelled. Returns -1 if the system was started, has more workers, or is in a kit,
+ * or if the process has no descriptor left. The descriptor is borrowed until the system is freed;
+ * do not read from it. Call it on the thread of tr_system_run_once.
  */
 int tr_system_fd(const tr_system *system);
 /**
- * Returns in how many nanoseconds a timer is due; 0: one is due; TR_NEVER: there is none. For a
- * loop that does not use the descriptor. Call it on the thread of tr_system_run_once.
+ * Returns in how many nanoseconds a timer is due; 0: a timer is due; TR_NEVER: there is no timer.
+ * For a loop that does not use the descriptor. Call it on the thread of tr_system_run_once.
  * One thread. Does not wait.
  */
 tr_time tr_system_timeout(const tr_system *system);
@@ -410,7 +410,7 @@ tr_system *tr_client_system(const tr_client *client);
 /** See tr_receive. type NULL: a message of any type. Client's thread. May wait. */
 const void *tr_client_receive(tr_client *client, const tr_type *type, tr_time timeout_ns);
 /**
- * Waits for a message of any type, the oldest first, as tr_receive.
+ * Waits for a message of any type, the oldest first, as tr_receive does.
  * Client's thread. May wait.
  *
  * message.type says which it is, and tr_message_as gives its struct. Both members are NULL if none

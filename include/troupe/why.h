@@ -106,7 +106,7 @@ typedef struct tr_reason {
 /** The report on one actor, in memory of the caller: 7 KiB. */
 typedef struct tr_why_report {
     tr_ref actor;
-    tr_time asked_ns;     /* the time of the report, as tr_now */
+    tr_time asked_ns;     /* the time of the report, as tr_now returns it */
     const char *state;    /* "Running", "Suspended", "Stopping", ...; "?": not known */
     bool is_told_to_stop; /* by tr_stop, tr_kill, TR_STOP or its parent */
     uint32_t waiting;     /* messages that wait and take capacity */

@@ -53,7 +53,7 @@ struct alarm_plan {
     struct alarm_mark mark;
     tr_time due;       /* when the open occurrence is due; see rule 3 */
     tr_time seen;      /* when the alarm was set, or last began */
-    tr_time span;      /* of after and every; otherwise 0 */
+    tr_time span;      /* of ALARM_AFTER and ALARM_EVERY; otherwise 0 */
     uint32_t failures; /* of the open occurrence */
     tr_time retry_at;  /* if failures > 0; otherwise 0 */
     tr_time back_off;  /* the delay that led to retry_at, or 0 */
@@ -76,7 +76,7 @@ struct alarm_clock {
 struct alarm_retry {
     tr_time first;    /* the first back-off, which doubles each time (2 s) */
     tr_time cap;      /* the longest back-off, without its random part (5 min) */
-    uint32_t retries; /* after so many the occurrence is given up (20, about an hour) */
+    uint32_t retries; /* the occurrence is given up after this many (20, about an hour) */
     bool is_never;    /* no retries at all */
 };
 
@@ -84,8 +84,8 @@ struct alarm_retry {
 enum alarm_outcome {
     ALARM_WAITS,        /* there is a next time: tr__alarm_plan_wake */
     ALARM_ENDS,         /* there is no next time: remove the plan */
-    ALARM_GAVE_UP,      /* as ALARM_WAITS, after an occurrence that failed too often */
-    ALARM_GAVE_UP_ENDS, /* as ALARM_ENDS, after an occurrence that failed too often */
+    ALARM_GAVE_UP,      /* the same as ALARM_WAITS, after an occurrence that failed too often */
+    ALARM_GAVE_UP_ENDS, /* the same as ALARM_ENDS, after an occurrence that failed too often */
     ALARM_STALE         /* the mark belongs to another occurrence; nothing has changed */
 };
 

@@ -101,7 +101,7 @@ struct durable_actor {
     bool is_doomed;         /* a commit with the mark of tr_destroy was submitted */
     bool has_remains;       /* the store still has rows of a generation that was destroyed */
     bool is_erased;         /* the removal of all that is stored was submitted, or could not be */
-    tr_status erased;       /* with is_erased: TR_OK, or why it could not be submitted */
+    tr_status erased;       /* with is_erased: TR_OK, or why the removal could not be submitted */
     bool is_drive_posted;   /* a tr_durable_driven message is on its way */
     bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
     bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE: the hard signal */

@@ -57,7 +57,9 @@ typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *
 /** The store of one actor. */
 struct journal_source {
     void *context;
-    /** Gives the sink the newest snapshot with a sequence of at most `most`. TR_NOT_FOUND: there is none. */
+    /**
+     * Gives the sink the newest snapshot with a sequence of at most `most`. TR_NOT_FOUND: there is no such snapshot.
+     */
     tr_status (*snapshot)(void *context, uint64_t most, journal_sink on_snapshot, void *sink);
     /** Gives the sink the events from `from` to `to` that exist, ascending. */
     tr_status (*events)(void *context, uint64_t from, uint64_t to, journal_sink on_event,
@@ -98,7 +100,7 @@ TR_MUST_CHECK tr_status tr__journal_recover(const struct journal *journal,
 
 /**
  * Gives the sink the events from `from` to `to` that still exist, at most `count` of them. If there are none, returns
- * TR_OK. TR_BAD_DATA: as tr__journal_recover.
+ * TR_OK. TR_BAD_DATA means the same as for tr__journal_recover.
  */
 TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
                                            const struct journal_source *source, uint64_t from,

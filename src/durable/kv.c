@@ -219,7 +219,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_list: the pairs are NULL");
     struct pairs pairs = {.self = self};
     size_t pending = actor->overlay_count;
-    /* Read so many pairs more, because each overlay may delete one of those that are read. */
+    /* Read one more pair for each overlay, because each overlay may delete a pair that is read. */
     const struct store_range range = {
         .prefix = prefix, .from = from, .limit = max > SIZE_MAX - pending ? 0 : max + pending};
     tr_status status = TR_OK;

@@ -29,7 +29,7 @@
 #include "mem/heap.h"
 
 enum {
-    EVICT_MAX = 8, /* at most so many actors are asked to sleep in one call */
+    EVICT_MAX = 8, /* at most this many actors are asked to sleep in one call */
     LEAVING_MIN = 16
 };
 

@@ -55,7 +55,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->holds);
     self->frame = frame;
     outbox_begin(self, &actor->outbox);
-    /* After tr_destroy everything waits for the disk. */
+    /* After tr_destroy, all messages that the actor sends wait for the disk. */
     actor->outbox.is_open =
         actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
     if (is_hook)

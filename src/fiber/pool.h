@@ -54,12 +54,13 @@
 
 /** One end of a switch: what is needed to continue on a stack. */
 struct fiber_side {
-    void *context;   /* where to continue; valid while left */
+    void *context;   /* where to continue; valid while no code runs on this side */
     const void *low; /* lowest address of the usable stack */
     size_t size;
-    void *fake_stack; /* AddressSanitizer's, while left */
-    void *shadow;     /* ThreadSanitizer's context of this fiber */
-    bool is_bare;     /* a fiber's stack without a guard */
+    /* the fake stack of AddressSanitizer; valid while no code runs on this side */
+    void *fake_stack;
+    void *shadow; /* ThreadSanitizer's context of this fiber */
+    bool is_bare; /* a fiber's stack without a guard */
 };
 
 struct fiber {

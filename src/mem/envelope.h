@@ -112,11 +112,12 @@ void tr__envelope_pool_deinit(struct envelope_pool *pool);
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
 /** Collects an envelope of another home. */
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
-/** Sends incomplete batches home. Before the owner sleeps. */
+/** Sends incomplete batches home. Called before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
 /**
  * Takes in envelopes that came home, and gives wholly free slabs back. Returns false if it searched
- * for such slabs, which walks over all free envelopes, and found none. Before the owner sleeps.
+ * for such slabs, which walks over all free envelopes, and found none. Called before the owner
+ * sleeps.
  */
 bool tr__envelope_pool_trim(struct envelope_pool *pool);
 /** Drops the message of an envelope that has a block: its buffers, and the block. */

@@ -17,8 +17,8 @@
 #include "mem/source.h"
 
 /**
- * Returns a copy of a message with so many holders, and its size in *size. Returns NULL with
- * TR_NO_MEMORY or TR_TOO_LARGE in *status.
+ * Copies a message. Returns the copy, which has `holders` holders, and sets *size to its size.
+ * Returns NULL with TR_NO_MEMORY or TR_TOO_LARGE in *status.
  */
 void *tr__shared_new(const struct memory_source *source, const tr_type *type, const void *message,
                      uint32_t holders, uint32_t *size, tr_status *status);

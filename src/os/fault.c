@@ -175,10 +175,10 @@ static const char *const verdict_texts[] = {
 
 struct walk {
     uintptr_t pc;   /* where the fault was; frames below it belong to the handler */
-    uintptr_t base; /* of the span; 0: there is none, and all frames are recorded */
+    uintptr_t base; /* of the span; 0: there is no span, and all frames are recorded */
     struct fault *fault;
-    uintptr_t frame; /* the last frame, not yet checked, and the function that it is in */
-    uintptr_t function;
+    uintptr_t frame; /* an address in the last frame that was recorded, which is not yet checked */
+    uintptr_t function; /* start of the function that contains `frame` */
     bool has_begun;
     bool is_over; /* the base was reached */
     enum verdict verdict;

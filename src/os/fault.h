@@ -60,7 +60,9 @@ struct fault_span {
 };
 
 struct fault_owner {
-    /** Fills in the span that runs on the calling thread. False: none runs. In a signal handler. */
+    /**
+     * Fills in the span that runs on the calling thread. False: no span runs. In a signal handler.
+     */
     bool (*find)(void *context, struct fault_span *span);
     /**
      * Where the thread continues, with the signal mask as before. Never returns. NULL: no fault is

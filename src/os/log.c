@@ -85,7 +85,9 @@ static void write_all(int fd, const char *bytes, size_t size)
         ssize_t written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
-        /* The log has no reader, or it is slow. The runtime must not wait for it. */
+        /*
+         * The log has no reader, or the reader is slow. The runtime must not wait for the reader.
+         */
         if (written <= 0)
             return;
         bytes += written;

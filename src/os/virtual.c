@@ -91,7 +91,7 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     virtual->live_bytes += size;
     if (virtual->live_bytes > virtual->peak_bytes)
         virtual->peak_bytes = virtual->live_bytes;
-    /* So that memory is never zero by chance. */
+    /* The memory is filled, so that it is never zero by chance. */
     memset(block + 1, 0xa5, size);
     if (old) {
         memcpy(block + 1, memory, old->size < size ? old->size : size);

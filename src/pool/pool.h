@@ -27,7 +27,7 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
 /** Returns the worker on which an actor of this name starts now. Negative: a tr_status, TR_NO_MEMORY. */
 int tr__pool_place(struct tr_system *system, struct pool *pool, const char *name);
 
-/** Starts the actors of a table. Status as tr_try_pool_spawn. */
+/** Starts the actors of a table. Returns a status of tr_try_pool_spawn. */
 TR_MUST_CHECK tr_status tr__pool_start(struct tr_system *system, const tr_child_spec *table);
 
 #endif

@@ -52,7 +52,7 @@ ATOM_INLINE void claim_init(struct claim *claim)
     atom32_init(&claim->state, CLAIM_HELD);
 }
 
-/** Goes out: from here on the thread touches nothing of its worker. Thread only. */
+/** The thread goes out: from here on it touches nothing of its worker. Only the claim's thread. */
 ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 {
     atomptr_store(&claim->user, user, ATOM_RELEASE); /* partner: claim_take */
@@ -61,7 +61,7 @@ ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 /**
  * Called by a thread that finds its claim wanted. Returns true if the worker is still its own.
  * False: the worker was taken. The thread must then make the holder of the worker look at this
- * claim, and wait until claim_is_held. Thread only.
+ * claim, and wait until claim_is_held. Only the claim's thread.
  */
 ATOM_INLINE bool claim_settle(struct claim *claim)
 {
@@ -77,7 +77,9 @@ ATOM_INLINE bool claim_settle(struct claim *claim)
     }
 }
 
-/** Comes in from user code. Returns as claim_settle. Thread only. */
+/**
+ * The thread comes in from user code. Returns what claim_settle returns. Only the claim's thread.
+ */
 ATOM_INLINE bool claim_come_in(struct claim *claim)
 {
     atomptr_store(&claim->user, NULL, ATOM_RELEASE);
@@ -121,7 +123,7 @@ ATOM_INLINE bool claim_give_up(struct claim *claim)
                &claim->state, &word, claim_word(word, CLAIM_HELD), ATOM_RELEASE, ATOM_RELAXED);
 }
 
-/** Whether the thread waits for its worker. Only the holder of the worker. */
+/** Whether the claim's thread waits for its worker. Only the holder of the worker. */
 ATOM_INLINE bool claim_is_back(const struct claim *claim)
 {
     /* partner: claim_settle */
@@ -138,7 +140,10 @@ ATOM_INLINE void claim_hand(struct claim *claim)
         &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* partner: claim_is_held */
 }
 
-/** Whether a waiting thread has its worker again. The claim may be WANTED by then. Thread only. */
+/**
+ * Whether a waiting thread has its worker again. The claim may be WANTED by then. Only the claim's
+ * thread.
+ */
 ATOM_INLINE bool claim_is_held(const struct claim *claim)
 {
     /* partner: claim_hand */

@@ -63,8 +63,8 @@ struct loop {
     tr_time alarm_ns;
     tr_time spin_ns;
     tr_time answer_ns;    /* how long to spin after it has woken another loop */
-    uint32_t answer_skip; /* rests that skip this spin, because it was in vain, */
-    uint32_t answer_vain; /* and how many were skipped last time */
+    uint32_t answer_skip; /* rests that still skip this spin, because it was in vain */
+    uint32_t answer_vain; /* how many rests were skipped last time */
     bool has_woken;       /* it has woken another loop since the last rest; set by its owner */
     /* how long to spin for what another thread does; set and cleared by its owner */
     tr_time await_ns;
@@ -77,8 +77,8 @@ struct loop {
     int32_t share_left;   /* turns left of `share` */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
-    int32_t quick_left;    /* turns for which a task may continue with others (loop_next), */
-    int32_t quick_given;   /* and their number when it began */
+    int32_t quick_left;    /* turns for which a task may still continue with others (loop_next) */
+    int32_t quick_given;   /* `quick_left` when the task began */
     bool wants_round;      /* set by on_round: it could not do everything that is due */
     enum task_class class; /* of the task that runs */
     atom64 runs;           /* counters, read by any thread */

@@ -150,7 +150,7 @@ static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class 
     return has_normal ? runqueue_pop_next(queue) : NULL;
 }
 
-/** Accounts for a task of this class that ran for so many turns. */
+/** Accounts for a task of this class that ran for `turns` turns. */
 static inline void runqueue_charge(struct runqueue *queue, enum task_class class, uint32_t turns)
 {
     if (queue->classes[TASK_NEXT].first) {

@@ -45,7 +45,7 @@ static bool watch_tick(struct watch *watch)
         struct loop *loop = watch->loops[i];
         if (atom32_load(&loop->ready.sleep, ATOM_SEQ_CST) == READY_ASLEEP)
             continue;
-        /* Only the watch writes it, and it publishes nothing. */
+        /* Only the watch writes `tick`, and the store publishes nothing. */
         atom32_store(&loop->tick, atom32_load(&loop->tick, ATOM_RELAXED) + 1, ATOM_RELAXED);
         is_busy = true;
     }

@@ -58,7 +58,7 @@ TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *
                                         const struct watch_report *report);
 /**
  * Checks which loops make progress, and reports. The watch's thread does this at each tick. Returns
- * as on_look.
+ * what on_look returns.
  */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);
 /** Stops and joins the thread. A watch of all zero was never started; then this does nothing. */

@@ -157,8 +157,9 @@ TR_MUST_CHECK tr_status tr__sleep_started(struct sleep_machine *machine, tr_time
 TR_MUST_CHECK tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why);
 
 /**
- * Work begins. The machine borrows `wake_lock` until it is dropped, or until TERMINATED was taken. TR_STOPPED:
- * Terminated, and nothing is borrowed. TR_INVALID_TRANSITION: it is raised already.
+ * Work begins. The machine borrows `wake_lock` until tr__sleep_drop, or until tr__sleep_next has returned the step
+ * TERMINATED. TR_STOPPED: the machine is in state Terminated, and nothing is borrowed. TR_INVALID_TRANSITION: the wake
+ * lock is raised already.
  */
 TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
                                         enum sleep_counter counter, tr_time now);
@@ -196,7 +197,7 @@ bool tr__sleep_evict(struct sleep_machine *machine);
  * The authority commands a stop: the grace begins. A grace_ns other than 0 shortens the option.
  *
  * In Loading the stop waits for the start. A destroy upgrades a sleep that waits or is in its grace, with a grace of
- * its own. TR_STOPPING: too late, or nothing new. TR_STOPPED: Terminated.
+ * its own. TR_STOPPING: the stop is too late, or not new. TR_STOPPED: the machine is in state Terminated.
  */
 TR_MUST_CHECK tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason,
                                        tr_time grace_ns, tr_time now);

@@ -58,8 +58,9 @@ TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_
                                                   tr_bytes to);
 
 /**
- * Sets an alarm, and replaces the one of that name: TR_ALARM_NAME_MAX, TR_ALARM_BYTES_MAX. If an
- * actor gets more than TR_ALARMS_MAX alarms, the batch fails with TR_LIMIT.
+ * Sets an alarm, and replaces an earlier alarm of the same name: TR_ALARM_NAME_MAX,
+ * TR_ALARM_BYTES_MAX. If an actor gets more than TR_ALARMS_MAX alarms, the batch fails with
+ * TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
                                             tr_time due_wall_ns, tr_bytes bytes);

@@ -67,7 +67,7 @@ struct store {
     size_t entry_count;
     struct hash_key hash_key;
 
-    atom64 writing_ns; /* When the commit of the current group began; 0: none runs. */
+    atom64 writing_ns; /* When the commit of the current group began; 0: no commit runs. */
     atom64 commit_ns;  /* How long commits take lately. */
     atom32 has_work;   /* a batch was submitted; for polling without the lock */
     /* Writer only: how often it sleeps without polling before it polls again. */

@@ -55,8 +55,8 @@ struct store_driver {
                         struct store_why *why);
     /**
      * Deletes a small part of the rows of destroyed actors. Called when there is nothing to commit;
-     * a commit also deletes such a part. *has_more: call it again. TR_STORE_FAILED as for commit.
-     * Committing thread.
+     * a commit also deletes such a part. *has_more: call it again. TR_STORE_FAILED means the same
+     * as for commit. Committing thread.
      */
     tr_status (*bury)(struct store_session *session, bool *has_more, struct store_why *why);
     /** Returns how long the log is. Committing thread. */
@@ -64,14 +64,15 @@ struct store_driver {
     /**
      * Writes the pages of the log into the database and syncs it; `*pages`: how many. On a separate
      * thread, while others commit and read, but only while the log has pages that are not in the
-     * database. TR_OK also if it must be tried again later; TR_STORE_FAILED as for commit.
+     * database. TR_OK also if it must be tried again later. TR_STORE_FAILED means the same as for
+     * commit.
      */
     tr_status (*checkpoint)(struct store_session *session, size_t *pages, struct store_why *why);
     /**
      * Writes the rest of the log into the database. TR_OK: the next commit restarts the log; with
-     * `is_cut` its file is empty. TR_STORE_BUSY: a reader prevents it. TR_STORE_FAILED as for
-     * commit. With other statuses it must be tried again later. Committing thread, while no
-     * checkpoint runs.
+     * `is_cut` its file is empty. TR_STORE_BUSY: a reader prevents it. TR_STORE_FAILED means the
+     * same as for commit. With other statuses it must be tried again later. Committing thread,
+     * while no checkpoint runs.
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 

@@ -41,9 +41,9 @@ struct pages {
     struct list kept;
     struct list finished;
     struct list leaving;     /* on their way, the oldest first */
-    uint32_t count;          /* pages of the database, including staged ones, */
-    uint32_t kept_count;     /* without staged ones, */
-    uint32_t finished_count; /* and without kept ones */
+    uint32_t count;          /* pages of the database, staged pages included */
+    uint32_t kept_count;     /* pages of the database without staged pages */
+    uint32_t finished_count; /* pages of the database without staged and kept pages */
 };
 
 void tr__pages_init(struct pages *pages, const struct memory_source *source);

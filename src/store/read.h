@@ -57,7 +57,7 @@ struct store_range {
     tr_bytes prefix; /* Only keys that begin with this. */
     tr_bytes from;   /* Only keys from this one on. */
     tr_bytes to;     /* Only keys before this one; no bytes: no bound. */
-    size_t limit;    /* At most so many rows; 0: no limit. */
+    size_t limit;    /* At most this many rows; 0: no limit. */
     bool is_reverse; /* From the last to the first. */
 };
 TR_MUST_CHECK tr_status tr__store_list_kv(struct store_reader *reader, const char *kind,
@@ -91,9 +91,9 @@ struct store_snapshot {
     tr_bytes bytes;
 };
 /**
- * Reads the latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is none.
- * With TR_STORE_CORRUPT, snapshot->sequence is the number of the damaged one, so that the caller
- * can ask for an older one; 0: not known.
+ * Reads the latest snapshot whose number is at most `sequence_max`. TR_NOT_FOUND: there is no such
+ * snapshot. With TR_STORE_CORRUPT, snapshot->sequence is the number of the damaged one, so that the
+ * caller can ask for an older one; 0: not known.
  */
 TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                                 tr_bytes key, uint64_t sequence_max,

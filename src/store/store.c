@@ -69,7 +69,10 @@ struct group {
     size_t pages;
 };
 
-/* Moves batches to the group until it has `count_max` batches or so many pages. With the lock. */
+/*
+ * Moves batches to the group until the group has `count_max` batches or `pages_max` pages. With the
+ * lock.
+ */
 static void take_from(struct store_queue *queue, struct group *group, size_t count_max,
                       size_t pages_max)
 {

@@ -17,7 +17,7 @@
  *     tr__store_leave(entry);                                      the actor sleeps
  *
  * Rules:
- * 1. Of each name at most one entry is current: the newest. Batches of other entries are refused:
+ * 1. At most one entry of each name is current: the newest. Batches of other entries are refused:
  *    TR_STALE. The row on disk has the generation that wrote it last, which is checked in the
  *    transaction.
  * 2. on_done is called exactly once for each submitted batch, after it is on disk or can never be.
@@ -94,8 +94,9 @@ struct store_options {
     struct store_disk *disk;           /* Lent: used instead of `path`; see store/disk.h. */
     const struct store_io_hook *hook;  /* Lent: called for the files in `path`; see store/disk.h. */
     const struct store_driver *driver; /* NULL: tr__store_driver_default. */
-    unsigned log_pages; /* Pages from which on the log is tidied; 0: the driver's default. */
-    bool is_sync_off;   /* For the crash tests, to see them fail: acknowledges before the sync. */
+    /* The log is tidied when it has this many pages or more; 0: the driver's default. */
+    unsigned log_pages;
+    bool is_sync_off; /* For the crash tests, to see them fail: acknowledges before the sync. */
 };
 
 /**
@@ -167,8 +168,8 @@ TR_MUST_CHECK tr_status tr__store_salvage(const struct store_options *from,
 tr_status tr__store_status(const struct store *store);
 
 /**
- * Returns when the commit of the current group began, by the monotonic clock; 0: none runs. Any
- * thread.
+ * Returns when the commit of the current group began, by the monotonic clock; 0: no commit runs.
+ * Any thread.
  */
 tr_time tr__store_writing_since(const struct store *store);
 /**

@@ -59,8 +59,8 @@ void tr__tidy_init(struct store *store);
 bool tr__tidy_is_behind(struct store *store);
 
 /**
- * Applies rules 2 to 4 before a group of about so many pages is committed. TR_STORE_FAILED as for
- * commit. Committing thread.
+ * Applies rules 2 to 4 before a group is committed. `pages` is the estimated size of the group.
+ * TR_STORE_FAILED means the same as for commit. Committing thread.
  */
 TR_MUST_CHECK tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *why);
 /**

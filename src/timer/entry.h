@@ -4,9 +4,9 @@
  *
  * A timer that fires once, and whose message is small and without pointers, is light: it contains
  * the message, and needs no envelope until it fires. All others have an envelope from the start.
- * The context of a timer has its owner and what else timers share that are armed together. Timers
- * without a key come from timer/loose.h, where neighbours share a context. Timers with a key come
- * from timer/keys.h, and each has its own context.
+ * The context of a timer has its owner, and everything else that is shared by timers that are armed
+ * together. Timers without a key come from timer/loose.h, where neighbours share a context. Timers
+ * with a key come from timer/keys.h, and each has its own context.
  */
 #ifndef TIMER_ENTRY_H
 #define TIMER_ENTRY_H

@@ -26,7 +26,7 @@ enum {
 /** A timer with a key, which follows it in memory. */
 struct keyed_timer {
     struct timer_entry entry;
-    /* The caller's, except `mark`, which is the hash while the timer is in a table. */
+    /* Filled in by the caller, except `mark`, which is the hash while the timer is in a table. */
     struct timer_context context;
     char key[]; /* Ends with a NUL that is not counted. */
 };
@@ -70,7 +70,7 @@ void tr__timer_pool_init(struct timer_pool *pool, const struct memory_source *so
                          struct hash_key key);
 /** Gives all memory back. Every table and list must be empty. */
 void tr__timer_pool_deinit(struct timer_pool *pool);
-/** Gives unused memory back to the source. Before the worker sleeps. */
+/** Gives unused memory back to the source. Called before the worker sleeps. */
 void tr__timer_pool_trim(struct timer_pool *pool);
 
 /** Returns the bytes taken from the source and not given back. */

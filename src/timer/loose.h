@@ -78,7 +78,7 @@ struct loose_list {
 void tr__loose_init(struct loose_pool *pool, const struct memory_source *source);
 /** Gives all memory back. Every list must be empty. */
 void tr__loose_deinit(struct loose_pool *pool);
-/** Gives the last empty slab and the spare run back. Before the worker sleeps. */
+/** Gives the last empty slab and the spare run back. Called before the worker sleeps. */
 void tr__loose_trim(struct loose_pool *pool);
 /** Returns the bytes taken from the source and not given back. */
 size_t tr__loose_bytes(const struct loose_pool *pool);

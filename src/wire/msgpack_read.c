@@ -47,7 +47,7 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     }
     if (LIKELY(tag >= PACK_U8 && tag <= PACK_U64))
         return read_wide(in, at, tag - PACK_U8, bits);
-    /* Not `bits` itself, because a variable whose address is passed must be in memory. */
+    /* `bits` itself is not passed, because a variable whose address is passed must be in memory. */
     uint64_t signed_bits = 0;
     bool has_sign = false;
     at = read_signed(in, at, tag, &signed_bits, &has_sign);

@@ -247,7 +247,7 @@ unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *
     return SHAPE_DIFFERENT;
 }
 
-/* ---- In front of what was packed. ---- */
+/* ---- The header in front of packed data: the hash of its shape. ---- */
 
 void tr__shape_front_write(unsigned char *to, uint64_t hash)
 {

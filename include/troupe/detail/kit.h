@@ -6,7 +6,9 @@
 #define TROUPE_DETAIL_KIT_H
 
 TR_BEGIN_C
-/** tr_kit_new with the size of the options for which the program was compiled. */
+/**
+ * As tr_kit_new. `size` is sizeof(tr_kit_options) in the header that the program was compiled with.
+ */
 TR_MUST_CHECK tr_kit *tr_kit_new_sized(const tr_kit_options *options, size_t size);
 TR_END_C
 

@@ -211,7 +211,8 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_SHAPE_TR_SHAPE_ARRAY TR_SHAPE_ARRAY
 #define TR_FIELD_SHAPE_TR_SHAPE_LIST TR_SHAPE_LIST
 #define TR_FIELD_SHAPE_TR_SHAPE_OPTIONAL TR_SHAPE_OPTIONAL
-#define TR_FIELD_SHAPE_TR_SHAPE_NESTED TR_SHAPE_ONE /* refused as a member */
+/* any value will do: TR_MEMBER_TR_SHAPE_NESTED has already refused the field */
+#define TR_FIELD_SHAPE_TR_SHAPE_NESTED TR_SHAPE_ONE
 
 /* ---- A field in the flatness of the whole. ---- */
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How tr_actor_why calls its functions.
+ * The functions behind the macro tr_actor_why.
  */
 #ifndef TROUPE_DETAIL_WHY_H
 #define TROUPE_DETAIL_WHY_H
 
 TR_BEGIN_C
-/** These are tr_actor_why with the size of the report for which the program was compiled. */
+/**
+ * As tr_actor_why, for an actor and for a client. `size` is sizeof(tr_why_report) in the header
+ * that the program was compiled with.
+ */
 TR_MUST_CHECK tr_status tr_self_actor_why_sized(tr_self *self, tr_ref actor, tr_why_report *report,
                                                 size_t size);
 TR_MUST_CHECK tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor,

@@ -3,7 +3,7 @@
  * Answers: what becomes of a request on the side of the actor that handles it.
  *
  * A request is answered once: by a reply, by an error, or by the actor to which it is forwarded.
- * Owner only, all of it.
+ * All functions: owner only.
  */
 #ifndef ACTOR_ASK_ANSWER_H
 #define ACTOR_ASK_ANSWER_H
@@ -20,7 +20,9 @@ struct worker;
  * could not read or store its data, it is the status that says why.
  */
 tr_status tr__ask_failed_status(const struct tr_self *self);
-/** Replies to the request of this turn. Returns TR_WRONG_TYPE, TR_CANCELLED, and as tr_tell. */
+/**
+ * Replies to the request of this turn. Returns TR_WRONG_TYPE, TR_CANCELLED, or a status of tr_tell.
+ */
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
 /**
  * Refuses the request of this turn. If the message of the turn is no request, logs the refusal
@@ -28,8 +30,8 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
  */
 void tr__turn_refuse(struct tr_self *self, int code, const char *text);
 /**
- * Forwards the request of this turn to another actor, which then answers the asker. Returns as
- * tr_tell.
+ * Forwards the request of this turn to another actor, which then answers the asker. Returns what
+ * tr_tell returns.
  */
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
 /**

@@ -87,9 +87,9 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status)
 }
 
 /*
- * Returns the latest time at which an untimed ask can have been made. The ask was made before the
- * first tick that followed it, and so at least as many ticks ago as have come since. The answer is
- * not simply now, because another turn may have taken long in between.
+ * Returns the latest time at which an untimed ask can have been made. If n ticks have come since
+ * the ask, the ask is at least n - TICKS_SPARE tick periods old. `now_ns` alone would be too late,
+ * because another turn may have run for long since the ask.
  */
 static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_time now_ns)
 {

@@ -11,8 +11,8 @@
  *
  * The side of the receiver: a request that is handled is answered once. tr_reply makes its envelope
  * ANSWERED. An envelope that is still an ASK when its turn has ended, or that becomes a dead
- * letter, is itself turned into the EXCEPTION that says so. So nothing need be allocated for that.
- * Owner only, all of it.
+ * letter, is itself turned into the EXCEPTION that says so. So nothing must be allocated for that.
+ * All functions: owner only.
  */
 #ifndef ACTOR_ASK_ASK_H
 #define ACTOR_ASK_ASK_H

@@ -20,7 +20,7 @@
  * ask. So the timeout is never early, and a few ticks late. The deadline in such a request is rough
  * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
  *
- * Owner only, all of it.
+ * All functions: owner only.
  */
 #ifndef ACTOR_ASK_ASK_OPEN_H
 #define ACTOR_ASK_ASK_OPEN_H

@@ -3,10 +3,11 @@
  * Asks for which no turn waits: tr_ask_then.
  *
  * Such an ask belongs to the actor and is in its table like any other. From the beginning it has an
- * envelope, its carrier, so that nothing need be allocated when the ask ends. Until then the link
- * of the carrier points to the cell. When the ask ends, the carrier goes to the mailbox of replies
- * or of exceptions. The turn of the carrier calls the function of tr_ask_then. When that turn
- * begins, the ask becomes one of its asks, and ends with it. Owner only, all of it.
+ * envelope, its carrier, so that nothing must be allocated when the outcome of the ask is known.
+ * Before that, the link of the carrier points to the cell. Then the carrier is put into the mailbox
+ * of replies or of exceptions. The turn that handles the carrier calls the function of tr_ask_then.
+ * When that turn begins, the ask belongs to it, and is freed when the turn ends. All functions:
+ * owner only.
  */
 #ifndef ACTOR_ASK_ASK_THEN_H
 #define ACTOR_ASK_ASK_THEN_H
@@ -15,7 +16,7 @@ struct ask;
 struct cell;
 struct worker;
 
-/** Puts the carrier of an ask that has ended into a mailbox of its actor. */
+/** Puts the carrier of an ask whose outcome is known into a mailbox of the actor that asked. */
 void tr__then_due(struct worker *worker, struct ask *ask);
 
 /**

@@ -45,7 +45,7 @@ TR_MESSAGE(tr_ask_trace, (u64, asker), (u32, id), (u64, origin), (u32, origin_id
 bool tr__ask_trace_begin(struct worker *worker, struct ask *ask);
 
 /**
- * Returns the waiting turn of an actor that handles a request, alone or in a batch; NULL: none
+ * Returns the waiting turn of an actor that handles a request, alone or in a batch; NULL: no turn
  * does.
  */
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);

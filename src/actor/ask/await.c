@@ -88,7 +88,7 @@ __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
     return tr__turn_park(self, TR_NEVER);
 }
 
-/* Waits until `wanted` of the asks with is_wanted are done. Returns as tr__turn_park. */
+/* Waits until `wanted` of the asks with is_wanted are done. Returns what tr__turn_park returns. */
 RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
 {
     self->wait.wanted = wanted;

@@ -63,7 +63,10 @@ static uint32_t count_batch(struct tr_self *self)
     return count;
 }
 
-/* Takes the next message out of the cycle, as the turn has taken its own. */
+/*
+ * Takes the next message out of the cycle, with the same bookkeeping as for the message that began
+ * the turn.
+ */
 static struct envelope *take_next(struct tr_self *self)
 {
     struct cell *cell = self->cell;

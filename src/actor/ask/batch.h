@@ -5,8 +5,8 @@
  * A turn begins with one message, like any other turn. The function that calls a handler of batches
  * first calls tr_self_batch. This takes the messages that wait behind the first one and belong to
  * it out of the cycle. So handlers without a batch pay nothing. The envelopes are kept in the
- * scratch memory of the turn until it ends. If there is no memory, the message comes alone. Owner
- * only, all of it.
+ * scratch memory of the turn until it ends. If there is no memory, the message comes alone. All
+ * functions: owner only.
  */
 #ifndef ACTOR_ASK_BATCH_H
 #define ACTOR_ASK_BATCH_H
@@ -18,7 +18,7 @@ struct tr_self;
 
 struct batch_item {
     struct envelope *envelope;
-    tr_status reply_failed; /* as tr_self.reply_failed, for this message */
+    tr_status reply_failed; /* what tr_self.reply_failed is for a turn, but for this message */
 };
 
 /** A batch of more than one message; the turn's own envelope is the first of them. */

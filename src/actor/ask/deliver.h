@@ -27,7 +27,7 @@ enum deliver_flag {
 
 /**
  * Continues deliver for a message that takes capacity and was refused with `status`, or that has to
- * wait for other turns of the line. Returns as deliver. May wait, unless `ask` is one of
+ * wait for other turns of the line. Returns what deliver returns. May wait, unless `ask` is one of
  * tr_ask_then.
  */
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,

@@ -16,7 +16,7 @@
  *   4. What the first turn is granted beyond its message goes back at once if another turn is
  *      behind it.
  *
- * Owner only, all of it.
+ * All functions: owner only.
  */
 #ifndef ACTOR_ASK_LINE_H
 #define ACTOR_ASK_LINE_H
@@ -71,8 +71,8 @@ static inline void line_leave(struct tr_self *self)
 }
 
 /**
- * Waits until no turn that wants capacity in the same mailbox is before this one. Returns as
- * tr__turn_park, but TR_MAILBOX_FULL at the deadline, and in a cycle.
+ * Waits until no turn that wants capacity in the same mailbox is before this one. Returns what
+ * tr__turn_park returns, but TR_MAILBOX_FULL at the deadline, and in a cycle.
  */
 tr_status tr__line_wait(struct tr_self *self, tr_time deadline_ns);
 

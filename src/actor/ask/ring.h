@@ -20,7 +20,7 @@
  * them finds it: a RING that came to a turn before the turn had announced its wait was sent before
  * the turn sent its own.
  *
- * Owner only, all of it.
+ * All functions: owner only.
  */
 #ifndef ACTOR_ASK_RING_H
 #define ACTOR_ASK_RING_H

@@ -59,7 +59,7 @@ static inline struct envelope *place_answer(uintptr_t place)
 
 /**
  * Returns the next older ask of a turn that was not answered, below the place *at, and sets *at to
- * its place. NULL: there is none.
+ * its place. NULL: there is no such ask.
  */
 static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *at)
 {

@@ -66,8 +66,8 @@ tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);
 
 /**
- * Waits, in a turn that is a barrier, until the wanted ones of its asks are done. Returns as
- * tr__turn_park. Asks that are in a cycle end with TR_ASK_CYCLE.
+ * Waits, in a turn that is a barrier, until wait.wanted of its asks with is_wanted are done.
+ * Returns what tr__turn_park returns. Asks that are in a cycle end with TR_ASK_CYCLE.
  */
 tr_status tr__barrier_wait_for_replies(struct tr_self *self);
 /**

@@ -51,8 +51,8 @@ struct ask {
             bool is_ringed;
             bool is_untimed; /* while is_young: its timeout starts when it is put into the wheel */
         };
-        uint32_t standing; /* the first four flags, */
-        uint64_t flags;    /* and all of them, for one test: ASK_LISTED and so on */
+        uint32_t standing; /* the first four flags, for one test */
+        uint64_t flags;    /* all flags, for one test: ASK_LISTED and so on */
     };
     uint32_t tick; /* while is_untimed: the tick of the loop at which it was made */
     /* it is in the chain of asks that may be young; also while it is free */

@@ -59,7 +59,10 @@ enum cell_flag {
     CELL_BARRIER = 1 << 5, /* a turn waits, and meanwhile no ask or notice starts */
     CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is set */
     CELL_IDLES = 1 << 7,   /* it has a receive timeout: each message records its time */
-    /* a reason to be Suspended: the actor has failed; while it stops: it stops because it failed */
+    /*
+     * the actor has failed. Before it stops, this is a reason to be Suspended; while it stops, this
+     * is why it stops
+     */
     CELL_FAILED = 1 << 8,
     CELL_MIXED = 1 << 9,           /* mailboxes other than `notices` may hold something */
     CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
@@ -135,7 +138,7 @@ struct cell_origin {
     struct failure *failure;
     /* of an actor that is started again as a new actor, otherwise NULL */
     char *name;
-    const tr_type *type; /* of the set-up message; NULL: there is none */
+    const tr_type *type; /* of the set-up message; NULL: there is no set-up message */
     _Alignas(16) unsigned char message[];
 };
 
@@ -164,8 +167,9 @@ struct extra_parked {
      * of struct tr_self: all turns that have waited, by their last wait; also one of them that runs
      */
     struct list turns;
-    struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume, */
-    struct tr_self *woken_last;  /* and the last, in the order of waking */
+    struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume */
+    /* while CELL_WOKEN: the last turn that may resume, in the order of waking */
+    struct tr_self *woken_last;
 };
 
 /** Requests that the actor has sent, and replies that it owes. */
@@ -236,8 +240,8 @@ struct extra_watches {
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* messages for which capacity is reserved for them, */
-    int32_t reserved_lines; /* and lines of 64 bytes */
+    int32_t reserved;       /* messages for which capacity is reserved for them */
+    int32_t reserved_lines; /* lines of 64 bytes that are reserved for them */
     bool is_serving;        /* tr__waiters_serve runs: a nested call leaves the work to it */
 };
 
@@ -256,7 +260,7 @@ struct extra_supervision {
     uint32_t significant;        /* significant children that are alive */
     bool is_away;                /* its parent has the record of its failure */
     /*
-     * records in `returns` keep the places of their actors among the children: see
+     * true: `before` of new records in `returns` is kept up to date (failure.has_place); see
      * actor/life/place.c
      */
     bool keeps_places;

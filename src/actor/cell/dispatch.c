@@ -12,7 +12,7 @@ enum {
     ENTRIES_MAX = 4096, /* with more entries, unknown types are compared each time */
     ENTRIES_SPARSE = 4, /* least number of places for each entry */
     ENTRIES_FEW = 64,   /* most entries for which entries_spread tries */
-    /* so many factors, to find one that puts all entries at their first place */
+    /* how many factors are tried, to find one that puts all entries at their first place */
     FACTORS_MAX = 64,
     BUCKETS_FIRST = 16
 };

@@ -18,7 +18,7 @@ enum {
      * steps after which a reader without the lock gives up, because chains change during its walk
      */
     CHAIN_MAX = 32,
-    READERS_FEW = 16, /* with at most so many readers, each free looks at all of them */
+    READERS_FEW = 16, /* with at most this many readers, each free looks at all readers */
     /* plus one for each reader: entries that are kept until a free looks at all readers */
     SPENT_BATCH = 32
 };

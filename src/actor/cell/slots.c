@@ -6,7 +6,7 @@
 enum {
     LINE = 64,
     CACHE_MAX = 1024,
-    CACHE_SHARE = 1024, /* a cache has at most one in so many of all slots */
+    CACHE_SHARE = 1024, /* a cache has at most 1 / CACHE_SHARE of all slots */
     /* what the first cell shows: the ref of slot 1, with generation 0, which no actor has */
     NOBODYS_REF = 1
 };

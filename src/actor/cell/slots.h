@@ -49,8 +49,8 @@ struct slot_list {
 /** The free slots of one worker. */
 struct slot_cache {
     struct slot_list free;
-    uint32_t fresh_next; /* slots that were never used: from fresh_next to fresh_end - 1 */
-    uint32_t fresh_end;
+    uint32_t fresh_next; /* the first slot of the range of never-used slots that this cache has */
+    uint32_t fresh_end;  /* the first slot after that range */
     /* Data about the last parent for whose child a slot was taken; see actor/life/spawn.c. */
     uint64_t parent;
     size_t path_length;

@@ -96,8 +96,8 @@ struct stalls {
     void *context;
     atom64 total;
     struct view *views; /* one for each worker: the last turn that was reported */
-    tr_time second_ns;  /* since when lines are counted, */
-    uint32_t logged;    /* and their number since then */
+    tr_time second_ns;  /* since when lines are counted */
+    uint32_t logged;    /* number of lines since second_ns */
     uint64_t unlogged;  /* reports left out since the last line */
 };
 

@@ -7,7 +7,7 @@
 enum {
     SLOTS_FIRST = 8,    /* places of the smallest table */
     BUCKETS_FIRST = 64, /* the first size beyond WATCHED_FEW */
-    SPARSE = 8          /* a table shrinks if fewer than one in so many of its places are used */
+    SPARSE = 8          /* a table shrinks if less than 1 / SPARSE of its places are used */
 };
 
 /* ---- The actors that one watcher watches. Linear probing; half of the places are free. ---- */

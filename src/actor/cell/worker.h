@@ -254,8 +254,8 @@ enum { BALANCE_PLACES = 64 };
  * place.
  */
 struct balance {
-    int32_t sample_in; /* posts until the next sample, */
-    tr_time sample_ns; /* or the time at which it is due */
+    int32_t sample_in; /* posts until the next sample, unless sample_ns comes first */
+    tr_time sample_ns; /* time of the next sample, unless sample_in reaches 0 first */
     uint64_t rests;    /* how often there was nothing to do */
     uint64_t rests_seen;
     uint64_t turns_seen;
@@ -354,14 +354,14 @@ struct worker_budgets {
 /** Asks that are open or free. Used by actor/ask. */
 struct worker_asks {
     struct wheel timeouts;  /* nodes of struct ask */
-    struct ask *young;      /* a chain of asks that may not be in the wheel yet, */
-    struct ask **young_end; /* and the link where the next one is added: actor/ask/ask_open.h */
+    struct ask *young;      /* a chain of asks that may not be in the wheel yet */
+    struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
     uint32_t spare_count;
     struct ask *spare;
     struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */
-    tr_time traces_ns;            /* since when traces are counted, */
-    uint32_t traces;              /* and their number since then: actor/ask/ask_trace.h */
+    tr_time traces_ns;            /* since when traces are counted */
+    uint32_t traces;              /* number of traces since traces_ns: actor/ask/ask_trace.h */
 };
 
 /** Failures and watches. Used by actor/life. */
@@ -390,9 +390,10 @@ struct worker_handoff {
     /* a struct handoff_thread: the thread that has the worker; NULL: threads are not replaced */
     atomptr claim;
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
-    bool is_wanted;      /* a thread is about to take the worker; under the lock of the handoff */
-    tr_time call_ns;     /* when the watch may ask for another thread again, */
-    uint64_t call_steps; /* and the stuck turn for which it has reported that there is none */
+    bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
+    tr_time call_ns; /* when the watch may ask for another thread again */
+    /* the stuck turn for which the watch has reported that there is no thread */
+    uint64_t call_steps;
 };
 
 /** Faults that are trapped; see actor/turn/fault.h. */
@@ -415,11 +416,11 @@ struct worker_shutdown {
     atom32 is_at_start_barrier; /* the worker runs on_worker_start */
     /* Written by the thread that waits for the shutdown. */
     atom32 is_stuck;
-    uint64_t seen;     /* what the worker had done at the last look, */
-    tr_time seen_ns;   /* when the last look was, */
-    tr_time first_cpu; /* CPU time of its thread at the last look, or -1, */
-    tr_time seen_cpu;  /* CPU time of its thread at this look, or -1, */
-    tr_time stuck_ns;  /* and for how long it has been stuck */
+    uint64_t seen;     /* what the worker had done at the last look */
+    tr_time seen_ns;   /* when the last look was */
+    tr_time first_cpu; /* CPU time of its thread at the last look, or -1 */
+    tr_time seen_cpu;  /* CPU time of its thread at this look, or -1 */
+    tr_time stuck_ns;  /* for how long the worker has been stuck */
 };
 
 struct worker {
@@ -556,10 +557,10 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
  * back. Returns the turn whose outbox held sends back until now. Only functions of
  * actor/mail/outbox.h call this.
  *
- * No send takes the fast path while sends are held back. Nor does one on a thread that may have
- * been replaced, because such a thread must first get its worker again. The fast paths compare the
- * owner of the receiver with `fast_owner`, which is CELL_NOWHERE in both cases, so other turns pay
- * nothing for this. If the threads of a worker can be replaced, its `fast_owner` never changes.
+ * No send takes the fast path while sends are held back. Neither does a send on a thread that may
+ * have been replaced, because such a thread must first get its worker again. The fast paths compare
+ * the owner of the receiver with `fast_owner`, which is CELL_NOWHERE in both cases, so other turns
+ * pay nothing for this. If the threads of a worker can be replaced, its `fast_owner` never changes.
  * Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)

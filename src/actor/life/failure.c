@@ -174,7 +174,7 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
 
 /*
  * Adds to a cause what only the runtime knows: the actor, its path and its incarnation. If the
- * actor has failed by the failure of a child, sets the incarnation in the last link instead.
+ * actor has failed because a child failed, sets the incarnation in the last link instead.
  */
 static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
                        tr_error *cause)
@@ -198,7 +198,7 @@ static void cause_fill(const struct cell *cell, const char *path, uint32_t incar
             cause->path, sizeof cause->path, "...%s", path + length - (sizeof cause->path - 4));
 }
 
-/* Returns the text that the log adds when an actor has failed by the failure of a child. */
+/* Returns the text that the log adds when an actor has failed because a child failed. */
 static const char *reason_of(const tr_error *error)
 {
     if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
@@ -596,7 +596,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     return false;
 }
 
-/* Only for a permanent actor does the reason of its end make a difference. */
+/* The reason of the end makes a difference only for a permanent actor. */
 void tr__failure_overrule(struct cell *cell)
 {
     if (tr__restart_of(cell) == TR_PERMANENT)

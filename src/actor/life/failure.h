@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The child's side of a failure: see actor/life/supervise.h. Owner only, all of it.
+ * The child's side of a failure: see actor/life/supervise.h. All functions: owner only.
  */
 #ifndef ACTOR_LIFE_FAILURE_H
 #define ACTOR_LIFE_FAILURE_H

@@ -94,8 +94,8 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
 
 /**
  * Finds the actor of that name, or makes it if there is none, whether the name is held or not.
- * args->name is required, args->worker is where the actor will live, and args->spec is that of a
- * struct pooled_spec, or NULL. Returns as tr_try_pool_spawn. Any thread.
+ * args->name is required, args->worker is where the actor will live, and args->spec is the spec of
+ * a struct pooled_spec, or NULL. Returns what tr_try_pool_spawn returns. Any thread.
  */
 TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
                                          const struct pooled_spawner *spawner,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A restart: how an incarnation of an actor follows another. Owner only, all of it.
+ * A restart: how an incarnation of an actor follows another. All functions: owner only.
  */
 #ifndef ACTOR_LIFE_RESTART_H
 #define ACTOR_LIFE_RESTART_H

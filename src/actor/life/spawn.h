@@ -32,9 +32,9 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
 void tr__origin_drop(struct worker *worker, struct cell *cell);
 
 /**
- * Starts a child. Returns as tr_try_spawn. `past`, unless NULL, is the record of an earlier actor
- * in the place of the child. As soon as the child is linked, the child takes the record and *past
- * becomes NULL, also if the start fails afterwards. Owner of the parent only.
+ * Starts a child. Returns what tr_try_spawn returns. `past`, unless NULL, is the record of an
+ * earlier actor in the place of the child. As soon as the child is linked, the child takes the
+ * record and *past becomes NULL, also if the start fails afterwards. Owner of the parent only.
  */
 TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *parent,
                                         const tr_spawn_args *args, uint64_t causal,

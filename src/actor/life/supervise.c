@@ -182,7 +182,7 @@ static void answer(struct worker *worker, struct cell *parent, struct envelope *
         tr__failure_free(worker, failure);
 }
 
-/* Makes the supervisor fail by the failure of a child. Returns as tr__cell_fail. */
+/* Makes the supervisor fail because a child has failed. Returns what tr__cell_fail returns. */
 static bool fail_with(struct worker *worker, struct cell *parent, const tr_error *cause,
                       tr_error_reason reason)
 {
@@ -198,8 +198,9 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
 }
 
 /*
- * Handles the failure of a group supervisor that has failed by one of its members. The members are
- * supervised as if they were children of its parent, so the parent fails too. Returns as on_failed.
+ * Handles the failure of a group supervisor that has failed because one of its members failed. The
+ * members are supervised as if they were children of its parent, so the parent fails too. Returns
+ * what on_failed returns.
  */
 static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
                            struct failure *failure)
@@ -216,8 +217,8 @@ static bool on_crew_failed(struct worker *worker, struct cell *parent, struct en
 }
 
 /*
- * Handles a FAILED: decides about a child that has failed. Returns false when the supervisor stops
- * because of it; then it may be gone.
+ * Handles a FAILED: decides about a child that has failed. Returns false if the supervisor stops
+ * because of this; then the supervisor may be gone.
  */
 static bool on_failed(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
@@ -267,7 +268,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
 
 /*
  * Kills a group that cannot be restarted for lack of memory, and makes the supervisor fail. Returns
- * as tr__cell_fail.
+ * what tr__cell_fail returns.
  */
 static bool give_up_group(struct worker *worker, struct cell *parent, const tr_supervision *how,
                           uint64_t child)
@@ -281,7 +282,7 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
 
 /*
  * Handles an UP: a member of a group has come up, or the delay of the child that failed is over.
- * Returns false when the supervisor stops because of it; then it may be gone.
+ * Returns false if the supervisor stops because of this; then the supervisor may be gone.
  */
 static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
@@ -408,7 +409,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
 
 /*
  * Decides whether a child may come back: sets its delay, or gives it up and frees the record.
- * Returns false when the supervisor stops because of it; then it may be gone.
+ * Returns false if the supervisor stops because of this; then the supervisor may be gone.
  */
 static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
 {
@@ -522,7 +523,7 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         }
         if (!is_here)
             return false;
-        /* A supervisor that has failed by this child still handles the others. */
+        /* A supervisor that has failed because of this child still handles its other children. */
         if (cell->sched_state == SCHED_WAITING)
             cell_sched_change(cell, SCHED_RUNNING);
     }

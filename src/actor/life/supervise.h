@@ -94,8 +94,8 @@ static inline bool restart_waits(const struct cell *cell)
 /* ---- The supervisor. Owner only. ---- */
 
 /**
- * Handles CONTROL_CHILD: decides about children that have failed or ended. Returns false when the
- * actor stops because of it; then it may be gone.
+ * Handles CONTROL_CHILD: decides about children that have failed or ended. Returns false if the
+ * actor stops because of this; then the actor may be gone.
  */
 bool tr__supervise(struct worker *worker, struct cell *cell);
 /** Ends the decisions of a supervisor: children that wait for one stop, and none comes back. */

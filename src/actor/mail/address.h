@@ -56,7 +56,10 @@ ATOM_INLINE void mail_readdress(struct envelope *envelope, enum envelope_kind ki
     envelope->kind = (uint8_t)kind;
 }
 
-/** Changes the receiver of an envelope that is addressed: to a member, in place of its group. */
+/**
+ * Changes the receiver of an envelope that already has an address, for example from a group to a
+ * member of it.
+ */
 ATOM_INLINE void mail_redirect(struct envelope *envelope, uint64_t to)
 {
     envelope->generation = (uint32_t)(to >> 32);

@@ -10,10 +10,11 @@
 #include "actor/mail/kind.h"
 
 enum {
-    BURIAL_SHARE = 4096, /* after so many messages the counters are updated, to show progress */
+    BURIAL_SHARE = 4096, /* the counters are updated after this many messages, to show progress */
     /*
-     * Messages that were sent together lie next to each other in memory. If an actor has
-     * BURIAL_LONG lines or more, memory is prefetched at these distances ahead, in bytes.
+     * Messages that were sent together lie next to each other in memory. If the queued messages of
+     * an actor fill BURIAL_LONG lines of 64 bytes or more, memory is prefetched BURIAL_NEAR and
+     * BURIAL_FAR bytes ahead.
      */
     BURIAL_LONG = 256,
     BURIAL_NEAR = 256,

@@ -36,7 +36,10 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
     if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD))
         return tr__mail_send_now(worker, cell, envelope);
     if (cell_is_group_address(cell))
-        /* As always for a group address. The sender then picks a member; that message is held. */
+        /*
+         * A send to a group address is always refused. The sender then picks a member, and that
+         * message is held.
+         */
         return TR_STOPPED;
     if (!outbox_grow(worker, outbox))
         return TR_NO_MEMORY;

@@ -127,7 +127,7 @@ void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *e
 
 /**
  * Sends an actor a message of the runtime. Its turn may begin even during a barrier. Returns
- * TR_NO_MEMORY, TR_TOO_LARGE, or as tr__mail_send.
+ * TR_NO_MEMORY, TR_TOO_LARGE, or a status of tr__mail_send.
  */
 TR_MUST_CHECK tr_status tr__durable_tell(struct worker *worker, struct cell *cell,
                                          const tr_type *type, const void *message);

@@ -73,7 +73,7 @@ size_t tr__unstash(struct cell *cell, size_t max)
         extra->stash.lines -= mail_lines(envelope);
         count++;
     }
-    /* Before the rest of this cycle, and so before everything newer. */
+    /* The unstashed messages go before the rest of this cycle, and so before all newer messages. */
     struct envelope **rest = &cell->cycle;
     if (cell->flags & CELL_BARRIER)
         rest = &extra->mail.held; /* no turn of theirs may begin now */

@@ -217,8 +217,8 @@ void tr__balance_round(struct worker *worker)
 /* ---- Talk. ---- */
 
 /*
- * Returns the owner of the sender of the newest message behind the door, and sets `ref` to that
- * sender. CELL_FOREIGN: there is no such message, or its sender has no owner.
+ * Finds who sent the newest message in the inbox of a cell. Returns the owner of that sender, and
+ * sets `ref` to the sender. CELL_FOREIGN: there is no such message, or its sender has no owner.
  */
 static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 {

@@ -21,12 +21,14 @@ struct worker;
 /** Called at the beginning of a round: gives ready actors to hungry workers. Worker only. */
 void tr__balance_round(struct worker *worker);
 
-/** The slow part of balance_post: takes a sample. Returns as balance_post. Worker only. */
+/**
+ * The slow part of balance_post: takes a sample. Returns what balance_post returns. Worker only.
+ */
 bool tr__balance_sample(struct worker *worker, struct cell *cell);
 
 /**
- * Called when an actor of this worker was posted and its mail is still behind the door. Returns
- * true if the actor has moved to another worker; then the caller must not touch it. Worker only.
+ * Called when an actor of this worker was posted and its mail is still in its inbox. Returns true
+ * if the actor has moved to another worker; then the caller must not touch it. Worker only.
  */
 static inline bool balance_post(struct worker *worker, struct cell *cell)
 {

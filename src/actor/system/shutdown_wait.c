@@ -49,7 +49,7 @@ struct shutdown_wait {
     tr_time due_ns;   /* when the thread wanted to look again */
     bool has_looked;  /* the look shortly before the deadline was made */
     bool is_forced;   /* the deadline has passed */
-    tr_time stuck_ns; /* since when a function is stuck; 0: none is */
+    tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
     bool has_helped;  /* /user did not begin to stop in time: a sweep was asked for */
     bool is_lost;     /* the wait is given up */
 };

@@ -12,7 +12,10 @@ void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system
 
 void tr__start_barrier_deinit(struct tr_system *system)
 {
-    /* Not earlier, because a worker may wake the parker until its thread was joined. */
+    /*
+     * The parker is not freed earlier, because a worker may wake it until the worker's thread was
+     * joined.
+     */
     if (system->start_barrier.parker)
         system->platform->parker_free(system->platform, system->start_barrier.parker);
 }

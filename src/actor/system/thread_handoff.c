@@ -400,7 +400,7 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    /* Only a hint that user code runs: the thread that is called makes sure. */
+    /* `user` is only a hint that user code runs: the thread that is called makes sure. */
     if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;

@@ -67,7 +67,7 @@ static void deliver(struct worker *worker, struct cell *cell, struct envelope *e
         mail_make_ready(worker, cell);
 }
 
-/* Also undoes the count as accepted: the envelope was never a message. */
+/* The envelope was never a message, so this also uncounts it in `accepted`. */
 void tr__timer_void(struct worker *worker, struct envelope *envelope)
 {
     TR_ASSERT(envelope != NULL);

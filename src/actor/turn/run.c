@@ -39,8 +39,8 @@ enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
 
 /*
  * Ends a turn that has needs_slow_end, a request without an answer, or a result other than
- * TR_NEXT_SAME. Returns as tr__turn_apply_result. If the turn has waited, ends its fiber and does
- * not return.
+ * TR_NEXT_SAME. Returns what tr__turn_apply_result returns. If the turn has waited, ends its fiber
+ * and does not return.
  */
 __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *self, tr_next next)
 {
@@ -271,7 +271,7 @@ RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 
 /*
  * Begins the cycle of an actor of which is_ordinary, and returns the first message. NULL: there is
- * none, and the actor is SCHED_WAITING now.
+ * no message, and the actor is SCHED_WAITING now.
  */
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {

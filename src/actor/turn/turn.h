@@ -43,8 +43,8 @@ void tr__turn_unhandled(struct tr_self *self);
 
 /**
  * Ends a turn of a message that cannot end the quick way (tr_self.needs_slow_end, a request without
- * an answer, or a result other than TR_NEXT_SAME), on the fiber of the worker. Returns as
- * tr__turn_apply_result.
+ * an answer, or a result other than TR_NEXT_SAME), on the fiber of the worker. Returns what
+ * tr__turn_apply_result returns.
  */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 

@@ -394,8 +394,8 @@ static void received_leave(struct tr_client *client, uint32_t rank)
 }
 
 /*
- * Removes the oldest message of a type from the ring and returns it; NULL: there is none. A type of
- * NULL is any type.
+ * Removes the oldest message of a type from the ring and returns it; NULL: there is no such
+ * message. A type of NULL is any type.
  */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
@@ -430,8 +430,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
 }
 
 /*
- * Waits for a message of a type and sets client->lent to it; NULL: none came in time. A type of
- * NULL is any type.
+ * Waits for a message of a type and sets client->lent to it; NULL: no message came in time. A type
+ * of NULL is any type.
  */
 static void receive(struct tr_client *client, const tr_type *type, tr_time timeout_ns)
 {

@@ -256,7 +256,10 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     tr_status status = tr__client_send(client, cell, ref.bits, kind, &tr_type_tr_none, &none, NULL);
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
-    /* Only a hint to look at once. If another actor has the cell by now, it looks in vain. */
+    /*
+     * This is only a hint to look at once. If another actor has the cell by now, that actor looks
+     * in vain.
+     */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
 }

@@ -40,7 +40,7 @@ struct schedule {
     tr_time due_ns; /* of this tick; for a retry the node is armed for later */
     tr_time period_ns;
     uint64_t to;
-    /* Only of a call. */
+    /* Members of a schedule that calls a function. */
     tr_schedule_function *function; /* NULL: the schedule sends a message */
     void *argument;
     struct cell *cell;

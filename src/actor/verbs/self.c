@@ -147,7 +147,7 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
 
 /*
  * Replies to the sender of a notice or of a request by the fast path. Returns false, and does
- * nothing, if that is not possible: as send_quickly.
+ * nothing, in the same cases as send_quickly does.
  */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {

@@ -151,7 +151,7 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
     return chunk ? &chunk->topics[place % TOPICS_CHUNK] : NULL;
 }
 
-/* Returns the topic with this id, with its lock taken; NULL: there is none. */
+/* Returns the topic with this id, with its lock taken; NULL: there is no such topic. */
 static struct topic *topic_take(struct tr_system *system, uint64_t id)
 {
     struct topic *topic = topic_at(&system->topics, (uint32_t)id - 1);

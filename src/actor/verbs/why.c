@@ -79,7 +79,7 @@ static tr_time age_of(const tr_why_report *report, tr_time since_ns)
 
 /* ---- Mail. ---- */
 
-/* Returns the first message of a ring that takes capacity; NULL: there is none. */
+/* Returns the first message of a ring that takes capacity; NULL: there is no such message. */
 static const struct envelope *first_of(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -189,7 +189,10 @@ static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
     return open;
 }
 
-/* Writes what a parked turn waits for, as text. Sets *who to the actor it waits for; 0: none. */
+/*
+ * Writes what a parked turn waits for, as text. Sets *who to the actor that the turn waits for; 0:
+ * it waits for no actor.
+ */
 static void tell_wait(struct worker *worker, const struct tr_self *turn, char *words, size_t size,
                       uint64_t *who)
 {

@@ -97,7 +97,7 @@ static bool visit_named(void *context, const struct store_row *row)
     static_assert(TR_ALARM_NAME_MAX <= TR_NAME_MAX, "fits");
     static_assert(TR_QUEUE_NAME_MAX <= TR_NAME_MAX, "fits");
     if (!text_of(row->key, text, sizeof text))
-        return true; /* Not written by a store: it would not have matched its seal. */
+        return true; /* No store has written this row: it would not have matched its seal. */
     shown.key = no_bytes;
     shown.name = text;
     return named->visit(named->context, &shown);

@@ -133,7 +133,7 @@ static enum look look_at(sqlite3_file *file)
     if (file->pMethods->xRead(file, header, HEADER, 0) != SQLITE_OK)
         return LOOK_NOTHING; /* Empty, or too short: SQLite reports what it is. */
     if (memcmp(header, magic, sizeof magic) != 0)
-        return LOOK_GARBAGE; /* Or a page that was torn when the database was made. */
+        return LOOK_GARBAGE; /* This may also be a page that was torn when the database was made. */
     bool is_ours = header[RESERVED_AT] == PAGE_SUM &&
                    big_endian(header + APPLICATION_AT) == SESSION_APPLICATION;
     return is_ours ? LOOK_OURS : LOOK_FOREIGN;

@@ -4,9 +4,9 @@
  *
  * The directory is locked, because it cannot be replaced unnoticed: a second process that finds the
  * store at the same path locks the same directory. The lock file is locked too, for file systems
- * that cannot lock directories and for earlier versions of Troupe. Of the database a range is
- * locked that SQLite's tools lock as well, so that they report that the database is locked. No lock
- * is lost when the process opens and closes files.
+ * that cannot lock directories and for earlier versions of Troupe. In the database file, the range
+ * of bytes that SQLite uses for its own locks is locked, so that SQLite's tools report a locked
+ * database. None of these locks is lost when the process opens the same file again and closes it.
  */
 #include "store/sqlite/place.h"
 
@@ -147,7 +147,9 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
         status = take_database(session, error);
     if (status == TR_STORE_BUSY)
         return tr__make_refuse(error, status, "the store %s is open in another process", directory);
-    /* Also if the directory existed: the process that made it may have died before this. */
+    /*
+     * Sync also if the directory existed: the process that made it may have died before its sync.
+     */
     if (status == TR_OK && !session->is_signed)
         status = tr__os_directory_sync_parent(session->directory, error);
     return status;

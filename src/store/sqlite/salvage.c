@@ -68,7 +68,7 @@ struct salvage {
     bool is_open;       /* The source could be read. */
     bool is_second;     /* runs without the log */
     bool takes_all;     /* in the second run: not only what the first one missed */
-    bool misses_shapes; /* Not all of them could be read. */
+    bool misses_shapes; /* Not all shapes could be read. */
     uint64_t epoch_max; /* greatest epoch of all rows */
 };
 
@@ -343,9 +343,10 @@ static bool is_readable(int result)
 }
 
 /*
- * The table cannot be read from number `id` on. Returns the first number from which on it can be
- * read again; 0 if there is none. A page of the table has rows with neighbouring numbers, so the
- * next numbers are tried one by one, then in growing steps, and then the last step is bisected.
+ * Called when the table cannot be read from number `id` on. Returns the first later number from
+ * which it can be read again; 0 if there is no such number. A page of the table has rows with
+ * neighbouring numbers, so the next numbers are tried one by one, then in growing steps, and then
+ * the last step is bisected.
  */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {

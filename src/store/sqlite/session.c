@@ -64,7 +64,7 @@ static void close_links(struct store_session *session)
 {
     if (session->has_tidier)
         tr__link_close(&session->tidier);
-    /* After a failed sync the next one would prove nothing. */
+    /* No checkpoint on close: after a failed sync, the next sync would prove nothing. */
     if (atom32_load(&session->is_failed, ATOM_ACQUIRE)) /* partner: tr__session_fail */
         (void)sqlite3_db_config(
             session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

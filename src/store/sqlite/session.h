@@ -10,11 +10,14 @@
 enum {
     SESSION_FORMAT = 3,               /* version of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": the application id in the file */
-    /* Pages of the log from which on it is tidied in the background: SQLite's default. */
+    /* A log of this many pages or more is tidied in the background: SQLite's default. */
     SESSION_LOG_PAGES = 1000,
-    /* The longest log, as a multiple of that: with its headers 59 MiB, below TR_STORE_LOG_MAX. */
+    /*
+     * The longest log, as a multiple of log_pages_soon: by default 59 MiB with its headers, below
+     * TR_STORE_LOG_MAX.
+     */
     SESSION_LOG_MAX = 15,
-    /* What its file keeps when the log restarts, as a multiple of that. */
+    /* What the log's file keeps when the log restarts, as a multiple of log_pages_soon. */
     SESSION_LOG_KEPT = 5,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };

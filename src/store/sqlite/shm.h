@@ -26,7 +26,7 @@ struct shm {
     void **regions;
     size_t region_count;
     size_t users;
-    int slots[SQLITE_SHM_NLOCK]; /* above 0: shared by so many connections; -1: held by one */
+    int slots[SQLITE_SHM_NLOCK]; /* above 0: shared by this many connections; -1: held by one */
 
     /* The connections that have SQLite's locks of the file. */
     unsigned shared;

@@ -331,7 +331,7 @@ static int file_sector_size(sqlite3_file *base)
 static int file_device(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
-    /* As files of Linux: a torn write does not damage its neighbours. */
+    /* Virtual files behave as files of Linux do: a torn write does not damage its neighbours. */
     return file->virtual ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
                          : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
 }

@@ -21,7 +21,7 @@
 enum {
     VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
     VFS_LOG_HEADER = 32, /* of SQLite's log */
-    /* The log has at least so many bytes after the last synced frame: more than a frame. */
+    /* The log has at least this many bytes after the last synced frame: more than a frame. */
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
 
