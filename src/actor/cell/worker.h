@@ -321,11 +321,12 @@ struct worker_timers {
 struct worker_turns {
     uint32_t depth; /* number of nested turns; 0: only the turn of the message */
     uint32_t spare_count;
-    struct tr_self *message;            /* the turn of the message that runs, or ran last */
-    struct tr_self *spare;              /* free turns, for the next one that waits */
-    struct wheel deadlines;             /* nodes of struct tr_self */
-    uint64_t wait_last;                 /* number of the last wait */
-    struct tr_self calls[WORKER_TURNS]; /* nested calls, by depth; calls[0] is not used */
+    struct tr_self *message; /* the turn of the message that runs, or ran last */
+    struct tr_self *spare;   /* free turns, for the next one that waits */
+    struct wheel deadlines;  /* nodes of struct tr_self */
+    uint64_t wait_last;      /* number of the last wait */
+    /* Nested calls, by depth; calls[0] is the first `message`. */
+    struct tr_self calls[WORKER_TURNS];
 };
 
 /** Stacks of turns. Used by actor/turn. */

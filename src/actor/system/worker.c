@@ -268,6 +268,15 @@ static void wheels_init(struct worker *worker)
     worker->asks.young_end = &worker->asks.young;
 }
 
+static void turns_init(struct worker *worker)
+{
+    worker->turns.wait_last = (uint64_t)worker->index << WAIT_HOME_SHIFT;
+    for (int i = 0; i < WORKER_TURNS; i++)
+        tr__turn_init(&worker->turns.calls[i], worker);
+    worker->turns.message = &worker->turns.calls[0];
+    worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
+}
+
 tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint32_t index)
 {
     const tr_platform *platform = system->platform;
@@ -291,7 +300,6 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
-    worker->turns.wait_last = (uint64_t)index << WAIT_HOME_SHIFT;
     /* No thread runs the worker yet: announce sleep, so that a post makes the fd readable. */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source, index);
@@ -304,11 +312,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__timer_pool_init(&worker->timers.pool, &worker->source, system->names.key);
     worker->timers.pool.loose.home = (uint8_t)index;
     tr__fiber_host_init(&worker->stacks.host);
-    for (int i = 0; i < WORKER_TURNS; i++)
-        tr__turn_init(&worker->turns.calls[i], worker);
-    worker->turns.message = &worker->turns.calls[0];
-    worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
-
+    turns_init(worker);
     status = tr__envelope_pool_init(&worker->pool,
                                     &worker->source,
                                     (uint16_t)index,
