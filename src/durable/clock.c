@@ -10,8 +10,6 @@
 #include "durable/hints.h"
 #include "durable/host.h"
 #include "durable/retry_backoff.h"
-#include "actor/mail/mail.h"
-#include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 
 enum {

@@ -14,6 +14,8 @@
 #include "store/batch.h"
 #include "wire/msgpack_read.h"
 #include "wire/msgpack_write.h"
+#include "actor/cell/worker.h"
+#include "base/assert.h"
 
 _Static_assert(SHAPE_FRONT <= STORE_FRONT_MAX, "the store has room for it");
 
@@ -28,6 +30,7 @@ static const struct state_block *block_of(const struct durable_actor *actor)
 
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor, tr_status *status)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct worker_context *context = host_context(actor->kind->host, worker);
     const tr_type *type = actor->kind->declared->state;
     const struct tail *tail = &block_of(actor)->tail;

@@ -5,7 +5,6 @@
 #include "actor/mail/group_address.h"
 
 #include "actor/cell/system.h"
-#include "actor/mail/group_address.h"
 #include "pool/place_ring.h"
 
 /* Checks a path: names of actors, each after a '/'. */

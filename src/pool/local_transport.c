@@ -8,7 +8,6 @@
 #include "actor/mail/group_pick.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
-#include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 #include "pool/local_transport.h"
 

@@ -17,7 +17,6 @@
 #include "fiber/pool.h"
 #include "os/memory.h"
 #include "actor/cell/worker.h"
-#include "os/memory.h"
 
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 

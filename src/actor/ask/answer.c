@@ -19,7 +19,6 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/refusal.h"
 #include "base/assert.h"
-#include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 

@@ -15,7 +15,6 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
-#include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 
 #include <troupe/ask.h>

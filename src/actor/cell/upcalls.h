@@ -24,14 +24,14 @@ struct tr_self;
 struct tr_system;
 struct worker;
 
-/* ---- Mail that has arrived, by kind. All but tr__budget_mail take the envelope. ---- */
+/* ---- Mail that has arrived, by kind. All but tr__budget_mail and tr__why_is_told take the envelope. ---- */
 
 /** Charges the memory of a message for a metered actor to its budget. turn/budget.c; owner. */
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope);
 /** Ends the ask that a REPLY or an EXCEPTION answers. ask/ask.c; owner. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Handles the kinds from WANTED to WHY: what waiting senders, traces and cycles of asks exchange.
+ * Handles the kinds from WANTED to RING: what waiting senders, traces and cycles of asks exchange.
  * ask/waiters.c; owner.
  */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);

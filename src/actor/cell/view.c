@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "actor/cell/signal.h"
+#include "actor/cell/worker.h"
+#include "base/assert.h"
 
 /* Copies the path of a named actor. Returns false for an actor without a name. */
 static bool name_read(struct tr_system *system, const struct cell *cell, uint32_t slot, char *path)
@@ -137,6 +139,7 @@ void tr__view_place(const struct view *view, char *text, size_t size)
 
 void tr__view_free_name(struct tr_system *system, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(system->workers[cell_owner(cell)]));
     struct shutdown *shutdown = &system->shutdown;
     struct name *name = NULL;
     lock_take(&shutdown->lock);

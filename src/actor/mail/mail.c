@@ -419,7 +419,8 @@ __attribute__((__noinline__)) static tr_status send_looking(struct worker *worke
     }
     atom64_count(&worker->counters.accepted, mail_counts(envelope));
     take_in(worker, cell, envelope);
-    if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell)))
+    if (mail_is_idle(cell) && (!(cell->flags & CELL_BARRIER) || mail_has_arrived(cell) ||
+                               atom32_load(&cell->control, ATOM_RELAXED)))
         mail_make_ready(worker, cell);
     return TR_OK;
 }

@@ -368,10 +368,10 @@ uint32_t tr__blocking_choices(struct blocking *blocking)
 
 void tr__blocking_step(struct blocking *blocking, uint32_t choice)
 {
+    lock_take(&blocking->lock);
     struct list *link = list_first(&blocking->queue);
     while (choice--)
         link = link->next;
-    lock_take(&blocking->lock);
     struct blocking_job *job = job_take(blocking, link);
     job_begin(blocking, job, NULL);
     lock_give(&blocking->lock);
