@@ -63,7 +63,7 @@ struct loop {
     tr_time alarm_ns;
     tr_time spin_ns;
     tr_time answer_ns;    /* how long to spin after it has woken another loop */
-    uint32_t answer_skip; /* rests that still skip this spin, because it was in vain */
+    uint32_t answer_skip; /* rests that still skip this spin, because it found nothing */
     uint32_t answer_vain; /* how many rests were skipped last time */
     bool has_woken;       /* it has woken another loop since the last rest; set by its owner */
     /* how long to spin for what another thread does; set and cleared by its owner */

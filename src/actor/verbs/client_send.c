@@ -258,7 +258,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
         return status;
     /*
      * This is only a hint to look at once. If another actor has the cell by now, that actor looks
-     * in vain.
+     * without effect.
      */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
