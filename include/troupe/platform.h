@@ -37,7 +37,7 @@
 #ifndef TROUPE_PLATFORM_H
 #define TROUPE_PLATFORM_H
 
-#include <troupe/status.h>
+#include <troupe/address.h>
 
 typedef struct tr_platform tr_platform;
 /**
@@ -62,6 +62,49 @@ typedef struct tr_io {
     tr_status result;
     void *owner; /* belongs to the submitter; the platform leaves it alone */
 } tr_io;
+
+/** What socket_open does with the socket that it makes. */
+typedef enum tr_socket_role {
+    TR_SOCKET_LISTEN, /* a stream that accepts connections at `address` or `path` */
+    TR_SOCKET_CONNECT,
+    TR_SOCKET_BIND /* a datagram socket at `address` or `path` */
+} tr_socket_role;
+
+/** What socket_open makes. All zero but role and address is the default. */
+typedef struct tr_socket_spec {
+    size_t size; /* sizeof(tr_socket_spec) */
+    tr_socket_role role;
+    bool is_datagram;
+    bool reuses_port; /* several sockets may be bound to the address; each gets a share */
+    bool only_v6;     /* of a listener at an IPv6 address: no IPv4 */
+    bool delays;      /* the kernel collects small packets (Nagle); otherwise it does not */
+    uint32_t backlog; /* of a listener */
+    tr_time stall_ns; /* how long sent bytes may stay without an acknowledgement; 0: the default */
+    tr_address address; /* TR_FAMILY_UNIX: `path` says where */
+    const char *path;   /* of a UNIX socket, or "fd:3" for a descriptor that was inherited */
+    tr_address source;  /* of TR_SOCKET_CONNECT: where the connection comes from; none: any */
+} tr_socket_spec;
+
+/** A datagram of socket_receive_many or socket_send_many. */
+typedef struct tr_packet {
+    void *data;
+    size_t capacity;    /* of `data`, for socket_receive_many */
+    size_t size;        /* of the datagram; if it is more than `capacity`, the rest was lost */
+    tr_address address; /* of the other side; none: the one that the socket is connected to */
+} tr_packet;
+
+/** What became possible for a descriptor that is watched. */
+enum {
+    TR_IO_IN = 1,  /* it can be read, or accepted from */
+    TR_IO_OUT = 2, /* it can be written to, or its connect has ended */
+    TR_IO_END = 4  /* the other side has ended or reset it; what it sent before can still be read */
+};
+
+/** An event of io_poll. */
+typedef struct tr_io_event {
+    uint64_t token; /* as given to io_watch */
+    uint32_t what;  /* TR_IO_IN, TR_IO_OUT, TR_IO_END; several at once */
+} tr_io_event;
 
 struct tr_platform {
     /** sizeof(tr_platform) where the table was filled in. Members are added only at the end. */
@@ -144,6 +187,99 @@ struct tr_platform {
      * the same or becomes later. The thread that parks. Does not wait.
      */
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
+
+    /*
+     * Sockets. No call waits: one that would gives TR_WOULD_BLOCK, and io_poll says when to try
+     * again. Descriptors are numbers of the platform.
+     */
+
+    /**
+     * Makes a socket. TR_OK: it listens, is bound, or is connected. TR_WOULD_BLOCK: it connects, and
+     * TR_IO_OUT says when socket_outcome knows more; *fd is set too. TR_ADDRESS_IN_USE,
+     * TR_ADDRESS_INVALID, TR_NOT_PERMITTED, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_LIMIT (no
+     * descriptors), TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT.
+     * Any thread. Does not wait.
+     */
+    tr_status (*socket_open)(const tr_platform *platform, const tr_socket_spec *spec, int *fd);
+    /**
+     * Says how a connect ended: TR_OK, TR_WOULD_BLOCK, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT,
+     * TR_RESET.
+     * Any thread. Does not wait.
+     */
+    tr_status (*socket_outcome)(const tr_platform *platform, int fd);
+    /**
+     * Accepts a connection. TR_WOULD_BLOCK: there is none. TR_LIMIT: no descriptors or no memory, try
+     * again later. TR_RESET: that connection has ended already, try the next one.
+     * Any thread. Does not wait.
+     */
+    tr_status (*socket_accept)(const tr_platform *platform, int fd, int *accepted,
+                               tr_address *peer);
+    /**
+     * Receives bytes of a stream. TR_OK with *got 0: the other side has ended. TR_WOULD_BLOCK,
+     * TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
+     * One thread for each socket. Does not wait.
+     */
+    tr_status (*socket_receive)(const tr_platform *platform, int fd, void *to, size_t size,
+                                size_t *got);
+    /**
+     * Sends pieces one after the other. TR_OK with *sent less than all: the rest would block.
+     * TR_WOULD_BLOCK: nothing was sent. TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
+     * One thread for each socket. Does not wait.
+     */
+    tr_status (*socket_send)(const tr_platform *platform, int fd, const tr_bytes *pieces,
+                             size_t count, size_t *sent);
+    /**
+     * Receives up to `max` datagrams. *lost is how many the kernel has dropped so far, if it says so.
+     * TR_WOULD_BLOCK, TR_CONNECT_REFUSED (an earlier one was not taken; the next call goes on).
+     * One thread for each socket. Does not wait.
+     */
+    tr_status (*socket_receive_many)(const tr_platform *platform, int fd, tr_packet *packets,
+                                     size_t max, size_t *count, uint64_t *lost);
+    /**
+     * Sends up to `count` datagrams, and sets *sent. The first one that cannot be sent ends the call:
+     * if it is packets[0], the status says why: TR_WOULD_BLOCK, TR_TOO_LARGE, TR_UNREACHABLE,
+     * TR_CONNECT_REFUSED, TR_NOT_PERMITTED.
+     * One thread for each socket. Does not wait.
+     */
+    tr_status (*socket_send_many)(const tr_platform *platform, int fd, const tr_packet *packets,
+                                  size_t count, size_t *sent);
+    /** Says to the other side that nothing more is sent. Any thread. Does not wait. */
+    void (*socket_finish)(const tr_platform *platform, int fd);
+    /**
+     * Closes a descriptor. resets: what was not sent is dropped, and the other side sees a reset.
+     * Any thread. Does not wait.
+     */
+    void (*socket_close)(const tr_platform *platform, int fd, bool resets);
+    /** Gives the address of a socket, or of its peer. TR_RESET, TR_INVALID_ARGUMENT. Any thread. */
+    tr_status (*socket_address)(const tr_platform *platform, int fd, bool of_peer,
+                                tr_address *address);
+
+    /**
+     * From now on io_poll of this parker reports this descriptor: at first what is possible
+     * already, then each change from "would block" to possible, in either direction
+     * (edge-triggered). TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (it cannot be watched: a regular file).
+     * The thread that parks. Does not wait.
+     */
+    tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
+    /**
+     * Ends io_watch. The parker may still report events that happened before: their token tells.
+     * The thread that parks. Does not wait.
+     */
+    void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
+    /**
+     * Gives up to `max` events, oldest first. What a park has collected is given without another
+     * system call; otherwise the kernel is asked. The thread that parks. Does not wait.
+     */
+    size_t (*io_poll)(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
+                      size_t max);
+
+    /**
+     * Looks up a name, or reads an address of numbers. `port` goes into each address.
+     * TR_ADDRESS_INVALID: nobody has this name. TR_TIMEOUT: no answer, try again later. TR_NO_MEMORY.
+     * Any thread. May wait, for seconds; the runtime calls it on a helper thread.
+     */
+    tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,
+                         tr_address *addresses, size_t max, size_t *count);
 };
 
 TR_BEGIN_C

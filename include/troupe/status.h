@@ -70,7 +70,18 @@
     X(START_FAILED, -42, "the actor could not be started")                                         \
     X(DESTROYING, -43, "the actor is being destroyed")                                             \
     X(CONSTRAINT, -44, "an SQL constraint was violated")                                           \
-    X(WRONG_SHAPE, -45, "the stored fields do not match those of the code")
+    X(WRONG_SHAPE, -45, "the stored fields do not match those of the code")                        \
+    X(CLOSED, -46, "the other side has closed the connection")                                     \
+    X(RESET, -47, "the connection was reset")                                                      \
+    X(UNREACHABLE, -48, "the address cannot be reached")                                           \
+    X(CONNECT_REFUSED, -49, "nothing listens at that address")                                     \
+    X(ADDRESS_IN_USE, -50, "the address is already in use")                                        \
+    X(ADDRESS_INVALID, -51, "invalid address, or a name that cannot be resolved")                  \
+    X(STALLED, -52, "the other side does not read")                                                \
+    X(TLS_FAILED, -53, "TLS: no agreement, or a certificate that is not trusted")                  \
+    X(NOT_OWNER, -54, "the channel belongs to another actor")                                      \
+    X(NOT_PERMITTED, -55, "the operating system does not permit it")                               \
+    X(WOULD_BLOCK, -56, "not possible now, try again later")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

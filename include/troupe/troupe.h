@@ -59,6 +59,7 @@
 #ifndef TROUPE_TROUPE_H
 #define TROUPE_TROUPE_H
 
+#include <troupe/address.h>
 #include <troupe/app.h>
 #include <troupe/ask.h>
 #include <troupe/batch.h>

@@ -33,6 +33,6 @@ __attribute__((__noreturn__, __cold__)) void tr__panic(const char *text);
 #endif
 
 /** Marks a place that control never reaches. `text` says which mistake led there. */
-#define TR_UNREACHABLE(text) tr__assert_failed(__FILE__, __LINE__, __func__, text)
+#define TR_NOT_REACHED(text) tr__assert_failed(__FILE__, __LINE__, __func__, text)
 
 #endif

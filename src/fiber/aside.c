@@ -56,7 +56,7 @@ static void aside_main(void *context)
     TR_ASSERT(host->current == &aside->fiber);
     host->current = aside->caller;
     side_leave(host, &aside->fiber.side, &aside->caller->side, true);
-    TR_UNREACHABLE("a call that has returned was continued");
+    TR_NOT_REACHED("a call that has returned was continued");
 }
 
 void tr__aside_call(struct aside *aside, struct fiber_host *host, void (*call)(void *context),

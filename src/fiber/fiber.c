@@ -108,5 +108,5 @@ void tr__fiber_end(struct fiber_host *host, struct fiber *next)
     host->ended = fiber;
     host->current = next;
     side_leave(host, &fiber->side, next ? &next->side : &host->side, true);
-    TR_UNREACHABLE("an ended fiber was continued");
+    TR_NOT_REACHED("an ended fiber was continued");
 }

@@ -83,7 +83,7 @@ static void fault_landed(void *argument)
 {
     struct fault_thread *thread = argument;
     thread->owner.leave(thread->owner.context, &thread->fault);
-    TR_UNREACHABLE("a fault was left and came back");
+    TR_NOT_REACHED("a fault was left and came back");
 }
 
 /* ---- The report of a fault that is not survived. ---- */

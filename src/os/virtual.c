@@ -140,7 +140,7 @@ static void virtual_thread_join(const tr_platform *platform, tr_thread *thread)
 {
     (void)platform;
     (void)thread;
-    TR_UNREACHABLE("the virtual platform has no threads");
+    TR_NOT_REACHED("the virtual platform has no threads");
 }
 
 static uint64_t virtual_thread_id(const tr_platform *platform)

@@ -307,7 +307,7 @@ static json_place read_value(struct json_input *in, json_place at, const tr_fiel
     case TR_KIND_MESSAGE:
         return read_message(in, at, field->message, to, depth + 1);
     }
-    TR_UNREACHABLE("a field of an unknown kind");
+    TR_NOT_REACHED("a field of an unknown kind");
 }
 
 /* Reads exactly `count` items of an array; more or fewer are a fault. */
@@ -396,7 +396,7 @@ static json_place read_field(struct json_input *in, json_place at, const tr_fiel
                    ? read_list(in, at, field, member, depth)
                    : read_items(in, at, field, field->count, member, depth);
     }
-    TR_UNREACHABLE("a field of an unknown shape");
+    TR_NOT_REACHED("a field of an unknown shape");
 }
 
 static bool is_name(const struct json_text *text, const char *name)

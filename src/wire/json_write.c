@@ -231,7 +231,7 @@ static bool put_value(struct text *text, const tr_field *field, const char *valu
     case TR_KIND_MESSAGE:
         return put_message(text, field->message, value, depth + 1);
     }
-    TR_UNREACHABLE("a field of an unknown kind");
+    TR_NOT_REACHED("a field of an unknown kind");
 }
 
 /* Writes arrays and lists. */

@@ -62,7 +62,7 @@ const tr_handler *tr__then_begin(struct tr_self *self)
     }
     ask->turn = self;
     if (!turn_asks_add(self, ask))
-        TR_UNREACHABLE("a turn without capacity for its first ask");
+        TR_NOT_REACHED("a turn without capacity for its first ask");
     return &then->handler;
 }
 

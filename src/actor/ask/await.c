@@ -233,7 +233,7 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
             ask->is_wanted = false;
     }
     if (status == TR_OK && !find_done(self, index, asks, count))
-        TR_UNREACHABLE("a turn was woken for nothing");
+        TR_NOT_REACHED("a turn was woken for nothing");
     return status;
 }
 

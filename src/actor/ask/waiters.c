@@ -372,7 +372,7 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
         tr__ask_told(worker, cell, envelope);
         return;
     default:
-        TR_UNREACHABLE("no mail of those who wait");
+        TR_NOT_REACHED("no mail of those who wait");
     }
 }
 

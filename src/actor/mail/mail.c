@@ -133,7 +133,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         break;
     case MAIL_BOX_TAKEN:
     case MAIL_BOX_NONE:
-        TR_UNREACHABLE("mail that waits in no mailbox");
+        TR_NOT_REACHED("mail that waits in no mailbox");
     }
 }
 
@@ -177,7 +177,7 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
         cell->flags &= (uint16_t)~CELL_SUSPEND_WANTED;
         break;
     default:
-        TR_UNREACHABLE("no order");
+        TR_NOT_REACHED("no order");
     }
     /*
      * The run checks between two turns whether it has orders. So does an actor that is being

@@ -93,7 +93,7 @@ static void on_post(struct loop *loop, struct stack_node *node)
         tr__cell_leave(worker, cell);
         break;
     case LIFE_COUNT:
-        TR_UNREACHABLE("no such state");
+        TR_NOT_REACHED("no such state");
     }
 }
 

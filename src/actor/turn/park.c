@@ -441,7 +441,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         tr__dead_letter_batches_end(worker);
         woken_clear(cell); /* it may contain this turn, or one that is cancelled later */
         if (!resume_cancelled(self))
-            TR_UNREACHABLE("a cancelled turn waits");
+            TR_NOT_REACHED("a cancelled turn waits");
         (void)tr__resumed_turn_finish(self);
     }
     woken_clear(cell);

@@ -342,7 +342,7 @@ static tr_status put_row(struct work *work, const struct store_op *op)
         tr__link_bind_bytes(statement, 4, op->value);
         break;
     default:
-        TR_UNREACHABLE("puts nothing");
+        TR_NOT_REACHED("puts nothing");
     }
     return commit_run(work, statement);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Addresses of a network: IPv4, IPv6 and UNIX.
+ *
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/address.h>
+ *
+ * int main(void)
+ * {
+ *     tr_address address;
+ *     if (tr_address_parse("[::1]:7000", &address) != TR_OK)
+ *         return 1;
+ *     char text[TR_ADDRESS_TEXT_MAX];
+ *     puts(tr_address_print(&address, text));
+ *     return address.port == 7000 ? 0 : 1;
+ * }
+ * ```
+ *
+ * An address is a plain value and may be a field of a message: (address, from).
+ */
+#ifndef TROUPE_ADDRESS_H
+#define TROUPE_ADDRESS_H
+
+#include <troupe/message.h>
+
+/** The family of an address. */
+typedef enum tr_family {
+    TR_FAMILY_NONE, /* no address */
+    TR_FAMILY_V4,   /* in the first 4 bytes of `host` */
+    TR_FAMILY_V6,
+    TR_FAMILY_UNIX /* a socket in the file system, whose path is not kept here */
+} tr_family;
+
+/** Where a socket is. All zero: nowhere. */
+TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope));
+typedef struct tr_address tr_address;
+
+/** The field type of an address: (address, from). */
+#define TR_FIELD_TYPE_address TR_FIELD_TYPE_message(tr_address)
+
+/** Bytes that tr_address_print needs, with the NUL: "[ffff:...:255.255.255.255%4294967295]:65535". */
+#define TR_ADDRESS_TEXT_MAX 72
+
+TR_BEGIN_C
+/**
+ * Reads "127.0.0.1:7000", "[::1]:7000" or ":7000", which is every address of this machine. No name is
+ * looked up. TR_ADDRESS_INVALID.
+ * Any thread. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
+/**
+ * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and
+ * returns it. A UNIX address is "unix", none is "none".
+ * Any thread. Does not wait.
+ */
+TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
+/** Whether two addresses are equal, ports included. Any thread. Does not wait. */
+bool tr_address_is_equal(const tr_address *a, const tr_address *b);
+TR_END_C
+
+#endif
