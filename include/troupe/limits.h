@@ -271,5 +271,39 @@
 #define TR_STACK_SIZE (64u * 1024)
 /** The largest tr_system_options.stack_bytes. More: TR_LIMIT. */
 #define TR_STACK_LARGEST (64u * 1024 * 1024)
+/**
+ * Bytes of a channel that wait to be sent. .output_max of a tr_endpoint replaces it. More: tr_write
+ * waits.
+ */
+#define TR_OUTPUT_MAX (64u * 1024)
+/** How many times .output_max is taken where a turn cannot wait. More: TR_LIMIT. */
+#define TR_OUTPUT_EXTRA 16
+/**
+ * Bytes of one piece that a channel reads, and of bytes that were unread. .frame_max of a tr_endpoint
+ * replaces it. More: TR_TOO_LARGE.
+ */
+#define TR_FRAME_MAX (1024u * 1024)
+/** Bytes that the `head` of a tr_framing may write. More is a mistake of the program. */
+#define TR_FRAME_HEAD_MAX 16
+/** How long a connect may take, handshakes included. Then: TR_TIMEOUT. */
+#define TR_CONNECT_NS (30 * TR_SECOND)
+/** How long output of a channel may make no progress. Then: TR_STALLED. */
+#define TR_STALL_NS (30 * TR_SECOND)
+/** How long a channel that was closed continues to send. Then it is reset. */
+#define TR_LINGER_NS (5 * TR_SECOND)
+/** Bytes of the other side that a channel that was closed reads and drops. Then it is reset. */
+#define TR_LINGER_BYTES_MAX (1024u * 1024)
+/** Exchanges of a channel under way at once. .in_flight_max replaces it. One more waits. */
+#define TR_IN_FLIGHT_MAX 1024
+/** Connections of a listener that wait in the kernel. More: the kernel refuses or delays them. */
+#define TR_BACKLOG 4096
+/** Channels of an actor that moves to another worker. An actor with more stays. */
+#define TR_MOVED_CHANNELS_MAX 4
+/** Channels of a system. One more: TR_LIMIT. */
+#define TR_CHANNELS_MAX (4u * 1024 * 1024)
+/** Bytes of a datagram that is sent. More: TR_TOO_LARGE. */
+#define TR_DATAGRAM_MAX 65507
+/** Addresses of one name that a connect tries. More are left out. */
+#define TR_ADDRESSES_MAX 16
 
 #endif

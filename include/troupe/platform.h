@@ -230,7 +230,7 @@ struct tr_platform {
                              size_t count, size_t *sent);
     /**
      * Receives up to `max` datagrams. *lost is how many the kernel has dropped so far, if it says so.
-     * TR_WOULD_BLOCK, TR_CONNECT_REFUSED (an earlier one was not taken; the next call goes on).
+     * TR_WOULD_BLOCK, TR_CONNECT_REFUSED (an earlier one was not taken; the next call continues).
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_receive_many)(const tr_platform *platform, int fd, tr_packet *packets,

@@ -70,6 +70,7 @@
 #include <troupe/group.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
+#include <troupe/net.h>
 #include <troupe/node.h>
 #include <troupe/places.h>
 #include <troupe/platform.h>

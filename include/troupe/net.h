@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Channels: TCP, UNIX, TLS and UDP as part of an actor.
+ *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * static tr_next on_received(tr_self *self, const struct tr_received *message)
+ * {
+ *     tr_write(self, message->channel, message->bytes);
+ *     return TR_SAME;
+ * }
+ *
+ * TR_ACTOR(echo, tr_received);
+ * TR_BEHAVIOR(echo, void, TR_ON(tr_received, on_received));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_listener_ref listener = tr_listen(self, echo, TR_TCP("127.0.0.1:0"));
+ *     tr_bytes line;
+ *     const char *address = tr_address_text(self, tr_listener_address(self, listener));
+ *     tr_channel channel = tr_connect(self, TR_TCP(address));
+ *     tr_write_text(self, channel, "hello\n");
+ *     if (tr_read_line(self, channel, &line))
+ *         tr_log_info(self, "%s", (const char *)line.data);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app);
+ * }
+ * ```
+ *
+ * A channel belongs to one actor at a time, and to its current incarnation, with which it is closed. An
+ * actor may have any number of channels. An actor that a listener has started for a connection is called
+ * a session; its channel is tr_peer.
+ *
+ * Reading. Bytes that have come go, in this order, to
+ *     1. the turn that waits for them in tr_read or a similar verb; of several, the one that has waited
+ *        longest;
+ *     2. the handler of tr_received, one piece after the other;
+ *     3. nobody: they stay in the kernel, and the other side is slowed down.
+ * The pieces of one channel are handled one after the other: the next tr_received begins when the turn
+ * of the last one has ended, waits included, unless its clause says .interleaves = true. A barrier holds
+ * them back as it holds back messages. So a handler may begin with a message and continue to read:
+ *
+ *     static tr_next on_received(tr_self *self, const struct tr_received *head)   // one line
+ *     {
+ *         tr_bytes body;
+ *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
+ *             return TR_SAME;
+ *
+ * Bytes that were read are memory of the runtime, borrowed until the next read from that channel or the
+ * end of the turn, whichever is first, waits included. A connection on which nothing happens has no
+ * buffers. A turn that waits keeps its stack: sessions that wait for their next request should do so with
+ * tr_received, and use tr_read within a request.
+ *
+ * Writing is like telling: tr_write returns TR_OK when the bytes were taken, and the status may be
+ * ignored. What an actor writes in one run is sent together when that run ends. While more than
+ * .output_max bytes wait to be sent, the turn waits as a barrier until half of them are sent: a reader
+ * that is slow slows down the writer, and no memory grows. Where a turn cannot wait (a set-up, a signal,
+ * a deferred call), TR_OUTPUT_EXTRA times as much is taken, then it is TR_LIMIT.
+ *
+ * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
+ * handler for it a session stops, and an actor that called tr_connect or tr_dial fails with the status,
+ * so that its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels. One that
+ * stops sends what it has written (within .linger_ns) and closes.
+ *
+ * While an actor is suspended, nothing is read for it. An actor with more than TR_MOVED_CHANNELS_MAX
+ * channels does not move to another worker; otherwise its channels move with it.
+ *
+ * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED.
+ */
+#ifndef TROUPE_NET_H
+#define TROUPE_NET_H
+
+#include <troupe/address.h>
+#include <troupe/ask.h>
+#include <troupe/behavior.h>
+#include <troupe/self.h>
+
+/* ---- Channels and endpoints. ---- */
+
+/** A channel: 64 bits, passed by value, never used again for another one. All zero is none. */
+typedef struct tr_channel {
+    uint64_t bits;
+} tr_channel;
+#define TR_NO_CHANNEL TR_VALUE(tr_channel, 0)
+/** The field type of a channel: (channel, peer). */
+#define TR_FIELD_TYPE_channel TR_SCALAR_(tr_channel, U64)
+
+/** How the bytes of a stream are cut into pieces. NULL: as they come. See TR_LINES, TR_LENGTH. */
+typedef struct tr_framing tr_framing;
+
+/** Whether the other side must show a certificate. */
+typedef enum tr_verify { TR_VERIFY_NONE, TR_VERIFY_IF_GIVEN, TR_VERIFY_REQUIRED } tr_verify;
+
+/** One more certificate of a listener, chosen by the name that a client asks for. */
+typedef struct tr_tls_host {
+    const char *name; /* "shop.example", or "*.example" */
+    const char *certificate;
+    const char *key;
+} tr_tls_host;
+
+/** What TR_TCP and the others make: an address, and how to speak there. All zero is the default. */
+typedef struct tr_endpoint {
+    size_t size TR_ZERO; /* need not be set */
+    int kind TR_ZERO;    /* tr_endpoint_kind */
+    const char *address
+        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", "host:7000", a path, "fd:3" */
+    const tr_framing *framing TR_ZERO;
+    size_t frame_max TR_ZERO;   /* bytes of a piece; 0: TR_FRAME_MAX */
+    size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
+    tr_time connect_ns TR_ZERO; /* 0: TR_CONNECT_NS */
+    tr_time idle_ns
+        TR_ZERO; /* nothing came and nothing went for so long: TR_TIMEOUT; 0: no limit */
+    tr_time stall_ns TR_ZERO;  /* output made no progress for so long: TR_STALLED; 0: TR_STALL_NS */
+    tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send; 0: TR_LINGER_NS */
+    bool delays TR_ZERO;       /* the kernel collects small packets (Nagle) */
+    bool only_v6 TR_ZERO;      /* of a listener at an IPv6 address */
+    bool reuses_port TR_ZERO;  /* several sockets may be bound there; each gets a share */
+    const char *source TR_ZERO;     /* of a client: the address it connects from, "10.0.0.7:0" */
+    uint32_t in_flight_max TR_ZERO; /* of tr_exchange; 0: TR_IN_FLIGHT_MAX */
+    /* Of listeners. */
+    uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
+    uint32_t connections_per_peer_max TR_ZERO; /* more of one address are reset; 0: no limit */
+    uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
+    bool has_proxy_header TR_ZERO; /* a balancer says who the client is: PROXY protocol, 1 and 2 */
+    /* Of TLS: PEM files. */
+    const char *certificate TR_ZERO;
+    const char *key TR_ZERO;
+    const tr_tls_host *hosts TR_ZERO; /* the last one is followed by zeros */
+    const char *trusts
+        TR_ZERO; /* authorities, a file or a directory; NULL: the system's, for clients */
+    tr_verify verify TR_ZERO;        /* of a listener; a client always verifies, unless .insecure */
+    bool insecure TR_ZERO;           /* of a client: any certificate is accepted */
+    const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
+    const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
+} tr_endpoint;
+
+typedef enum tr_endpoint_kind {
+    TR_ENDPOINT_TCP = 1,
+    TR_ENDPOINT_TLS,
+    TR_ENDPOINT_UNIX,
+    TR_ENDPOINT_UDP,
+    TR_ENDPOINT_UNIX_DATAGRAM
+} tr_endpoint_kind;
+
+/**
+ * An endpoint, for one call: TR_TCP(":7000"), TR_TCP(":7000", .framing = TR_LINES). Members of
+ * tr_endpoint follow the address.
+ * Any thread. Does not wait.
+ */
+#define TR_TCP(...) TR_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
+/** As TR_TCP, with TLS: TR_TLS(":7443", .certificate = "a.pem", .key = "a.key"). Any thread. Does not wait. */
+#define TR_TLS(...) TR_ENDPOINT_(TR_ENDPOINT_TLS, __VA_ARGS__, )
+/** As TR_TCP, with the path of a UNIX socket; "@name" is in no file system. Any thread. Does not wait. */
+#define TR_UNIX(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX, __VA_ARGS__, )
+/** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
+#define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
+/** As TR_UDP, with the path of a UNIX socket. Any thread. Does not wait. */
+#define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
+
+/* ---- Messages of the runtime. They use no capacity of the mailbox. ---- */
+
+/** A channel is open: the first message of a session, and the answer to tr_dial and tr_hand_over. */
+TR_MESSAGE(tr_opened, (channel, channel), (address, peer), (bool, is_accepted),
+           (bool, is_handed_over), (str, protocol)); /* what ALPN has chosen, or NULL */
+/** A piece has come, as .framing cuts it; without framing, whatever has come. */
+TR_MESSAGE(tr_received, (channel, channel), (bytes, bytes));
+/** A datagram has come. is_cut: it was longer than .frame_max, and the rest is lost. */
+TR_MESSAGE(tr_datagram, (channel, channel), (address, from), (bytes, bytes), (bool, is_cut));
+/** After tr_try_write has returned TR_LIMIT: there is capacity again. */
+TR_MESSAGE(tr_drained, (channel, channel));
+/**
+ * The channel is closed. It comes once, after all that was received. `status` is TR_OK if this actor closed it,
+ * TR_CLOSED if the other side did, or TR_RESET, TR_TIMEOUT, TR_STALLED, TR_TOO_LARGE, TR_TLS_FAILED, or
+ * why it could not be opened. `text` says more, or is NULL.
+ */
+TR_MESSAGE(tr_closed, (channel, channel), (enum_of(tr_status), status), (str, text));
+
+/* ---- Listening. ---- */
+
+/** A listener, a child of the actor that listens. tr_stop ends it and its sessions. */
+TR_MESSAGE(tr_listener_order_, (u32, what));
+TR_ACTOR(tr_listener, tr_listener_order_);
+
+/**
+ * Listens, and starts an actor for each connection, with a set-up message if one is given:
+ *     tr_listen(self, echo, TR_TCP(":7000"))
+ *     tr_listen(self, session, TR_TCP(":7000"), open_session, .rooms = rooms)
+ * Returns a tr_listener_ref. Where tr_try_listen would return an error, the turn ends.
+ * In a turn. Does not wait.
+ *
+ * The sessions run on all workers, each connection on the worker with the fewest. A session that fails is gone
+ * and its connection is reset; no other session is affected.
+ */
+#define tr_listen(self, actor, ...)                                                                \
+    TR_PP_CAT(TR_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
+/**
+ * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID, TR_NOT_PERMITTED,
+ * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
+ * (the behavior handles neither tr_opened nor tr_received), TR_STOPPING, TR_NOT_SUPPORTED.
+ * In a turn. Does not wait.
+ */
+#define tr_try_listen(self, ref, actor, ...)                                                       \
+    TR_PP_CAT(TR_TRY_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, ref, actor, __VA_ARGS__)
+
+TR_BEGIN_C
+/**
+ * Returns the address of a listener, with the port that ":0" has become. None if it has ended.
+ * In a turn. Does not wait.
+ */
+tr_address tr_listener_address(tr_self *self, tr_listener_ref listener);
+/** Returns how many sessions a listener has. In a turn. Does not wait. */
+size_t tr_listener_count(tr_self *self, tr_listener_ref listener);
+/** Accepts nothing more until tr_listener_resume. In a turn. Does not wait. */
+void tr_listener_pause(tr_self *self, tr_listener_ref listener);
+/** Accepts connections again. In a turn. Does not wait. */
+void tr_listener_resume(tr_self *self, tr_listener_ref listener);
+/**
+ * Reads certificates and keys again. New connections get the new ones, others keep theirs. TR_TLS_FAILED:
+ * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: it has none.
+ * In a turn. Does not wait.
+ */
+tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
+
+/* ---- Connecting. ---- */
+
+/**
+ * Connects and waits until the channel is open, with the handshake of TLS. Where tr_try_connect would return an
+ * error, the turn ends with it.
+ * In a turn. May wait.
+ */
+tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
+/**
+ * As tr_connect. TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT, TR_ADDRESS_INVALID, TR_TLS_FAILED, TR_RESET,
+ * TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED.
+ * In a turn. May wait.
+ */
+TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
+/**
+ * Begins to connect: tr_opened comes, or tr_closed. What is written meanwhile is sent then.
+ * In a turn. Does not wait.
+ */
+tr_channel tr_dial(tr_self *self, const tr_endpoint *to);
+/** Makes a socket for datagrams: tr_bind(self, TR_UDP(":8125")). Ends the turn as tr_listen does. In a turn. Does not wait. */
+tr_channel tr_bind(tr_self *self, const tr_endpoint *at);
+/** As tr_bind, with the statuses of tr_try_listen. In a turn. Does not wait. */
+TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel);
+
+/* ---- Reading. .idle_ns and tr_channel_within limit how long. ---- */
+
+/**
+ * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other
+ * side has ended, and nothing is left. Anything else that goes wrong ends the turn with the status of
+ * tr_try_read.
+ * In a turn. May wait.
+ */
+bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
+/**
+ * Reads so many bytes. False: the other side has ended before the first. Amid them: the turn ends with TR_CLOSED.
+ * In a turn. May wait.
+ */
+bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes);
+/**
+ * Reads a line without its end, LF or CR LF, and with a NUL behind it instead. The last line may lack its end.
+ * In a turn. May wait.
+ */
+bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
+/**
+ * Reads up to these bytes, which are included: tr_read_until(self, channel, TR_BYTES("\r\n\r\n"), &head).
+ * In a turn. May wait.
+ */
+bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
+/**
+ * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_OWNER.
+ * In a turn. May wait.
+ */
+TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
+/**
+ * Returns the last `size` bytes of what was read to the channel. They come again, with what comes behind them.
+ * For protocols without framing: take what is complete, and return the rest.
+ * In a turn. Does not wait.
+ */
+void tr_unread(tr_self *self, tr_channel channel, size_t size);
+/** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
+void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
+
+/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not, and tr_closed comes or came. ---- */
+
+/** Writes a copy. In a turn. May wait. */
+tr_status tr_write(tr_self *self, tr_channel channel, tr_bytes bytes);
+/** Writes a string. In a turn. May wait. */
+tr_status tr_write_text(tr_self *self, tr_channel channel, const char *text);
+/** Writes as printf does. In a turn. May wait. */
+tr_status tr_print(tr_self *self, tr_channel channel, const char *format, ...) TR_PRINTF(3, 4);
+/** Writes a buffer, which is retained and not copied. In a turn. May wait. */
+tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
+/**
+ * Writes all of it, or nothing: TR_LIMIT when there is no capacity, then tr_drained comes.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
+/**
+ * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. Ends
+ * the turn if it is out of memory.
+ * In a turn. May wait.
+ */
+void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;
+/** Writes the first `size` bytes of what tr_reserve has returned. In a turn. Does not wait. */
+void tr_commit(tr_self *self, tr_channel channel, size_t size);
+/** Sends what was written, and waits until the kernel has all of it. In a turn. May wait. */
+tr_status tr_flush(tr_self *self, tr_channel channel);
+/**
+ * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel has no capacity: it is lost), TR_UNREACHABLE.
+ * In a turn. Does not wait.
+ */
+tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
+
+/* ---- The end. ---- */
+
+/** Sends what was written, says that there is no more, and continues to read. In a turn. Does not wait. */
+void tr_finish(tr_self *self, tr_channel channel);
+/** Sends what was written and closes. Nothing comes any more but tr_closed. In a turn. Does not wait. */
+void tr_close(tr_self *self, tr_channel channel);
+/** Closes at once, and the other side sees a reset. In a turn. Does not wait. */
+void tr_reset(tr_self *self, tr_channel channel);
+/**
+ * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
+ * other gets a tr_opened. TR_STOPPED, TR_NO_MEMORY: it still belongs to this actor.
+ * In a turn. Does not wait.
+ */
+#define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
+
+/* ---- What is known of a channel. ---- */
+
+/** Returns the channel for which a listener has started this actor; none for others. In a turn. Does not wait. */
+tr_channel tr_peer(const tr_self *self);
+/** Returns where the other side is. In a turn. Does not wait. */
+tr_address tr_channel_peer(tr_self *self, tr_channel channel);
+/** Returns where this side is: of tr_bind with ":0", its port. In a turn. Does not wait. */
+tr_address tr_channel_address(tr_self *self, tr_channel channel);
+/** Returns an address as text, "127.0.0.1:7000", borrowed until the turn ends. In a turn. Does not wait. */
+TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
+/** Returns the subject of the peer's verified certificate, "CN=anna,O=Shop", or NULL. In a turn. Does not wait. */
+const char *tr_peer_name(tr_self *self, tr_channel channel);
+/** Returns how many bytes wait to be sent. In a turn. Does not wait. */
+size_t tr_output_size(tr_self *self, tr_channel channel);
+
+/** What tr_hand_over calls. In a turn. Does not wait. */
+tr_status tr_self_hand_over(tr_self *self, tr_channel channel, tr_ref to);
+TR_END_C
+
+/* ---- Several at once. ---- */
+
+/** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
+typedef union tr_channel_ask {
+    tr_pending any;
+    const struct tr_received *reply; /* Never read: its type is what matters. */
+} tr_channel_ask;
+
+TR_BEGIN_C
+/**
+ * Returns an ask that ends when a read would not wait; its reply has no bytes:
+ * tr_await_any(self, &first, tr_readable(self, a), tr_readable(self, b)).
+ * In a turn. Does not wait.
+ */
+tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
+/** Returns an ask that ends when a write would not wait. In a turn. Does not wait. */
+tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
+/**
+ * Writes a request. Its reply is the next piece that comes and belongs to no earlier exchange. For clients of protocols
+ * that answer in order. A turn that gives up keeps its place: the piece that comes for it is dropped. While
+ * .in_flight_max are under way, the turn waits.
+ * In a turn. May wait.
+ */
+tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
+TR_END_C
+
+/* ---- Framing. ---- */
+
+/** A way to cut a stream into pieces. It is constant. */
+struct tr_framing {
+    const char *name;
+    /**
+     * Looks for the end of the first piece. The first `seen` of `bytes` were looked at before, and had no end.
+     * Returns the size of the piece with all that belongs to it, and in *piece what the actor gets, inside of
+     * `bytes`. 0: it is not complete. SIZE_MAX: it never will be, and the channel ends with TR_BAD_DATA.
+     */
+    size_t (*cut)(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece);
+    /**
+     * Writes what goes before a piece of `size` bytes that the actor writes, at most TR_FRAME_HEAD_MAX bytes, and returns how
+     * many. SIZE_MAX: a piece of this size cannot be written, TR_TOO_LARGE. NULL: nothing goes before it.
+     */
+    size_t (*head)(const tr_framing *framing, size_t size, unsigned char *head);
+    uint64_t option; /* belongs to the framing */
+};
+
+TR_BEGIN_C
+extern const tr_framing tr_framing_lines, tr_framing_length_1, tr_framing_length_2,
+    tr_framing_length_4, tr_framing_length_varint;
+TR_END_C
+/** Lines; their ends, LF or CR LF, are cut off, and a NUL is behind each. Nothing is added to what is written. */
+#define TR_LINES (&tr_framing_lines)
+/**
+ * Pieces with their length before them, the highest byte first: TR_LENGTH(1), 2, 4, or varint (as protobuf). What
+ * is written gets its length too.
+ * Any thread. Does not wait.
+ */
+#define TR_LENGTH(bytes) (&tr_framing_length_##bytes)
+
+/** The tr_bytes of a string literal. Any thread. Does not wait. */
+#define TR_BYTES(literal) TR_VALUE(tr_bytes, "" literal, sizeof(literal) - 1)
+
+#include <troupe/detail/net.h>
+
+#endif

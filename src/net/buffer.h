@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Bytes that grow at the end and are consumed at the beginning: what a filter makes, and what of a piece has come so far.
+ *
+ *     struct net_buffer buffer = NET_BUFFER(memory);
+ *     void *at = net_buffer_reserve(&buffer, 100);      NULL: out of memory, or over the limit
+ *     net_buffer_commit(&buffer, strlen(strcpy(at, "hello")));
+ *     net_buffer_consume(&buffer, 2);
+ *     tr__net_buffer_free(&buffer);
+ *
+ * The bytes are contiguous. Reserving may move them. A buffer that is all consumed starts again at its
+ * beginning. Owner only.
+ */
+#ifndef NET_BUFFER_H
+#define NET_BUFFER_H
+
+#include <troupe/message.h>
+#include <troupe/platform.h>
+
+struct net_buffer {
+    const tr_platform *platform; /* where memory comes from */
+    unsigned char *data;
+    size_t begin; /* of the bytes that are there */
+    size_t end;
+    size_t capacity;
+};
+
+/** A buffer without memory. */
+#define NET_BUFFER(platform_) ((struct net_buffer){.platform = (platform_)})
+
+static inline tr_bytes net_buffer_bytes(const struct net_buffer *buffer)
+{
+    return (tr_bytes){buffer->data + buffer->begin, buffer->end - buffer->begin};
+}
+
+static inline size_t net_buffer_size(const struct net_buffer *buffer)
+{
+    return buffer->end - buffer->begin;
+}
+
+/** Makes `size` bytes free at the end, moving and growing as needed. NULL: out of memory. */
+TR_MUST_CHECK void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size);
+
+/** Returns `size` free bytes at the end; NULL: out of memory. */
+TR_MUST_CHECK static inline void *net_buffer_reserve(struct net_buffer *buffer, size_t size)
+{
+    if (buffer->capacity - buffer->end >= size && buffer->data)
+        return buffer->data + buffer->end;
+    return tr__net_buffer_grow(buffer, size);
+}
+
+/** Says that the first `size` bytes of what was reserved are filled in. */
+static inline void net_buffer_commit(struct net_buffer *buffer, size_t size)
+{
+    buffer->end += size;
+}
+
+/** Removes bytes from the beginning. */
+static inline void net_buffer_consume(struct net_buffer *buffer, size_t size)
+{
+    buffer->begin += size;
+    if (buffer->begin == buffer->end)
+        buffer->begin = buffer->end = 0;
+}
+
+/** Appends a copy. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__net_buffer_append(struct net_buffer *buffer, const void *data,
+                                              size_t size);
+
+/** Gives back the memory; the buffer can be used again. */
+void tr__net_buffer_free(struct net_buffer *buffer);
+
+#endif
