@@ -17,12 +17,12 @@ void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size)
         size_t capacity = buffer->capacity > BUFFER_MIN ? buffer->capacity : BUFFER_MIN;
         while (capacity - used < size)
             capacity *= 2;
-        unsigned char *data = buffer->platform->resize(buffer->platform, NULL, capacity);
+        unsigned char *data = source_resize(buffer->source, NULL, capacity);
         if (!data)
             return NULL;
         if (used > 0)
             memcpy(data, buffer->data + buffer->begin, used);
-        buffer->platform->resize(buffer->platform, buffer->data, 0);
+        source_resize(buffer->source, buffer->data, 0);
         buffer->data = data;
         buffer->capacity = capacity;
     }
@@ -45,6 +45,6 @@ tr_status tr__net_buffer_append(struct net_buffer *buffer, const void *data, siz
 
 void tr__net_buffer_free(struct net_buffer *buffer)
 {
-    buffer->platform->resize(buffer->platform, buffer->data, 0);
-    *buffer = NET_BUFFER(buffer->platform);
+    source_resize(buffer->source, buffer->data, 0);
+    *buffer = NET_BUFFER(buffer->source);
 }

@@ -2,7 +2,7 @@
 /**
  * Bytes that grow at the end and are consumed at the beginning: what a filter makes, and what of a piece has come so far.
  *
- *     struct net_buffer buffer = NET_BUFFER(memory);
+ *     struct net_buffer buffer = NET_BUFFER(&source);
  *     void *at = net_buffer_reserve(&buffer, 100);      NULL: out of memory, or over the limit
  *     net_buffer_commit(&buffer, strlen(strcpy(at, "hello")));
  *     net_buffer_consume(&buffer, 2);
@@ -15,10 +15,11 @@
 #define NET_BUFFER_H
 
 #include <troupe/message.h>
-#include <troupe/platform.h>
+
+#include "mem/source.h"
 
 struct net_buffer {
-    const tr_platform *platform; /* where memory comes from */
+    const struct memory_source *source; /* where memory comes from */
     unsigned char *data;
     size_t begin; /* of the bytes that are there */
     size_t end;
@@ -26,7 +27,7 @@ struct net_buffer {
 };
 
 /** A buffer without memory. */
-#define NET_BUFFER(platform_) ((struct net_buffer){.platform = (platform_)})
+#define NET_BUFFER(source_) ((struct net_buffer){.source = (source_)})
 
 static inline tr_bytes net_buffer_bytes(const struct net_buffer *buffer)
 {

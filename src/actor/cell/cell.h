@@ -282,6 +282,7 @@ struct cell_extra {
     struct extra_senders senders;
     struct extra_supervision supervision;
     struct durable *durable; /* of a durable actor, otherwise NULL */
+    struct cell_channels *channels; /* of an actor with channels, otherwise NULL */
 };
 
 struct name;

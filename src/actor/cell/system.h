@@ -99,6 +99,13 @@ struct system_durable {
     bool (*has_failed)(struct tr_system *system); /* whether the store has failed */
 };
 
+/** The channels of all workers. Made and freed by net/table.c. */
+struct system_channels {
+    atomptr table; /* a struct channel_table */
+    struct lock lock;
+    void (*free)(struct tr_system *system);
+};
+
 /** Data of threads that are not workers. */
 struct system_foreign {
     struct lock lock;
@@ -157,6 +164,7 @@ struct tr_system {
     struct start_barrier start_barrier;
     struct system_pool pool;
     struct system_durable durable;
+    struct system_channels channels;
     struct system_foreign foreign;
     struct system_run run;
     struct system_ending ending;

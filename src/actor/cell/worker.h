@@ -11,6 +11,7 @@
 #define ACTOR_CELL_WORKER_H
 
 #include "actor/cell/cell.h"
+#include "actor/cell/channel.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/slots.h"
 #include "base/list.h"
@@ -187,6 +188,7 @@ struct tr_self {
     struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
+    struct channel *borrowed; /* channels of whose memory the turn has bytes: net/input.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
 };
@@ -220,6 +222,7 @@ static inline bool turn_is_plain(const struct tr_self *self)
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
            !self->defer_count && !self->asks.count && !self->batch && !self->capacity.grant &&
            !self->capacity.favoured && !self->become.behavior && !self->frame && !self->outbox &&
+           !self->borrowed &&
            self->state == TURN_RUNS && self->reply_failed == TR_OK && self->error.status == TR_OK &&
            tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }
@@ -457,6 +460,7 @@ struct worker {
     struct worker_handoff handoff;
     struct worker_faults faults;
     struct worker_shutdown shutdown;
+    struct worker_channels channels;
     struct worker_turns turns;
     tr_thread *thread;
     atom64 thread_id;    /* of the thread that runs the worker; 0: no thread runs it */

@@ -567,6 +567,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     stock_fill(cell);
     door_open(&cell->door, identity, owner, false);
     tr__names_show(cell->name);
+    if (__builtin_expect(worker->channels.newborn != NULL, 0))
+        worker->channels.hooks->on_birth(worker, cell);
     bool is_plain =
         dispatch && dispatch->is_plain && !cell->origin && !(parent->flags & CELL_METERED);
     if (!is_plain || !start_plainly(worker, cell, dispatch)) {

@@ -49,7 +49,9 @@ enum mail_box {
     /* for actors with TR_BY_KIND; asks of other actors wait with the notices */
     MAIL_BOX_REQUESTS,
     MAIL_BOX_NOTICES,
-    MAIL_BOX_EVENTS
+    MAIL_BOX_EVENTS,
+    /* last in a cycle; see actor/cell/channel.h */
+    MAIL_BOX_CHANNELS
 };
 
 #define MAIL_ANSWER                                                                                \
@@ -66,6 +68,8 @@ enum mail_box {
     KIND(NOTICE,    NOTICES,    MAIL_ORDINARY)                                                     \
     /* From a timer. A barrier of a durable actor holds it: mail_holds_events. */                  \
     KIND(EVENT,     EVENTS,     MAIL_COUNTS | MAIL_PASSES_BARRIER)                                 \
+    /* A channel of the actor has something for it: see actor/cell/channel.h. */                   \
+    KIND(CHANNEL,   CHANNELS,   0)                                                                 \
     /* From the runtime, handled in order of arrival: see actor/cell/signal.h. */                  \
     KIND(SIGNAL,    NOTICES,    MAIL_COUNTS)                                                       \
     /* Orders. STOP is a PoisonPill; it arrives after what a durable turn has sent before it. */   \

@@ -131,6 +131,9 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
     case MAIL_BOX_EVENTS:
         ring_push(&cell->events, envelope);
         break;
+    case MAIL_BOX_CHANNELS:
+        ring_push(&cell->extra->channels->ready, envelope);
+        break;
     case MAIL_BOX_TAKEN:
     case MAIL_BOX_NONE:
         TR_NOT_REACHED("mail that waits in no mailbox");
@@ -276,6 +279,8 @@ bool tr__mail_join(struct cell *cell)
     }
     if (!mail_holds_events(cell))
         ring_join(&cell->cycle, &cell->events);
+    if (cell->extra && cell->extra->channels && !(cell->flags & CELL_BARRIER))
+        ring_join(&cell->cycle, &cell->extra->channels->ready);
     return cell->cycle;
 }
 

@@ -20,13 +20,14 @@
 #include "actor/mail/kind.h"
 
 /**
- * Returns the sender of the message of a turn, 0 for none. The envelope of a timer uses the member
- * `sender` for something else.
+ * Returns the sender of the message of a turn, 0 for none. The envelopes of timers and channels use
+ * the member `sender` for something else.
  */
 static inline uint64_t turn_sender(const struct tr_self *self)
 {
     const struct envelope *envelope = self->envelope;
-    return envelope && envelope->kind != ENVELOPE_EVENT ? envelope->sender : 0;
+    bool has_sender = envelope && envelope->kind != ENVELOPE_EVENT && envelope->kind != ENVELOPE_CHANNEL;
+    return has_sender ? envelope->sender : 0;
 }
 
 /** Puts an envelope between the last and the first envelope of a ring. */

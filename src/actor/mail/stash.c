@@ -46,6 +46,11 @@ tr_next tr_stash(tr_self *self)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: no message to stash in this turn");
     if (self->handler->is_batch)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be stashed");
+    if (self->envelope->kind == ENVELOPE_CHANNEL)
+        return tr_fail(self,
+                       TR_NOT_SUPPORTED,
+                       "tr_stash: %s of a channel cannot be stashed; see tr_unread",
+                       self->envelope->type->name);
     struct cell_extra *extra = tr__extra_of(self->worker, self->cell);
     if (!extra)
         return tr_fail(self, TR_NO_MEMORY, "tr_stash: out of memory");

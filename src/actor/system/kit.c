@@ -343,6 +343,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *stash = NULL;
     const struct envelope *held = NULL;
     const struct envelope *requests = NULL;
+    const struct envelope *channels = NULL;
     const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
     if (cell_is_client(cell))
         behavior = &tr_behavior_tr_inbox;
@@ -353,12 +354,15 @@ static void census_cell(struct census *census, const struct cell *cell)
         stash = cell->extra->stash.ring;
         held = cell->extra->mail.held;
         requests = cell->extra->mail.requests;
+        if (cell->extra->channels)
+            channels = cell->extra->channels->ready;
         census->queued += tr__batch_in_hand(cell);
     }
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
                       ring_count(requests, &tally) + ring_count(cell->events, &tally) +
                       ring_count(received, &tally) + ring_count(held, &tally) +
+                      ring_count(channels, &tally) +
                       ring_count(stash, &set_aside);
     TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);

@@ -28,6 +28,8 @@ static bool extra_may_move(const struct cell_extra *extra)
     if (extra->supervision.failed || extra->supervision.group ||
         list_first(&extra->supervision.returns))
         return false;
+    if (extra->channels)
+        return false;
     return !extra->supervision.failure || extra->supervision.failure->phase == FAILURE_PAST;
 }
 

@@ -131,6 +131,8 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->durable.awake_bytes_max = options->awake_bytes_max;
     atomptr_init(&system->pool.state, NULL);
     lock_init(&system->pool.lock);
+    atomptr_init(&system->channels.table, NULL);
+    lock_init(&system->channels.lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
     system->options.seed = options->seed;
     if (!system->options.seed)
@@ -324,6 +326,8 @@ void tr_system_free(tr_system *system)
         tr__worker_deinit(system->workers[i]);
         source_resize(&source, system->workers[i]->memory, 0);
     }
+    if (system->channels.free)
+        system->channels.free(system);
     /* If memory ran out in tr__system_new, the parts that were not made are all zero. */
     if (system->foreign.pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign.pool);

@@ -97,10 +97,16 @@ static void on_post(struct loop *loop, struct stack_node *node)
     }
 }
 
-static void on_io(struct loop *loop, tr_io *io)
+static void on_io(struct loop *loop, uint64_t token, uint32_t what)
 {
-    struct worker_io *operation = io->owner;
-    operation->on_done(worker_of_loop(loop), operation);
+    struct worker *worker = worker_of_loop(loop);
+    worker->channels.hooks->on_io(worker, token, what);
+}
+
+static void on_flush(struct loop *loop)
+{
+    struct worker *worker = worker_of_loop(loop);
+    worker->channels.hooks->on_flush(worker);
 }
 
 static void on_alarm(struct loop *loop)
@@ -115,6 +121,8 @@ static void on_round(struct loop *loop)
     tr__delays_fire(worker, loop->now_ns);
     tr__wake_timers_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
+    if (worker->channels.hooks)
+        worker->channels.hooks->on_round(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->shutdown.swept)
         tr__shutdown_sweep(worker);
     if (loop->now_ns - worker->mail.dead_letters.handed_in_ns >= BURIALS_EVERY_NS)
@@ -167,6 +175,8 @@ tr_time tr__worker_next(struct worker *worker)
     next_ns = earlier(next_ns, wheel_next(&worker->life.delays));
     next_ns = earlier(next_ns, wheel_next(&worker->asks.timeouts));
     next_ns = earlier(next_ns, leave_next(worker));
+    if (worker->channels.hooks)
+        next_ns = earlier(next_ns, worker->channels.hooks->next(worker));
     return earlier(next_ns, tr__schedules_next(worker));
 }
 
@@ -206,6 +216,7 @@ const struct loop_hooks tr__worker_hooks = {
     .run = tr__cell_run,
     .on_post = on_post,
     .on_io = on_io,
+    .on_flush = on_flush,
     .on_round = on_round,
     .on_alarm = on_alarm,
     .on_idle = on_idle,
@@ -215,6 +226,7 @@ const struct loop_hooks tr__worker_trapping_hooks = {
     .run = tr__cell_run_trapping,
     .on_post = on_post,
     .on_io = on_io,
+    .on_flush = on_flush,
     .on_round = on_round,
     .on_alarm = on_alarm,
     .on_idle = on_idle,
@@ -224,6 +236,7 @@ const struct loop_hooks tr__worker_handoff_hooks = {
     .run = tr__cell_run_with_handoff,
     .on_post = on_post,
     .on_io = on_io,
+    .on_flush = on_flush,
     .on_round = on_round,
     .on_alarm = on_alarm,
     .on_idle = on_idle,
@@ -353,6 +366,8 @@ void tr__worker_deinit(struct worker *worker)
     source_resize(&worker->source, worker->faults.symbols, 0);
     tr__turns_free(worker);
     tr__asks_free(worker);
+    if (worker->channels.hooks)
+        worker->channels.hooks->on_worker_end(worker);
     tr__scratch_deinit(&worker->scratch);
     tr__dispatches_deinit(&worker->dispatches);
     tr__watched_free(&worker->life.watched, &worker->source);

@@ -90,6 +90,9 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         if (cell->flags & CELL_IDLES)
             tr__idle_touch(worker, cell);
         return true;
+    case ENVELOPE_CHANNEL:
+        turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its channel */
+        return worker->channels.hooks->admit(self, envelope);
     case ENVELOPE_SIGNAL:
         return tr__watch_admit(worker, cell, envelope);
     default:
@@ -150,6 +153,8 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     const tr_handler *handler = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (mail_is_answer(envelope) && envelope->type == &tr__then_type)
         handler = tr__then_begin(self);
+    if (__builtin_expect(!handler && envelope->kind == ENVELOPE_CHANNEL, 0))
+        handler = worker->channels.hooks->fallback(self, envelope);
     if (__builtin_expect(!handler, 0)) {
         message_unhandled(self);
         return true;

@@ -108,6 +108,8 @@ static void envelope_done(struct tr_self *self)
     self->envelope = NULL;
     if (envelope->kind == ENVELOPE_EVENT)
         tr__timer_return(self->worker, self->cell, envelope);
+    else if (envelope->kind == ENVELOPE_CHANNEL)
+        self->worker->channels.hooks->on_done(self->worker, self->cell, envelope);
     else
         envelope_give(&self->worker->pool, envelope);
 }
@@ -152,6 +154,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* the result of a cancelled turn is ignored */
+    if (self->borrowed)
+        worker->channels.hooks->on_turn_end(self);
     if (self->batch)
         tr__batch_end(self, next);
     if (next.code == TR_NEXT_UNHANDLED) {
@@ -162,8 +166,11 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         self->envelope = NULL;
     } else {
         atom64_count(&worker->counters.handled, 1);
-        /* Return the envelope to its timer now: below the actor may end, with all its timers. */
-        if (self->envelope->kind == ENVELOPE_EVENT)
+        /*
+         * Return the envelope to its timer or channel now: below the actor may end, with all of
+         * these.
+         */
+        if (self->envelope->kind == ENVELOPE_EVENT || self->envelope->kind == ENVELOPE_CHANNEL)
             envelope_done(self);
     }
     if (self->cell->flags & CELL_METERED)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the actor layer knows of channels: which hooks to call, and when. The layer above, src/net,
+ * implements them.
+ *
+ * A channel that has something for its actor queues one envelope of the kind CHANNEL, which is empty:
+ * nothing was read yet. When its turn comes, `admit` fills it with the next piece, or says that there is
+ * none. When the turn has ended, `on_done` takes the envelope, and queues it again if there is more. So
+ * what a peer sends never fills a mailbox.
+ */
+#ifndef ACTOR_CELL_CHANNEL_H
+#define ACTOR_CELL_CHANNEL_H
+
+#include <troupe/behavior.h>
+
+struct cell;
+struct envelope;
+struct tr_self;
+struct tr_why_report;
+struct worker;
+
+/** The functions that the layer above implements. All of them: owner or worker only. */
+struct channel_hooks {
+    /** A descriptor with this token is ready: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
+    void (*on_io)(struct worker *worker, uint64_t token, uint32_t what);
+    /** loop->flush_is_due was set, and the run is over: sends what was written. */
+    void (*on_flush)(struct worker *worker);
+    /** A round begins: handles deadlines that are reached. */
+    void (*on_round)(struct worker *worker, tr_time now_ns);
+    /** Returns the earliest deadline; TR_NEVER for none. */
+    tr_time (*next)(struct worker *worker);
+    /**
+     * The turn of a CHANNEL envelope is about to begin. Fills it with a message. False: there is nothing to
+     * handle, and the envelope was taken.
+     */
+    bool (*admit)(struct tr_self *self, struct envelope *envelope);
+    /** Returns the handler for a message of a channel that the behavior does not handle. NULL: none. */
+    const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope);
+    /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
+    void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
+    /** A turn with self->borrowed has ended. */
+    void (*on_turn_end)(struct tr_self *self);
+    /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
+    void (*on_birth)(struct worker *worker, struct cell *cell);
+    /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
+    void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
+    /** Whether the actor may move with its channels; then `on_leave` and, on the other worker, `on_arrive`. */
+    bool (*may_move)(const struct cell *cell);
+    void (*on_leave)(struct worker *worker, struct cell *cell);
+    void (*on_arrive)(struct worker *worker, struct cell *cell);
+    /** Adds to the report what the actor waits for. */
+    void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+    /** The worker ends: frees worker->channels.net. */
+    void (*on_worker_end)(struct worker *worker);
+};
+
+/** The first member of the record that the layer above keeps for an actor with channels. */
+struct cell_channels {
+    struct envelope *ready; /* a mailbox, a ring: CHANNEL envelopes */
+};
+
+struct net_worker;
+struct channel;
+
+/** The channels of a worker. All zero until one of its actors uses a channel. */
+struct worker_channels {
+    const struct channel_hooks *hooks;
+    struct net_worker *net;
+    struct channel *newborn; /* the channel for which an actor is being spawned, or NULL */
+};
+
+#endif

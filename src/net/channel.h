@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A channel: the record of one socket, and what its states are.
+ *
+ * A channel belongs to the actor `cell`, on the worker `worker`, and only that worker touches it. The exceptions
+ * are `bits` and `owner`, which any worker may read to refuse a verb on the channel of another actor.
+ *
+ * States
+ *     DIALING    it is being opened: a name is looked up, it connects, TLS shakes hands. What is written waits
+ *     OPEN
+ *     LINGERING  its actor has closed it or has ended. It sends what is left, reads and drops, then closes
+ *     ENDED      the socket is closed. What was received may still be read; then the actor gets tr_closed
+ *     FREE       the slot has no channel
+ * Only channel_change writes the state.
+ *
+ * Events of the operating system set READABLE, WRITABLE and HUNG_UP; a call that would block clears the first two.
+ */
+#ifndef NET_CHANNEL_H
+#define NET_CHANNEL_H
+
+#include <troupe/net.h>
+
+#include "actor/cell/channel.h"
+#include "actor/cell/worker.h"
+#include "base/list.h"
+#include "net/buffer.h"
+#include "net/endpoint.h"
+#include "os/atomic.h"
+#include "timer/wheel.h"
+
+struct area;
+struct exchange;
+struct filter;
+struct out_page;
+
+enum channel_state {
+    CHANNEL_FREE,
+    CHANNEL_DIALING,
+    CHANNEL_OPEN,
+    CHANNEL_LINGERING,
+    CHANNEL_ENDED,
+    CHANNEL_STATES
+};
+
+enum channel_kind {
+    CHANNEL_STREAM,
+    CHANNEL_LISTENER, /* its actor gets tr__acceptable: net/listener.c */
+    CHANNEL_DATAGRAM,
+    CHANNEL_ATTEMPT /* a connect on behalf of another channel: net/dial.c */
+};
+
+enum channel_flag {
+    CHANNEL_READABLE = 1 << 0,    /* a receive may give something */
+    CHANNEL_WRITABLE = 1 << 1,    /* a send may take something */
+    CHANNEL_HUNG_UP = 1 << 2,     /* the other side has ended: a receive gives the rest, then the end */
+    CHANNEL_INPUT_OVER = 1 << 3,  /* a receive has given the end */
+    CHANNEL_FINISHING = 1 << 4,   /* nothing more is written; the end is sent behind the output */
+    CHANNEL_FINISHED = 1 << 5,    /* the end was sent */
+    CHANNEL_ACCEPTED = 1 << 6,    /* by a listener: its actor is a session */
+    CHANNEL_HANDED_OVER = 1 << 7, /* by another actor */
+    CHANNEL_DIALED = 1 << 8,      /* by tr_dial, whose turn has not begun yet */
+    CHANNEL_OPENS = 1 << 9,       /* the actor is to get tr_opened */
+    CHANNEL_DRAINS = 1 << 10,     /* the actor is to get tr_drained when there is capacity */
+    CHANNEL_IN_TURN = 1 << 11,    /* a turn handles one of its messages */
+    CHANNEL_DIRTY = 1 << 12,      /* it is in net_worker.dirty */
+    CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
+    CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
+    CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
+    CHANNEL_REOPENS = 1 << 16     /* it has passed on a turn that dials */
+};
+
+/** Bytes that have come and were not read. */
+struct channel_input {
+    struct net_buffer buffer; /* in `area`, if that is not NULL, else memory of its own */
+    struct area *area;
+    uint32_t seen;  /* of the bytes: they were looked at, and had no end of a piece */
+    uint32_t needs; /* so many bytes were unread: more must come first */
+    uint8_t how;    /* enum cut_how of the last look */
+    uint32_t piece; /* where the last piece that was read began, in buffer.data; UINT32_MAX: none */
+    uint32_t nul;   /* where a NUL was written behind that piece; UINT32_MAX: nowhere */
+    unsigned char under_nul;
+    struct tr_self *borrower;      /* the turn that has bytes of the last piece, or NULL */
+    struct channel *borrowed_next; /* in tr_self.borrowed */
+};
+
+/** Bytes that were written and not sent. */
+struct channel_output {
+    struct out_page *first;
+    struct out_page *last;
+    size_t size;       /* of all pages */
+    tr_time since_ns;  /* when the last byte was sent, or the first one written after that */
+};
+
+/** What stands between the socket and the input and output; net/filter.h. */
+struct channel_filter {
+    const struct filter *table; /* NULL: none */
+    void *state;
+    struct net_buffer raw; /* came, and the filter has not taken it */
+    struct net_buffer out; /* the filter has made it, and it was not sent */
+};
+
+struct channel {
+    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
+    atom64 bits;      /* of the tr_channel; 0: free */
+    atom64 owner;     /* ref of the actor; 0: none */
+    struct worker *worker;
+    struct cell *cell; /* NULL: none, it lingers */
+    int fd;
+    uint8_t kind;
+    uint8_t state;
+    uint32_t flags;
+    tr_status status;       /* why it has ended */
+    struct envelope *event; /* queued for the actor, or of the turn that handles it; NULL: none */
+    struct list dirty;      /* in net_worker.dirty */
+    struct list starved;    /* in net_worker.starved */
+    struct list readers;    /* of struct channel_wait */
+    struct list writers;    /* of struct channel_wait */
+    struct channel_input input;
+    struct channel_output output;
+    struct endpoint *endpoint;
+    struct timer_node timer; /* in net_worker.wheel */
+    tr_time deadline_ns;     /* of dialing or lingering; TR_NEVER: none */
+    tr_time active_ns;       /* when something last came or went */
+    tr_time within_ns;       /* tr_channel_within; 0: no limit */
+    struct exchange *exchanges; /* the oldest that is under way: net/exchange.c */
+    struct exchange *exchanges_last;
+    uint32_t exchange_count;
+    uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
+    struct channel_filter filter;
+    tr_address peer;   /* as PROXY says, or of accept; none: the kernel knows */
+    struct deck_count *counted; /* of a session: where its listener counts it: net/listener.c */
+    char *text;        /* of tr_closed; NULL: none */
+};
+
+/** A turn that waits for a channel. It is on the stack of that turn. */
+struct channel_wait {
+    struct list link;
+    struct tr_self *self;
+};
+
+/** The channels of an actor. */
+struct net_cell {
+    struct cell_channels base; /* must be first */
+    struct list channels;      /* of struct channel, oldest first */
+    uint32_t count;
+    uint64_t peer; /* bits of the channel for which a listener has made the actor; 0: none */
+};
+
+static inline struct net_cell *net_cell_of(const struct cell *cell)
+{
+    return cell->extra ? (struct net_cell *)(void *)cell->extra->channels : NULL;
+}
+
+static inline bool channel_has(const struct channel *channel, uint32_t flags)
+{
+    return channel->flags & flags;
+}
+
+static inline uint64_t channel_bits(const struct channel *channel)
+{
+    return atom64_load(&channel->bits, ATOM_RELAXED);
+}
+
+/** Changes the state. Asserts that the change is legal. Owner only. */
+void tr__channel_change(struct channel *channel, enum channel_state state);
+
+/**
+ * Makes a channel of an actor. It shares the endpoint. TR_LIMIT, TR_NO_MEMORY. Owner only.
+ */
+TR_MUST_CHECK tr_status tr__channel_new(struct worker *worker, struct cell *cell,
+                                        enum channel_kind kind, struct endpoint *endpoint,
+                                        struct channel **made);
+/** Watches the descriptor of a channel. TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only. */
+TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
+/** Takes the descriptor from a channel, which no longer watches it. Owner only. */
+int tr__channel_take_fd(struct channel *channel);
+
+/** Gives a channel to an actor of its worker. TR_NO_MEMORY. Owner only. */
+TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *cell);
+
+/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER. Owner only. */
+TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
+                                       struct channel **found);
+
+/**
+ * Queues an event for the actor of a channel, if there is something for it and none is queued. Owner
+ * only.
+ */
+void tr__channel_call(struct channel *channel);
+/** Wakes the turn that has waited longest, or all of them. Owner only. */
+void tr__waits_wake_one(struct list *waits);
+void tr__waits_wake(struct list *waits);
+
+/**
+ * Ends a channel, once: closes the socket; turns that wait get the status after what was received; the actor gets
+ * tr_closed. `text` may be NULL. Owner only.
+ */
+void tr__channel_end(struct channel *channel, tr_status status, const char *text);
+/** Sends what is left and closes: the actor gets tr_closed with TR_OK, if it is there. Owner only. */
+void tr__channel_close(struct channel *channel);
+/** Says that nothing more is written. Owner only. */
+void tr__channel_finish(struct channel *channel);
+/** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */
+void tr__channel_free(struct channel *channel);
+
+/** Arms the timer of a channel for its next deadline. Owner only. */
+void tr__channel_arm(struct channel *channel);
+/** A socket has become ready. Owner only. */
+void tr__channel_ready(struct channel *channel, uint32_t what);
+
+#endif

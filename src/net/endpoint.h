@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Endpoints: how to speak at an address. A copy of a tr_endpoint, shared by the channels that were made from it.
+ */
+#ifndef NET_ENDPOINT_H
+#define NET_ENDPOINT_H
+
+#include <troupe/net.h>
+
+#include "mem/source.h"
+#include "os/atomic.h"
+
+struct tls_context;
+
+struct endpoint {
+    atom32 users;
+    tr_endpoint options; /* defaults filled in; its strings are behind this struct */
+    struct tls_context *tls; /* NULL: none */
+};
+
+/**
+ * Copies an endpoint. TR_INVALID_ARGUMENT (a size, an unknown kind, no address, a negative time),
+ * TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint *from,
+                                         struct endpoint **endpoint);
+/** Adds a user. Any thread. */
+struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
+/** Removes a user; the last one frees it. Any thread. */
+void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endpoint);
+
+#endif

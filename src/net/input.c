@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/input.h"
+
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "base/assert.h"
+#include "net/area.h"
+#include "net/filter.h"
+#include "net/output.h"
+#include "net/worker.h"
+
+enum {
+    NOWHERE = UINT32_MAX,
+    OWN_MIN = 2048,        /* bytes that a receive into memory of the channel has room for */
+    RECEIVE_MAX = 64 * 1024 /* bytes of one receive */
+};
+
+static const struct memory_source *source_of(const struct channel *channel)
+{
+    return &channel->worker->system->source;
+}
+
+/* ---- Memory. ---- */
+
+static void area_leave(struct channel *channel)
+{
+    struct channel_input *input = &channel->input;
+    if (!input->area)
+        return;
+    tr__area_give(source_of(channel), channel->worker->channels.net->area, input->area);
+    input->area = NULL;
+    input->buffer = NET_BUFFER(source_of(channel));
+}
+
+/* Forgets the memory of a channel all of whose bytes were read. */
+static void memory_release(struct channel *channel)
+{
+    if (channel->input.area)
+        area_leave(channel);
+    else if (channel->input.buffer.data)
+        tr__net_buffer_free(&channel->input.buffer);
+}
+
+tr_status tr__input_leave_area(struct channel *channel, size_t more)
+{
+    struct channel_input *input = &channel->input;
+    if (!input->area)
+        return TR_OK;
+    tr_bytes bytes = net_buffer_bytes(&input->buffer);
+    struct net_buffer own = NET_BUFFER(source_of(channel));
+    void *to = net_buffer_reserve(&own, bytes.size + more + 1);
+    if (!to)
+        return TR_NO_MEMORY;
+    memcpy(to, bytes.data, bytes.size);
+    net_buffer_commit(&own, bytes.size);
+    area_leave(channel);
+    input->buffer = own;
+    return TR_OK;
+}
+
+/* Finds free bytes behind those that are there, at least one more than `more`. TR_NO_MEMORY. */
+static tr_status reserve(struct channel *channel, size_t more)
+{
+    struct channel_input *input = &channel->input;
+    struct net_worker *net = channel->worker->channels.net;
+    if (net_buffer_size(&input->buffer) > 0) {
+        tr_status status = tr__input_leave_area(channel, more);
+        if (status != TR_OK)
+            return status;
+        return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
+    }
+    memory_release(channel);
+    if (channel->filter.table || more > AREA_LOW - 1)
+        return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
+    struct area *area = tr__area_take(source_of(channel), &net->area);
+    if (!area)
+        return TR_NO_MEMORY;
+    input->area = area;
+    input->buffer = (struct net_buffer){.source = source_of(channel),
+                                        .data = area->bytes + area->used,
+                                        .capacity = AREA_SIZE - area->used};
+    return TR_OK;
+}
+
+/* ---- Filling. ---- */
+
+/* A receive that gave less than it could: there is no more, unless the end is behind it. */
+static void note_received(struct channel *channel, size_t got, size_t room)
+{
+    if (got < room && !channel_has(channel, CHANNEL_HUNG_UP))
+        channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+    channel->active_ns = channel->worker->loop.now_ns;
+}
+
+/* Receives into `buffer`, which has capacity. TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the end, TR_RESET, ... */
+static tr_status receive(struct channel *channel, struct net_buffer *buffer)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    size_t room = buffer->capacity - buffer->end - 1;
+    size_t got = 0;
+    room = room < RECEIVE_MAX ? room : RECEIVE_MAX;
+    tr_status status = platform->socket_receive(
+        platform, channel->fd, buffer->data + buffer->end, room, &got);
+    if (status == TR_WOULD_BLOCK)
+        channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+    if (status != TR_OK)
+        return status;
+    if (!got)
+        return TR_CLOSED;
+    net_buffer_commit(buffer, got);
+    note_received(channel, got, room);
+    return TR_OK;
+}
+
+static tr_status fill_plainly(struct channel *channel, size_t more)
+{
+    struct channel_input *input = &channel->input;
+    tr_status status = reserve(channel, more);
+    if (status != TR_OK)
+        return status;
+    size_t before = input->buffer.end;
+    status = receive(channel, &input->buffer);
+    if (input->area && status == TR_OK)
+        input->area->used += (uint32_t)source_round(input->buffer.end - before + 1);
+    else if (input->area)
+        area_leave(channel);
+    return status;
+}
+
+/* Gives the filter what has come. It may have something to say to the other side. */
+static tr_status pass(struct channel *channel)
+{
+    struct channel_filter *filter = &channel->filter;
+    size_t taken = 0;
+    tr_status status = filter->table->inbound(filter->state,
+                                              net_buffer_bytes(&filter->raw),
+                                              &taken,
+                                              &channel->input.buffer,
+                                              &filter->out);
+    TR_ASSERT(taken <= net_buffer_size(&filter->raw));
+    net_buffer_consume(&filter->raw, taken);
+    if (!net_buffer_size(&filter->raw))
+        tr__net_buffer_free(&filter->raw);
+    if (net_buffer_size(&filter->out))
+        tr__output_touch(channel);
+    return status;
+}
+
+static tr_status fill_filtered(struct channel *channel, size_t more)
+{
+    struct channel_filter *filter = &channel->filter;
+    size_t before = net_buffer_size(&channel->input.buffer);
+    tr_status status = reserve(channel, more > OWN_MIN ? more : OWN_MIN);
+    if (status == TR_OK && !net_buffer_reserve(&filter->raw, AREA_LOW))
+        status = TR_NO_MEMORY;
+    if (status == TR_OK)
+        status = receive(channel, &filter->raw);
+    if (status == TR_CLOSED)
+        return filter->table->input_end(filter->state);
+    if (status == TR_WOULD_BLOCK && !net_buffer_size(&filter->raw))
+        tr__net_buffer_free(&filter->raw);
+    if (status != TR_OK)
+        return status;
+    status = pass(channel);
+    bool has_more = net_buffer_size(&channel->input.buffer) > before;
+    if (status == TR_OK && !has_more)
+        return channel_has(channel, CHANNEL_READABLE) ? TR_OK : TR_WOULD_BLOCK;
+    return status;
+}
+
+static tr_status fill(struct channel *channel, size_t more)
+{
+    tr_status status =
+        channel->filter.table ? fill_filtered(channel, more) : fill_plainly(channel, more);
+    if (status == TR_CLOSED) {
+        channel->flags |= CHANNEL_INPUT_OVER;
+        channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+    }
+    return status;
+}
+
+tr_status tr__input_peek(struct channel *channel)
+{
+    if (channel_has(channel, CHANNEL_INPUT_OVER))
+        return TR_CLOSED;
+    return fill(channel, OWN_MIN);
+}
+
+/* ---- Cutting. ---- */
+
+static size_t cut_line(tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    const unsigned char *data = bytes.data;
+    const unsigned char *end = memchr(data + seen, '\n', bytes.size - seen);
+    if (!end)
+        return 0;
+    size_t size = (size_t)(end - data);
+    *piece = (tr_bytes){data, size && data[size - 1] == '\r' ? size - 1 : size};
+    return size + 1;
+}
+
+static size_t cut_until(tr_bytes bytes, size_t seen, tr_bytes end, tr_bytes *piece)
+{
+    const unsigned char *data = bytes.data;
+    size_t from = seen >= end.size ? seen - end.size + 1 : 0;
+    const unsigned char *at = memmem(data + from, bytes.size - from, end.data, end.size);
+    if (!at)
+        return 0;
+    *piece = (tr_bytes){data, (size_t)(at - data) + end.size};
+    return piece->size;
+}
+
+/* As the `cut` of a tr_framing. */
+static size_t cut(const struct channel *channel, const struct cutter *cutter, tr_bytes bytes,
+                  size_t seen, tr_bytes *piece)
+{
+    const tr_framing *framing = channel->endpoint->options.framing;
+    switch (cutter->how) {
+    case CUT_LINE:
+        return cut_line(bytes, seen, piece);
+    case CUT_EXACTLY:
+        *piece = (tr_bytes){bytes.data, cutter->size};
+        return bytes.size >= cutter->size ? cutter->size : 0;
+    case CUT_UNTIL:
+        return cut_until(bytes, seen, cutter->end, piece);
+    case CUT_PIECE:
+        break;
+    }
+    if (framing)
+        return framing->cut(framing, bytes, seen, piece);
+    *piece = bytes;
+    return bytes.size;
+}
+
+static bool is_line(const struct channel *channel, const struct cutter *cutter)
+{
+    return cutter->how == CUT_LINE ||
+           (cutter->how == CUT_PIECE && channel->endpoint->options.framing == TR_LINES);
+}
+
+/* ---- Taking. ---- */
+
+static void borrow(struct tr_self *self, struct channel *channel)
+{
+    struct channel_input *input = &channel->input;
+    if (input->borrower == self)
+        return;
+    TR_ASSERT_SLOW(!input->borrower);
+    input->borrower = self;
+    input->borrowed_next = self->borrowed;
+    self->borrowed = channel;
+    turn_require_slow_end(self);
+}
+
+static void unborrow(struct channel *channel)
+{
+    struct tr_self *self = channel->input.borrower;
+    if (!self)
+        return;
+    struct channel **at = &self->borrowed;
+    while (*at && *at != channel)
+        at = &(*at)->input.borrowed_next;
+    if (*at)
+        *at = channel->input.borrowed_next;
+    channel->input.borrower = NULL;
+}
+
+/* Ends the last piece: what was written over comes back. */
+static void piece_end(struct channel_input *input)
+{
+    if (input->nul != NOWHERE)
+        input->buffer.data[input->nul] = input->under_nul;
+    input->nul = NOWHERE;
+    input->piece = NOWHERE;
+}
+
+/* Hands out a piece that is at the beginning of the unread bytes, `size` with what belongs to it. */
+static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
+                        bool has_nul)
+{
+    struct channel_input *input = &channel->input;
+    input->piece = (uint32_t)input->buffer.begin;
+    input->buffer.begin += size;
+    input->seen = 0;
+    input->needs = 0;
+    if (has_nul) {
+        input->nul = (uint32_t)((const unsigned char *)piece.data + piece.size - input->buffer.data);
+        input->under_nul = input->buffer.data[input->nul];
+        input->buffer.data[input->nul] = 0;
+    }
+    borrow(self, channel);
+}
+
+static tr_status take_last(struct tr_self *self, struct channel *channel,
+                           const struct cutter *cutter, tr_bytes *piece, bool *is_cut)
+{
+    *is_cut = net_buffer_size(&channel->input.buffer) > 0;
+    if (!*is_cut || !is_line(channel, cutter))
+        return TR_CLOSED;
+    if (!net_buffer_reserve(&channel->input.buffer, 1)) /* for a NUL; in an area there is room */
+        return TR_NO_MEMORY;
+    tr_bytes bytes = net_buffer_bytes(&channel->input.buffer);
+    *piece = bytes; /* the last line may lack its end */
+    piece_begin(self, channel, bytes.size, bytes, true);
+    return TR_OK;
+}
+
+/* Looks for a piece in what is there. TR_OK, TR_WOULD_BLOCK, TR_BAD_DATA, TR_TOO_LARGE. */
+static tr_status look(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
+                      tr_bytes *piece)
+{
+    struct channel_input *input = &channel->input;
+    tr_bytes bytes = net_buffer_bytes(&input->buffer);
+    if (input->how != cutter->how)
+        input->seen = 0;
+    input->how = (uint8_t)cutter->how;
+    size_t max = channel->endpoint->options.frame_max;
+    bool is_new = bytes.size > input->seen && bytes.size > input->needs;
+    if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size)
+        is_new = true;
+    if (!is_new)
+        return TR_WOULD_BLOCK;
+    size_t size = cut(channel, cutter, bytes, input->seen, piece);
+    if (size == SIZE_MAX)
+        return TR_BAD_DATA;
+    if (size || (cutter->how == CUT_EXACTLY && !cutter->size)) {
+        TR_ASSERT(size <= bytes.size);
+        if (piece->size > max && (cutter->how != CUT_PIECE || channel->endpoint->options.framing))
+            return TR_TOO_LARGE;
+        piece_begin(self, channel, size, *piece, is_line(channel, cutter));
+        return TR_OK;
+    }
+    input->seen = (uint32_t)bytes.size;
+    return bytes.size > max + TR_FRAME_HEAD_MAX ? TR_TOO_LARGE : TR_WOULD_BLOCK;
+}
+
+/* How much the next receive should have room for. */
+static size_t wanted(const struct channel *channel, const struct cutter *cutter)
+{
+    size_t there = net_buffer_size(&channel->input.buffer);
+    if (cutter->how == CUT_EXACTLY && cutter->size > there + OWN_MIN)
+        return cutter->size - there;
+    return there > OWN_MIN ? there : OWN_MIN; /* a piece that grows is copied a few times at most */
+}
+
+tr_status tr__input_take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
+                         tr_bytes *piece, bool *is_cut)
+{
+    struct channel_input *input = &channel->input;
+    *is_cut = false;
+    if (input->borrower != self)
+        unborrow(channel);
+    piece_end(input);
+    if (cutter->how == CUT_EXACTLY && cutter->size > channel->endpoint->options.frame_max)
+        return TR_TOO_LARGE;
+    for (;;) {
+        tr_status status = look(self, channel, cutter, piece);
+        if (status != TR_WOULD_BLOCK)
+            return status;
+        if (channel_has(channel, CHANNEL_INPUT_OVER))
+            return take_last(self, channel, cutter, piece, is_cut);
+        if (net_buffer_size(&input->buffer) > channel->endpoint->options.frame_max + AREA_SIZE)
+            return TR_TOO_LARGE; /* bytes that were unread */
+        status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))
+                                                        : TR_WOULD_BLOCK;
+        if (status == TR_OK || status == TR_CLOSED)
+            continue;
+        if (status == TR_WOULD_BLOCK)
+            tr__input_settle(channel);
+        return status;
+    }
+}
+
+bool tr__input_unread(struct channel *channel, size_t size)
+{
+    struct channel_input *input = &channel->input;
+    if (!size)
+        return true;
+    if (input->piece == NOWHERE)
+        return false;
+    size_t begin = input->piece;
+    bool is_framed = input->how == CUT_PIECE && channel->endpoint->options.framing;
+    if (!is_framed) {
+        if (size > input->buffer.begin - begin)
+            return false;
+        begin = input->buffer.begin - size;
+    }
+    piece_end(input);
+    input->buffer.begin = begin;
+    input->seen = 0;
+    input->needs = (uint32_t)net_buffer_size(&input->buffer);
+    return true;
+}
+
+bool tr__input_has_bytes(const struct channel *channel)
+{
+    size_t size = net_buffer_size(&channel->input.buffer);
+    return size > channel->input.needs && size > channel->input.seen;
+}
+
+void tr__input_settle(struct channel *channel)
+{
+    struct channel_input *input = &channel->input;
+    unborrow(channel);
+    piece_end(input);
+    if (!net_buffer_size(&input->buffer))
+        memory_release(channel);
+    else if (!tr__input_has_bytes(channel))
+        (void)tr__input_leave_area(channel, 0); /* without memory it stays where it is */
+}
+
+void tr__input_return(struct tr_self *self)
+{
+    while (self->borrowed)
+        tr__input_settle(self->borrowed);
+}
+
+void tr__input_free(struct channel *channel)
+{
+    unborrow(channel);
+    channel->input.nul = NOWHERE;
+    memory_release(channel);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a channel has received: filled from the socket, cut into pieces, lent to turns.
+ *
+ * Bytes are received into the area of the worker, or behind bytes that are there already. A piece that is
+ * taken stays where it is until the next one is taken, or the turn that took it ends (rule of the borrower).
+ * A part of a piece that must wait for the rest is moved to memory of the channel, so that the area is free.
+ * Owner only.
+ */
+#ifndef NET_INPUT_H
+#define NET_INPUT_H
+
+#include "net/channel.h"
+
+enum cut_how {
+    CUT_PIECE, /* as the framing of the channel says; without framing all that has come */
+    CUT_LINE,
+    CUT_EXACTLY,
+    CUT_UNTIL
+};
+
+struct cutter {
+    enum cut_how how;
+    size_t size;  /* of CUT_EXACTLY */
+    tr_bytes end; /* of CUT_UNTIL */
+};
+
+/**
+ * Takes a piece for this turn. TR_WOULD_BLOCK: it has not come yet. TR_CLOSED: the other side has ended;
+ * *is_cut if it did so amid a piece. TR_TOO_LARGE, TR_BAD_DATA, TR_RESET, TR_NO_MEMORY, or what a filter says:
+ * the caller ends the channel.
+ */
+TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *channel,
+                                       const struct cutter *cutter, tr_bytes *piece, bool *is_cut);
+/** Returns bytes of the last piece to the channel. False: it has none, or not so many. */
+TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
+/** Whether there are bytes that were not read, and that need not wait for more. */
+bool tr__input_has_bytes(const struct channel *channel);
+/** Ends what a turn has borrowed: of all channels. */
+void tr__input_return(struct tr_self *self);
+/** Ends what was borrowed of this channel. */
+void tr__input_settle(struct channel *channel);
+/** Receives what has come, without taking it, so that an end behind it is found. */
+tr_status tr__input_peek(struct channel *channel);
+/** Moves bytes from the area of the worker to memory of the channel. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__input_leave_area(struct channel *channel, size_t more);
+/** Frees all memory. */
+void tr__input_free(struct channel *channel);
+
+#endif

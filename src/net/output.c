@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/output.h"
+
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "base/assert.h"
+#include "net/filter.h"
+#include "net/worker.h"
+
+enum { PIECES_MAX = 16 /* pages of one send */, FILTER_MAX = 64 * 1024 /* bytes it makes at once */ };
+
+/* ---- Pages. ---- */
+
+static struct out_page *page_new(struct channel *channel, size_t capacity)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    struct out_page *page = net->pages;
+    if (capacity <= PAGE_BYTES && page) {
+        net->pages = page->next;
+        net->page_count--;
+        capacity = PAGE_BYTES;
+    } else {
+        capacity = capacity > PAGE_BYTES ? capacity : PAGE_BYTES;
+        page = source_resize(&channel->worker->system->source, NULL, sizeof *page + capacity);
+        if (!page)
+            return NULL;
+    }
+    *page = (struct out_page){.capacity = (uint32_t)capacity};
+    page->data = page->bytes;
+    return page;
+}
+
+static void page_give(struct channel *channel, struct out_page *page)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    tr_buffer_release(page->buffer);
+    if (page->capacity == PAGE_BYTES && net->page_count < PAGES_KEPT) {
+        page->next = net->pages;
+        net->pages = page;
+        net->page_count++;
+        return;
+    }
+    source_resize(&channel->worker->system->source, page, 0);
+}
+
+void tr__pages_free(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    while (net->pages) {
+        struct out_page *page = net->pages;
+        net->pages = page->next;
+        source_resize(&worker->system->source, page, 0);
+    }
+    net->page_count = 0;
+}
+
+static void page_link(struct channel_output *output, struct out_page *page)
+{
+    if (output->last)
+        output->last->next = page;
+    else
+        output->first = page;
+    output->last = page;
+}
+
+static void page_drop_first(struct channel *channel)
+{
+    struct channel_output *output = &channel->output;
+    struct out_page *page = output->first;
+    output->first = page->next;
+    if (!output->first)
+        output->last = NULL;
+    page_give(channel, page);
+}
+
+/* ---- Appending. ---- */
+
+void *tr__output_reserve(struct channel *channel, size_t size)
+{
+    struct out_page *last = channel->output.last;
+    if (last && last->capacity - last->end >= size && !last->buffer)
+        return last->bytes + last->end;
+    if (size > UINT32_MAX / 2)
+        return NULL;
+    struct out_page *page = page_new(channel, size);
+    if (!page)
+        return NULL;
+    page_link(&channel->output, page);
+    return page->bytes;
+}
+
+void tr__output_commit(struct channel *channel, size_t size)
+{
+    struct channel_output *output = &channel->output;
+    TR_ASSERT(output->last && output->last->capacity - output->last->end >= size);
+    output->last->end += (uint32_t)size;
+    if (!output->size)
+        output->since_ns = channel->worker->loop.now_ns;
+    output->size += size;
+    tr__output_touch(channel);
+    if (output->size >= SEND_AT_ONCE && channel_has(channel, CHANNEL_WRITABLE))
+        tr__output_flush(channel);
+}
+
+tr_status tr__output_append(struct channel *channel, const void *data, size_t size)
+{
+    if (!size)
+        return TR_OK;
+    struct out_page *last = channel->output.last;
+    size_t fits = last && !last->buffer ? last->capacity - last->end : 0;
+    fits = fits < size ? fits : size;
+    /* All of it or nothing: reserve the rest first. */
+    struct out_page *page = NULL;
+    if (fits < size) {
+        page = page_new(channel, size - fits);
+        if (!page)
+            return TR_NO_MEMORY;
+    }
+    if (fits) {
+        memcpy(last->bytes + last->end, data, fits);
+        last->end += (uint32_t)fits;
+        if (!channel->output.size)
+            channel->output.since_ns = channel->worker->loop.now_ns;
+        channel->output.size += fits;
+    }
+    if (page) {
+        page_link(&channel->output, page);
+        memcpy(page->bytes, (const char *)data + fits, size - fits);
+    }
+    tr__output_commit(channel, size - fits);
+    return TR_OK;
+}
+
+tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
+{
+    size_t size = tr_buffer_size(buffer);
+    if (size <= PAGE_SIZE)
+        return tr__output_append(channel, tr_buffer_data(buffer), size);
+    if (size > UINT32_MAX / 2)
+        return TR_TOO_LARGE;
+    struct out_page *page =
+        source_resize(&channel->worker->system->source, NULL, sizeof *page);
+    if (!page)
+        return TR_NO_MEMORY;
+    *page = (struct out_page){.buffer = buffer, .data = tr_buffer_data(buffer)};
+    tr_buffer_retain(buffer);
+    page->end = (uint32_t)size;
+    page_link(&channel->output, page);
+    if (!channel->output.size)
+        channel->output.since_ns = channel->worker->loop.now_ns;
+    channel->output.size += size;
+    tr__output_touch(channel);
+    if (channel_has(channel, CHANNEL_WRITABLE))
+        tr__output_flush(channel);
+    return TR_OK;
+}
+
+void tr__output_touch(struct channel *channel)
+{
+    struct worker *worker = channel->worker;
+    if (channel_has(channel, CHANNEL_DIRTY))
+        return;
+    channel->flags |= CHANNEL_DIRTY;
+    list_push_last(&worker->channels.net->dirty, &channel->dirty);
+    worker->loop.flush_is_due = true;
+    loop_call_back(&worker->loop); /* the run returns to the loop, which flushes */
+}
+
+bool tr__output_is_empty(const struct channel *channel)
+{
+    return !channel->output.size && !net_buffer_size(&channel->filter.out);
+}
+
+/* ---- Sending. ---- */
+
+/* Removes bytes that were sent. */
+static void sent(struct channel *channel, size_t size)
+{
+    struct channel_output *output = &channel->output;
+    output->size -= size;
+    while (size) {
+        struct out_page *page = output->first;
+        uint32_t there = page->end - page->begin;
+        if (size < there) {
+            page->begin += (uint32_t)size;
+            return;
+        }
+        size -= there;
+        page_drop_first(channel);
+    }
+}
+
+static tr_status send_pages(struct channel *channel, size_t *count)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    tr_bytes pieces[PIECES_MAX];
+    size_t pieces_count = 0;
+    size_t all = 0;
+    for (struct out_page *page = channel->output.first; page && pieces_count < PIECES_MAX;
+         page = page->next) {
+        if (page->begin == page->end)
+            continue; /* reserved, and not filled in yet */
+        pieces[pieces_count++] = (tr_bytes){page->data + page->begin, page->end - page->begin};
+        all += page->end - page->begin;
+    }
+    *count = 0;
+    tr_status status =
+        platform->socket_send(platform, channel->fd, pieces, pieces_count, count);
+    if (status == TR_OK && *count < all)
+        status = TR_WOULD_BLOCK;
+    if (*count)
+        sent(channel, *count);
+    return status;
+}
+
+/* Sends what the filter has made, then has it make more of the pages. */
+static tr_status send_filtered(struct channel *channel, size_t *count)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    struct channel_filter *filter = &channel->filter;
+    *count = 0;
+    bool may_pass = filter->table->is_open(filter->state);
+    while (may_pass && channel->output.first && net_buffer_size(&filter->out) < FILTER_MAX) {
+        struct out_page *page = channel->output.first;
+        tr_bytes bytes = {page->data + page->begin, page->end - page->begin};
+        tr_status status =
+            bytes.size ? filter->table->outbound(filter->state, bytes, &filter->out) : TR_OK;
+        if (status != TR_OK)
+            return status;
+        channel->output.size -= bytes.size;
+        page_drop_first(channel);
+    }
+    tr_bytes out = net_buffer_bytes(&filter->out);
+    if (!out.size)
+        return TR_OK;
+    tr_status status = platform->socket_send(platform, channel->fd, &out, 1, count);
+    if (status == TR_OK && *count < out.size)
+        status = TR_WOULD_BLOCK;
+    net_buffer_consume(&filter->out, *count);
+    if (!net_buffer_size(&filter->out))
+        tr__net_buffer_free(&filter->out);
+    return status;
+}
+
+/* Turns that wait for capacity, and tr_drained. */
+static void note_capacity(struct channel *channel)
+{
+    if (channel->output.size > channel->endpoint->options.output_max / 2)
+        return;
+    tr__waits_wake(&channel->writers);
+    if (channel_has(channel, CHANNEL_DRAINS))
+        tr__channel_call(channel);
+}
+
+/* All is sent: what was to follow it. */
+static void note_empty(struct channel *channel)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    struct channel_filter *filter = &channel->filter;
+    tr__waits_wake(&channel->writers);
+    if (!channel_has(channel, CHANNEL_FINISHING) || channel_has(channel, CHANNEL_FINISHED))
+        return;
+    channel->flags |= CHANNEL_FINISHED;
+    if (filter->table && filter->table->is_open(filter->state) &&
+        filter->table->finish(filter->state, &filter->out) == TR_OK &&
+        net_buffer_size(&filter->out)) {
+        size_t count;
+        (void)send_filtered(channel, &count); /* an end that does not fit is not waited for */
+    }
+    platform->socket_finish(platform, channel->fd);
+}
+
+void tr__output_flush(struct channel *channel)
+{
+    bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
+                 (channel->state == CHANNEL_DIALING && channel->filter.table);
+    while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
+           !tr__output_is_empty(channel)) {
+        size_t count;
+        tr_status status = channel->filter.table ? send_filtered(channel, &count)
+                                                 : send_pages(channel, &count);
+        if (count) {
+            channel->output.since_ns = channel->worker->loop.now_ns;
+            channel->active_ns = channel->worker->loop.now_ns;
+        }
+        if (status == TR_WOULD_BLOCK)
+            channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
+        else if (status != TR_OK) {
+            tr__channel_end(channel, status, NULL);
+            return;
+        } else if (channel->filter.table && !count)
+            break; /* it waits for its handshake */
+    }
+    note_capacity(channel);
+    if (is_up && tr__output_is_empty(channel))
+        note_empty(channel);
+    tr__channel_arm(channel);
+}
+
+void tr__output_flush_all(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    struct list *link;
+    worker->loop.flush_is_due = false;
+    while ((link = list_pop_first(&net->dirty))) {
+        struct channel *channel = LIST_OWNER(link, struct channel, dirty);
+        channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
+        tr__output_flush(channel);
+    }
+}
+
+void tr__output_free(struct channel *channel)
+{
+    while (channel->output.first)
+        page_drop_first(channel);
+    channel->output.size = 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a channel is to send: gathered in pages while its actor runs, and sent with one call when the run ends.
+ *
+ * Pages are memory of the system, so that they move with a channel; a worker keeps some for the next
+ * channel that writes. A page with a buffer of the program has no bytes of its own. Owner only.
+ */
+#ifndef NET_OUTPUT_H
+#define NET_OUTPUT_H
+
+#include "net/channel.h"
+
+struct out_page {
+    struct out_page *next;
+    tr_buffer *buffer; /* retained; NULL: the bytes are in the page */
+    const unsigned char *data;
+    uint32_t begin;
+    uint32_t end;
+    uint32_t capacity; /* 0 of a page with a buffer */
+    unsigned char bytes[];
+};
+
+enum {
+    PAGE_SIZE = 4096,
+    PAGE_BYTES = PAGE_SIZE - sizeof(struct out_page),
+    PAGES_KEPT = 256,      /* by a worker */
+    SEND_AT_ONCE = 16 * 1024 /* so much is sent before the run ends */
+};
+
+/** Returns `size` bytes at the end of the output; NULL: out of memory. */
+TR_MUST_CHECK void *tr__output_reserve(struct channel *channel, size_t size);
+/** Says how many of the reserved bytes are filled in, and that they are to be sent. */
+void tr__output_commit(struct channel *channel, size_t size);
+/** Appends a copy. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *data, size_t size);
+/** Appends a buffer, and retains it. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer);
+/** Has the output sent when the run ends. */
+void tr__output_touch(struct channel *channel);
+/** Sends what the kernel takes now. May end the channel. */
+void tr__output_flush(struct channel *channel);
+/** Sends the output of all channels of the worker that have some. */
+void tr__output_flush_all(struct worker *worker);
+/** Drops the output. */
+void tr__output_free(struct channel *channel);
+/** Frees the pages that a worker keeps. */
+void tr__pages_free(struct worker *worker);
+/** Whether nothing is left to send, of filters neither. */
+bool tr__output_is_empty(const struct channel *channel);
+
+#endif

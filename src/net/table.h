@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The table of all channels of a system, by slot. A slot is reused under a new generation, so that the bits of a
+ * channel, and events of its descriptor, never mean another channel. Slots are not freed while the
+ * system lives.
+ */
+#ifndef NET_TABLE_H
+#define NET_TABLE_H
+
+#include "actor/cell/system.h"
+#include "net/channel.h"
+
+/** Takes a free slot, with its next generation. TR_LIMIT, TR_NO_MEMORY. Any thread. */
+TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel **channel,
+                                       uint64_t *bits);
+/** Gives a slot back. Any thread. */
+void tr__table_give(struct tr_system *system, struct channel *channel, uint64_t bits);
+/** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
+struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
+/** Returns how many channels there are. Any thread. */
+size_t tr__table_count(struct tr_system *system);
+
+#endif

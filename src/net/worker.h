@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a worker keeps for its channels: the area to receive into, pages of output, deadlines, and the channels that
+ * wait for something. Worker only.
+ */
+#ifndef NET_WORKER_H
+#define NET_WORKER_H
+
+#include "net/channel.h"
+
+struct net_worker {
+    struct area *area;      /* where the next receive goes */
+    struct out_page *pages; /* free pages of output */
+    uint32_t page_count;
+    struct wheel wheel;    /* nodes of struct channel */
+    struct list dirty;     /* channels with output that is to be sent when the run ends */
+    struct list lingering; /* channels without an actor */
+    struct list starved;   /* channels whose event could not be queued for lack of memory */
+};
+
+/** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */
+struct net_worker *tr__net_worker_of(struct worker *worker);
+
+#endif
