@@ -97,10 +97,11 @@ static void on_post(struct loop *loop, struct stack_node *node)
     }
 }
 
-static void on_io(struct loop *loop, tr_io *io)
+static void on_io(struct loop *loop, uint64_t token, uint32_t what)
 {
-    struct worker_io *operation = io->owner;
-    operation->on_done(worker_of_loop(loop), operation);
+    (void)loop;
+    (void)token;
+    (void)what;
 }
 
 static void on_alarm(struct loop *loop)
@@ -296,7 +297,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (system->options.io_percent)
         worker->loop.io_ratio = system->options.io_percent;
     if (system->options.round_min_ns)
-        worker->loop.round_min_ns = system->options.round_min_ns;
+        worker->loop.round_min_ns = worker->loop.io_round_ns = system->options.round_min_ns;
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
