@@ -49,20 +49,6 @@ typedef struct tr_thread tr_thread;
 /** As a deadline or timeout: none. */
 #define TR_NEVER INT64_MAX
 
-typedef enum tr_io_kind {
-    TR_IO_READABLE, /* completes when `fd` can be read, or is at its end */
-    TR_IO_WRITABLE  /* completes when `fd` can be written, or is at its end */
-} tr_io_kind;
-
-/** An IO operation: lent to the platform from io_submit until io_reap gives it back. */
-typedef struct tr_io {
-    struct tr_io *next; /* belongs to the platform while the operation is lent */
-    tr_io_kind kind;
-    int fd;
-    tr_status result;
-    void *owner; /* belongs to the submitter; the platform leaves it alone */
-} tr_io;
-
 /** What socket_open does with the socket that it makes. */
 typedef enum tr_socket_role {
     TR_SOCKET_LISTEN, /* a stream that accepts connections at `address` or `path` */
@@ -143,9 +129,9 @@ struct tr_platform {
     /** Frees a parker on which no thread sleeps. One thread. */
     void (*parker_free)(const tr_platform *platform, tr_parker *parker);
     /**
-     * Sleeps until wake is called, an IO operation completes, or mono_now reaches `deadline`. One
-     * call of wake before park is remembered. May return early. One thread for each parker. May
-     * wait.
+     * Sleeps until wake is called, there is an event of a watched descriptor (io_watch), or mono_now
+     * reaches `deadline`. One call of wake before park is remembered. May return early. One thread
+     * for each parker. May wait.
      */
     void (*park)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
     /** Ends a park of that parker, or the next park. Any thread. Does not wait. */
@@ -156,22 +142,6 @@ struct tr_platform {
      * thread that parks.
      */
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
-
-    /**
-     * Starts an operation whose completion ends a park of `parker`. TR_LIMIT, TR_INVALID_ARGUMENT.
-     * The thread that parks. Does not wait.
-     */
-    tr_status (*io_submit)(const tr_platform *platform, tr_parker *parker, tr_io *io);
-    /**
-     * Cancels a pending operation. False: it has completed, and io_reap returns it. The thread that
-     * parks. Does not wait.
-     */
-    bool (*io_cancel)(const tr_platform *platform, tr_parker *parker, tr_io *io);
-    /**
-     * Returns the completed operations, linked by `next`; NULL: none. The thread that parks. Does
-     * not wait.
-     */
-    tr_io *(*io_reap)(const tr_platform *platform, tr_parker *parker);
 
     /**
      * Returns the CPU time of a thread that could run now, whether or not it has a CPU. -1: it
@@ -257,18 +227,22 @@ struct tr_platform {
     /**
      * From now on io_poll of this parker reports this descriptor: at first what is possible
      * already, then each change from "would block" to possible, in either direction
-     * (edge-triggered). TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (it cannot be watched: a regular file).
+     * (edge-triggered). Two tokens are the platform's: UINT64_MAX and the one before it.
+     * TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (it cannot be watched, as a regular file, or is
+     * watched already).
      * The thread that parks. Does not wait.
      */
     tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
     /**
-     * Ends io_watch. The parker may still report events that happened before: their token tells.
+     * Ends io_watch; called once for each, before the descriptor is closed. io_poll may still give
+     * events that a park has collected before, with the old token.
      * The thread that parks. Does not wait.
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**
-     * Gives up to `max` events, oldest first. What a park has collected is given without another
-     * system call; otherwise the kernel is asked. The thread that parks. Does not wait.
+     * Gives up to `max` events, oldest first. What a park has collected, even nothing, is given
+     * without another system call; otherwise the kernel is asked. The thread that parks. Does not
+     * wait.
      */
     size_t (*io_poll)(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                       size_t max);

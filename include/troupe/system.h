@@ -85,8 +85,8 @@ typedef struct tr_system_options {
     uint64_t seed;        /* 0: a random one, from the platform */
     uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
     tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
-    uint32_t io_percent;  /* share of the time for IO while actors are ready; 0: 50 */
-    tr_time round_min_ns; /* how long actors run at least between two checks of IO; 0: 500 us */
+    uint32_t io_percent;  /* share of the time for actors with IO while others are ready; 0: 50 */
+    tr_time round_min_ns; /* between two checks of timers and IO; 0: 500 us, with IO 200 us */
     bool exit_when_empty; /* shuts down when only actors of the pool are left below /user */
     const tr_platform *platform; /* NULL: the real one */
     /**

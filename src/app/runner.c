@@ -35,8 +35,7 @@ struct runner {
     tr_system *system;
     tr_client *client;
     struct signals *signals;
-    tr_io readable; /* readiness of the signals */
-    int signal;     /* the first signal that came; 0: none */
+    int signal; /* the first signal that came; 0: none */
     tr_ref root;
     struct tr_args args;
 };
@@ -49,10 +48,8 @@ static tr_parker *parker_of(struct runner *runner)
 /* If signals cannot be received, their default actions must stay, or the app could not be stopped. */
 static void listen_for_signals(struct runner *runner)
 {
-    runner->readable =
-        (tr_io){.kind = TR_IO_READABLE, .fd = tr__signals_fd(runner->signals), .owner = runner};
-    tr_status status =
-        runner->platform->io_submit(runner->platform, parker_of(runner), &runner->readable);
+    tr_status status = runner->platform->io_watch(
+        runner->platform, parker_of(runner), tr__signals_fd(runner->signals), 0);
     if (status == TR_OK)
         return;
     tr__signals_close(runner->signals);
@@ -78,10 +75,9 @@ static void hear_signals(struct runner *runner)
 static void on_wake(void *context)
 {
     struct runner *runner = context;
-    if (!runner->platform->io_reap(runner->platform, parker_of(runner)))
-        return;
-    hear_signals(runner);
-    listen_for_signals(runner);
+    tr_io_event event;
+    if (runner->platform->io_poll(runner->platform, parker_of(runner), &event, 1))
+        hear_signals(runner);
 }
 
 /* Prints the report of a shutdown. After a signal it is always printed, otherwise only if something went wrong. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Parkers of the real platform: a thread sleeps on one until a deadline, a wake-up or a finished operation.
+ * Parkers of the real platform: a thread sleeps on one until a deadline, a wake-up or an event of a watched
+ * descriptor.
  *
  * troupe/platform.h says what each function promises. `platform` is ignored.
  */
@@ -15,8 +16,12 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
 void tr__real_wake(const tr_platform *platform, tr_parker *parker);
 int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker);
 void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline);
-tr_status tr__real_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io);
-bool tr__real_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io);
-tr_io *tr__real_io_reap(const tr_platform *platform, tr_parker *parker);
+tr_status tr__real_io_watch(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
+void tr__real_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd);
+size_t tr__real_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
+                        size_t max);
+
+/** Returns how often the parker has asked epoll for events, for tests. The thread that parks. */
+uint64_t tr__real_parker_waits(const tr_parker *parker);
 
 #endif

@@ -33,11 +33,11 @@ static const tr_platform real_table = {
     .park = tr__real_park,
     .wake = tr__real_wake,
     .parker_fd = tr__real_parker_fd,
-    .io_submit = tr__real_io_submit,
-    .io_cancel = tr__real_io_cancel,
-    .io_reap = tr__real_io_reap,
     .thread_cpu = tr__real_thread_cpu,
     .parker_alarm = tr__real_parker_alarm,
+    .io_watch = tr__real_io_watch,
+    .io_unwatch = tr__real_io_unwatch,
+    .io_poll = tr__real_io_poll,
 };
 
 const tr_platform *tr_platform_real(void)

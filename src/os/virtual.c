@@ -25,8 +25,6 @@ _Static_assert(sizeof(struct block) % 16 == 0, "blocks keep the alignment of mal
 struct tr_parker {
     struct list link; /* in virtual_platform.parkers */
     bool is_woken;
-    tr_io *pending; /* oldest first */
-    tr_io *completed;
 };
 
 static struct virtual_platform *virtual_of(const tr_platform *platform)
@@ -178,7 +176,7 @@ static void virtual_park(const tr_platform *platform, tr_parker *parker, tr_time
 {
     struct virtual_platform *virtual = virtual_of(platform);
     virtual->parks++;
-    while (!parker->is_woken && !parker->completed && virtual->mono < deadline) {
+    while (!parker->is_woken && virtual->mono < deadline) {
         if (!virtual->on_park || !virtual->on_park(virtual->on_park_context, deadline))
             break;
     }
@@ -205,48 +203,6 @@ static void virtual_parker_alarm(const tr_platform *platform, tr_parker *parker,
     (void)deadline; /* for the descriptor of a parker, and there is none */
 }
 
-static void io_append(tr_io **list, tr_io *io)
-{
-    while (*list)
-        list = &(*list)->next;
-    io->next = NULL;
-    *list = io;
-}
-
-static bool io_remove(tr_io **list, tr_io *io)
-{
-    while (*list && *list != io)
-        list = &(*list)->next;
-    if (!*list)
-        return false;
-    *list = io->next;
-    io->next = NULL;
-    return true;
-}
-
-static tr_status virtual_io_submit(const tr_platform *platform, tr_parker *parker, tr_io *io)
-{
-    (void)platform;
-    if (io->fd < 0)
-        return TR_INVALID_ARGUMENT;
-    io_append(&parker->pending, io);
-    return TR_OK;
-}
-
-static bool virtual_io_cancel(const tr_platform *platform, tr_parker *parker, tr_io *io)
-{
-    (void)platform;
-    return io_remove(&parker->pending, io);
-}
-
-static tr_io *virtual_io_reap(const tr_platform *platform, tr_parker *parker)
-{
-    (void)platform;
-    tr_io *completed = parker->completed;
-    parker->completed = NULL;
-    return completed;
-}
-
 static const tr_platform virtual_table = {
     .size = sizeof(tr_platform),
     .mono_now = virtual_mono_now,
@@ -264,9 +220,6 @@ static const tr_platform virtual_table = {
     .park = virtual_park,
     .wake = virtual_wake,
     .parker_fd = virtual_parker_fd,
-    .io_submit = virtual_io_submit,
-    .io_cancel = virtual_io_cancel,
-    .io_reap = virtual_io_reap,
     .thread_cpu = virtual_thread_cpu,
     .parker_alarm = virtual_parker_alarm,
 };
@@ -347,32 +300,4 @@ bool tr__virtual_has_line(const struct virtual_platform *virtual, const char *te
             return true;
     }
     return false;
-}
-
-bool tr__virtual_io_complete(struct virtual_platform *virtual, int fd, tr_io_kind kind,
-                             tr_status result)
-{
-    LIST_EACH (link, &virtual->parkers) {
-        tr_parker *parker = LIST_OWNER(link, tr_parker, link);
-        for (tr_io *io = parker->pending; io; io = io->next) {
-            if (io->fd != fd || io->kind != kind)
-                continue;
-            (void)io_remove(&parker->pending, io);
-            io->result = result;
-            io_append(&parker->completed, io);
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t tr__virtual_io_pending(const struct virtual_platform *virtual)
-{
-    size_t count = 0;
-    LIST_EACH (link, &virtual->parkers) {
-        const tr_parker *parker = LIST_OWNER(link, tr_parker, link);
-        for (const tr_io *io = parker->pending; io; io = io->next)
-            count++;
-    }
-    return count;
 }

@@ -100,13 +100,4 @@ const struct virtual_line *tr__virtual_line(const struct virtual_platform *virtu
 /** Whether a kept log line contains `text`. */
 bool tr__virtual_has_line(const struct virtual_platform *virtual, const char *text);
 
-/**
- * Completes the oldest pending operation of this kind on this descriptor, on any parker. Returns
- * false if there is none. Descriptors are only numbers here.
- */
-bool tr__virtual_io_complete(struct virtual_platform *virtual, int fd, tr_io_kind kind,
-                             tr_status result);
-/** Returns the number of pending operations of all parkers. */
-size_t tr__virtual_io_pending(const struct virtual_platform *virtual);
-
 #endif

@@ -8,6 +8,7 @@
 
 enum { IO_RATIO = 50 };
 #define ROUND_MIN_NS (500 * TR_MICROSECOND)
+#define IO_ROUND_NS (200 * TR_MICROSECOND)
 
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
                    tr_parker *parker, tr_time spin_ns)
@@ -23,6 +24,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .answer_ns = spin_ns ? 0 : TR_SPIN_ANSWER_NS,
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
+        .io_round_ns = IO_ROUND_NS,
         .slice_left = LOOP_NO_LIMIT,
         .share = 1, /* until the length of turns is known */
         .share_left = 1,
@@ -101,21 +103,48 @@ static void take_posts(struct loop *loop)
     }
 }
 
-/* Hands out completed operations one by one, because a hook may not return. */
+/* Asks for IO events. Returns whether there are any, or were any left. */
+static bool look_at_io(struct loop *loop)
+{
+    if (loop->io_from == loop->io_count && loop->io_watched) {
+        loop->io_from = 0;
+        loop->io_count = (uint32_t)loop->platform->io_poll(
+            loop->platform, loop->parker, loop->io_events, LOOP_IO_EVENTS);
+    }
+    return loop->io_from < loop->io_count;
+}
+
+/* Hands out IO events one by one, because a hook may not return. */
 static void take_io(struct loop *loop)
 {
-    if (!loop->io_done && loop->io_pending)
-        loop->io_done = loop->platform->io_reap(loop->platform, loop->parker);
-    while (loop->io_done) {
-        tr_io *io = loop->io_done;
-        loop->io_done = io->next;
-        TR_ASSERT(loop->io_pending > 0);
-        loop->io_pending--;
-        loop->hooks->on_io(loop, io);
+    if (!look_at_io(loop))
+        return;
+    while (loop->io_from < loop->io_count) {
+        const tr_io_event *event = &loop->io_events[loop->io_from++];
+        loop->hooks->on_io(loop, event->token, event->what);
     }
 }
 
-/* Handles IO completions and IO tasks. Then tasks get at least as much time as the ratio says. */
+/* Runs the IO tasks that are ready now. Then other tasks get at least as much time as the ratio says. */
+static void run_io_tasks(struct loop *loop)
+{
+    tr_time begin_ns = loop->now_ns;
+    /* what no task has made ready must not count as made ready by the first one */
+    runqueue_even(&loop->queue);
+    struct task *last = loop->queue.classes[TASK_IO].last;
+    struct task *task;
+    while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
+        bool is_last = task == last;
+        run_task(loop, task, TASK_IO);
+        if (is_last)
+            break;
+    }
+    tr__loop_look_at_clock(loop);
+    loop->io_next_ns =
+        loop->now_ns + (loop->now_ns - begin_ns) * (100 - loop->io_ratio) / loop->io_ratio;
+}
+
+/* Handles what is due, IO events, and IO tasks if it is their time or nothing else is ready. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -126,23 +155,14 @@ static void round_begin(struct loop *loop)
         loop->alarm_ns = TR_NEVER;
         loop->hooks->on_alarm(loop);
     }
-    if (loop->io_pending || loop->queue.classes[TASK_IO].first) {
+    if (loop->io_watched || loop->io_from < loop->io_count)
         take_io(loop);
-        /* what no task has made ready must not count as made ready by the first one */
-        runqueue_even(&loop->queue);
-        struct task *last = loop->queue.classes[TASK_IO].last;
-        struct task *task;
-        while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
-            bool is_last = task == last;
-            run_task(loop, task, TASK_IO);
-            if (is_last)
-                break;
-        }
-        tr__loop_look_at_clock(loop);
+    if (loop->queue.classes[TASK_IO].first) {
+        bool is_alone = !runqueue_has_normal(&loop->queue) && !loop->queue.classes[TASK_HIGH].first;
+        if (is_alone || begin_ns >= loop->io_next_ns)
+            run_io_tasks(loop);
     }
-    tr_time tasks_ns = (loop->now_ns - begin_ns) * (100 - loop->io_ratio) / loop->io_ratio;
-    loop->round_end_ns =
-        loop->now_ns + (tasks_ns > loop->round_min_ns ? tasks_ns : loop->round_min_ns);
+    loop->round_end_ns = loop->now_ns + (loop->io_watched ? loop->io_round_ns : loop->round_min_ns);
 }
 
 bool tr__loop_slice(struct loop *loop)
@@ -157,9 +177,13 @@ bool tr__loop_slice(struct loop *loop)
         enum task_class class;
         struct task *task = runqueue_pop(&loop->queue, &class);
         if (!task) {
-            if (!loop->io_pending && !loop->queue.classes[TASK_IO].first && !loop->wants_round)
+            /* Nothing else to do, so IO tasks need not wait for the end of the round. */
+            if (loop->queue.classes[TASK_IO].first) {
+                run_io_tasks(loop);
+                continue;
+            }
+            if (!loop->wants_round)
                 return false;
-            /* Nothing else to do, so IO need not wait for the end of the round. */
             round_begin(loop);
             if (runqueue_is_empty(&loop->queue) && stack_is_empty(&loop->ready.posted) &&
                 !loop->wants_round)
@@ -172,7 +196,7 @@ bool tr__loop_slice(struct loop *loop)
 
 bool tr__loop_has_work(const struct loop *loop)
 {
-    return loop->posts || loop->io_done || !stack_is_empty(&loop->ready.posted) ||
+    return loop->posts || loop->io_from < loop->io_count || !stack_is_empty(&loop->ready.posted) ||
            !runqueue_is_empty(&loop->queue);
 }
 
@@ -184,14 +208,16 @@ bool tr__loop_has_work(const struct loop *loop)
 static tr_time spin_time(struct loop *loop)
 {
     tr_time answer_ns = loop->has_woken ? loop->answer_ns : 0;
-    if (loop->answer_ns && answer_ns < loop->await_ns && !loop->io_pending)
+    if (loop->answer_ns && answer_ns < loop->await_ns)
         answer_ns = loop->await_ns;
-    if (answer_ns <= loop->spin_ns)
-        return loop->spin_ns;
-    if (!loop->answer_skip)
+    if (answer_ns > loop->spin_ns && !loop->answer_skip)
         return answer_ns;
-    loop->answer_skip--;
-    return loop->spin_ns;
+    if (answer_ns > loop->spin_ns)
+        loop->answer_skip--;
+    if (!loop->io_watched || !loop->io_skip)
+        return loop->spin_ns;
+    loop->io_skip--;
+    return 0;
 }
 
 static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
@@ -202,6 +228,10 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
                 return true;
             atom_pause();
         }
+        if (loop->io_watched && look_at_io(loop)) {
+            loop->round_end_ns = 0; /* the next slice hands the events out */
+            return true;
+        }
         if (yields) /* The thread that does the work is no worker, and may need this CPU. */
             loop->platform->yield(loop->platform);
         loop_step(loop);
@@ -210,7 +240,22 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
     return false;
 }
 
-/* Returns true if a post came while spinning. */
+/*
+ * Spins for IO become rarer while nothing comes during them: each one looks at IO, which is a system
+ * call, and a server with little load would spend its time on them.
+ */
+static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
+{
+    if (!loop->io_watched || !spin_ns)
+        return;
+    if (has_come)
+        loop->io_vain = 0;
+    else
+        loop->io_vain = loop->io_vain < LOOP_VAIN_MAX ? 2 * loop->io_vain + 1 : LOOP_VAIN_MAX;
+    loop->io_skip = loop->io_vain;
+}
+
+/* Returns true if a post or an IO event came while spinning. */
 static bool loop_spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
@@ -231,6 +276,7 @@ static bool loop_spin(struct loop *loop)
             loop->answer_vain < LOOP_VAIN_MAX ? 2 * loop->answer_vain + 1 : LOOP_VAIN_MAX;
     if (was_longer)
         loop->answer_skip = loop->answer_vain;
+    spin_count(loop, spin_ns, has_come);
     return has_come;
 }
 
@@ -253,10 +299,19 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
     loop->round_end_ns = 0;
 }
 
-tr_status tr__loop_submit(struct loop *loop, tr_io *io)
+tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token)
 {
-    tr_status status = loop->platform->io_submit(loop->platform, loop->parker, io);
-    if (status == TR_OK)
-        loop->io_pending++;
-    return status;
+    tr_status status = loop->platform->io_watch(loop->platform, loop->parker, fd, token);
+    if (status != TR_OK)
+        return status;
+    if (!loop->io_watched++) /* rounds are shorter from now on */
+        loop->round_end_ns = 0;
+    return TR_OK;
+}
+
+void tr__loop_unwatch(struct loop *loop, int fd)
+{
+    TR_ASSERT(loop->io_watched > 0);
+    loop->io_watched--;
+    loop->platform->io_unwatch(loop->platform, loop->parker, fd);
 }

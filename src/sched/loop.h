@@ -4,8 +4,11 @@
  *
  * It knows neither actors nor threads. Its owner calls tr__loop_slice, which works until there is
  * nothing to do or its turns are used up, and tr__loop_rest when it may sleep. A round handles IO
- * completions, IO tasks, posts (new tasks among them), and then tasks until the round's deadline.
- * The deadline is late enough that IO gets at most its ratio of the time.
+ * events, IO tasks, posts (new tasks among them), and then tasks until the round's deadline. While
+ * other tasks wait, IO tasks get at most their ratio of the time: then some rounds only look at IO.
+ *
+ * Only a loop with watched descriptors looks at IO: when a round begins, and while it spins. What a
+ * park has collected is there without another system call, so a wake-up costs one.
  *
  * What a task makes ready runs next (sched/runqueue.h), for a share of as many turns as currently
  * take LOOP_SHARE_NS, at most LOOP_CLOCK_TURNS. If turns are so long that a share would be less
@@ -25,8 +28,9 @@
 enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two reads of the clock */
     LOOP_SHARE_MIN = 4,    /* turns of the shortest share; if it would be shorter, there is none */
-    LOOP_SPINS = 64,       /* polls of the ready inbox between two reads of the clock */
-    LOOP_VAIN_MAX = 63     /* most rests between two long spins while no answer comes during them */
+    LOOP_SPINS = 64, /* looks at the ready inbox between two reads of the clock, or looks at IO */
+    LOOP_VAIN_MAX = 63,  /* most rests between two spins while nothing comes during them */
+    LOOP_IO_EVENTS = 128 /* IO events taken at once */
 };
 /* so that of ten thousand tasks none waits for 100 ms */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
@@ -39,8 +43,11 @@ struct loop_hooks {
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
     /** A node was posted. */
     void (*on_post)(struct loop *loop, struct stack_node *node);
-    /** An IO operation has completed. */
-    void (*on_io)(struct loop *loop, tr_io *io);
+    /**
+     * A watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may be that of a
+     * descriptor that is no longer watched.
+     */
+    void (*on_io)(struct loop *loop, uint64_t token, uint32_t what);
     /** A round begins: at least twice a millisecond while there is work, and after each sleep. */
     void (*on_round)(struct loop *loop);
     /** loop->alarm_ns is reached (and is TR_NEVER again). */
@@ -59,7 +66,7 @@ struct loop {
     const tr_platform *platform;
     tr_parker *parker;
     tr_time now_ns;       /* the clock when it was last read */
-    tr_time round_end_ns; /* when IO is handled again */
+    tr_time round_end_ns; /* when the next round begins */
     tr_time alarm_ns;
     tr_time spin_ns;
     tr_time answer_ns;    /* how long to spin after it has woken another loop */
@@ -68,10 +75,15 @@ struct loop {
     bool has_woken;       /* it has woken another loop since the last rest; set by its owner */
     /* how long to spin for what another thread does; set and cleared by its owner */
     tr_time await_ns;
-    tr_io *io_done; /* completed, not yet handled */
-    uint32_t io_pending;
-    uint32_t io_ratio;    /* percent of the time that IO may take while tasks wait */
-    tr_time round_min_ns; /* a round is at least this long */
+    uint32_t io_watched; /* descriptors */
+    uint32_t io_ratio;   /* percent of the time that IO tasks may take while other tasks wait */
+    uint32_t io_from;    /* io_events[io_from..io_count) are not yet handled */
+    uint32_t io_count;
+    tr_time io_next_ns;   /* when IO tasks may run although other tasks wait */
+    uint32_t io_skip;     /* rests that still do not spin, because it found nothing; see io_vain */
+    uint32_t io_vain;     /* how many rests did not spin last time; only with watched descriptors */
+    tr_time round_min_ns; /* a round is this long */
+    tr_time io_round_ns;  /* the same while descriptors are watched */
     int32_t clock_in;     /* turns until the next read of the clock */
     int32_t share;        /* turns for which tasks may continue with what they make ready */
     int32_t share_left;   /* turns left of `share` */
@@ -97,6 +109,9 @@ struct loop {
 
     /* Written by any thread. */
     _Alignas(64) struct ready ready;
+
+    /* Written by the worker. */
+    _Alignas(64) tr_io_event io_events[LOOP_IO_EVENTS];
 };
 
 /**
@@ -124,8 +139,17 @@ void tr__loop_charge(struct loop *loop, uint32_t turns);
 /** Reads the clock. Worker only. */
 void tr__loop_look_at_clock(struct loop *loop);
 
-/** Starts an IO operation; its completion comes by on_io. Worker only. */
-TR_MUST_CHECK tr_status tr__loop_submit(struct loop *loop, tr_io *io);
+/**
+ * Watches a descriptor, as io_watch of the platform: what becomes possible comes by on_io. TR_LIMIT,
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only.
+ */
+TR_MUST_CHECK tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token);
+
+/**
+ * Ends tr__loop_watch; once for each, before the descriptor is closed. Events that were collected
+ * before may still come by on_io, with their token. Worker only.
+ */
+void tr__loop_unwatch(struct loop *loop, int fd);
 
 /** Posts a node and wakes the worker if it sleeps. True when it woke it. Any thread. */
 static inline bool loop_post(struct loop *loop, struct stack_node *node)

@@ -103,12 +103,60 @@ static void on_post(struct loop *self, struct stack_node *node)
     loop_enqueue(self, &job->task, job->class);
 }
 
-static void on_io(struct loop *self, tr_io *io)
+/* The token is the number of the job that is made ready; others are only noted. */
+static void on_io(struct loop *self, uint64_t token, uint32_t what)
 {
-    struct job *job = io->owner;
-    note('i');
-    if (job)
-        loop_enqueue(self, &job->task, job->class);
+    note(what & TR_IO_OUT ? 'o' : 'i');
+    if (token >= JOBS)
+        return;
+    struct job *job = &jobs[token];
+    loop_enqueue(self, &job->task, job->class);
+}
+
+/* ---- IO of the virtual platform: the test says what is there. ---- */
+
+static tr_io_event io_ready[LOOP_IO_EVENTS];
+static size_t io_ready_count;
+static uint64_t io_polls;
+static uint32_t io_watches;
+
+static inline void io_happens(uint64_t token, uint32_t what)
+{
+    ck_assert_uint_lt(io_ready_count, LOOP_IO_EVENTS);
+    io_ready[io_ready_count++] = (tr_io_event){.token = token, .what = what};
+}
+
+static tr_status fake_io_watch(const tr_platform *platform, tr_parker *parker, int fd,
+                               uint64_t token)
+{
+    (void)platform;
+    (void)parker;
+    (void)token;
+    if (fd < 0)
+        return TR_INVALID_ARGUMENT;
+    io_watches++;
+    return TR_OK;
+}
+
+static void fake_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd)
+{
+    (void)platform;
+    (void)parker;
+    (void)fd;
+    io_watches--;
+}
+
+static size_t fake_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
+                           size_t max)
+{
+    (void)platform;
+    (void)parker;
+    size_t count = io_ready_count < max ? io_ready_count : max;
+    memcpy(events, io_ready, count * sizeof *events);
+    memmove(io_ready, io_ready + count, (io_ready_count - count) * sizeof *events);
+    io_ready_count -= count;
+    io_polls++;
+    return count;
 }
 
 static void on_round(struct loop *self)
@@ -144,6 +192,12 @@ static void begin(void)
     tr_parker *parker;
     virtual = tr__virtual_new(1);
     idle_until = TR_NEVER;
+    virtual->table.io_watch = fake_io_watch;
+    virtual->table.io_unwatch = fake_io_unwatch;
+    virtual->table.io_poll = fake_io_poll;
+    io_ready_count = 0;
+    io_polls = 0;
+    io_watches = 0;
     ck_assert_int_eq(virtual->table.parker_new(&virtual->table, &parker), TR_OK);
     tr__loop_init(&loop, &hooks, &virtual->table, parker, -1);
     for (int i = 0; i < JOBS; i++) {
@@ -157,6 +211,11 @@ static void end(void)
     virtual->table.parker_free(&virtual->table, loop.parker);
     ck_assert_uint_eq(tr__virtual_live_blocks(virtual), 0);
     tr__virtual_free(virtual);
+}
+
+static inline void watch(uint64_t token)
+{
+    ck_assert_int_eq(tr__loop_watch(&loop, 5, token), TR_OK);
 }
 
 static struct job *start(int number, enum task_class class, tr_time cost_ns, uint64_t turns)

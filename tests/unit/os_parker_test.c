@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The parker of the real platform: no wake is lost, deadlines are met, readiness arrives once.
+ * The parker of the real platform: no wake is lost, deadlines are met, its descriptor can be waited for.
  */
 #include <troupe/platform.h>
 
@@ -8,7 +8,6 @@
 #include "support/test.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -51,19 +50,14 @@ static tr_time now(struct fixture *fixture)
     return fixture->real->mono_now(fixture->real);
 }
 
-static tr_io *reap(struct fixture *fixture)
+static size_t poll_io(struct fixture *fixture, tr_io_event *events, size_t max)
 {
-    return fixture->real->io_reap(fixture->real, fixture->parker);
+    return fixture->real->io_poll(fixture->real, fixture->parker, events, max);
 }
 
-static void submit(struct fixture *fixture, tr_io *io)
+static void watch(struct fixture *fixture, int fd, uint64_t token)
 {
-    ck_assert_int_eq(fixture->real->io_submit(fixture->real, fixture->parker, io), TR_OK);
-}
-
-static bool cancel(struct fixture *fixture, tr_io *io)
-{
-    return fixture->real->io_cancel(fixture->real, fixture->parker, io);
+    ck_assert_int_eq(fixture->real->io_watch(fixture->real, fixture->parker, fd, token), TR_OK);
 }
 
 TEST(wakes_before_a_park_are_remembered_once, "")
@@ -152,19 +146,29 @@ TEST(its_descriptor_is_readable_while_a_park_would_return, "")
     ck_assert(!fd_is_readable(fd));
     wake(&fixture);
     ck_assert(fd_is_readable(fd));
-    ck_assert_ptr_null(reap(&fixture)); /* Does not swallow the wake. */
+    tr_io_event event;
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 0); /* Does not swallow the wake. */
     ck_assert(fd_is_readable(fd));
     park(&fixture, TR_NEVER);
     ck_assert(!fd_is_readable(fd));
 
-    tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0]};
-    submit(&fixture, &io);
+    watch(&fixture, ends[0], 7);
     ck_assert(!fd_is_readable(fd));
     ck_assert_int_eq(write(ends[1], "x", 1), 1);
     ck_assert(fd_is_readable(fd));
-    park(&fixture, TR_NEVER); /* Takes the event in; it is not reaped yet. */
+    wake(&fixture);
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1); /* takes the event, not the wake */
     ck_assert(fd_is_readable(fd));
-    ck_assert_ptr_eq(reap(&fixture), &io);
+    park(&fixture, TR_NEVER);
+    ck_assert(!fd_is_readable(fd));
+
+    ck_assert_int_eq(write(ends[1], "x", 1), 1);
+    park(&fixture, TR_NEVER); /* collects the event; it is not given yet */
+    ck_assert(fd_is_readable(fd));
+    park(&fixture, TR_NEVER);
+    ck_assert(fd_is_readable(fd));
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1);
+    ck_assert_uint_eq(event.token, 7);
     park(&fixture, 0);
     ck_assert(!fd_is_readable(fd));
     close(ends[0]);
@@ -172,131 +176,37 @@ TEST(its_descriptor_is_readable_while_a_park_would_return, "")
     fixture_free(&fixture);
 }
 
-TEST(readiness_of_a_pipe_completes_an_operation_once, "")
-{
-    struct fixture fixture = fixture_make();
-    int ends[2];
-    int owner = 0;
-    ck_assert_int_eq(pipe(ends), 0);
-    tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0], .owner = &owner};
-    for (int i = 0; i < 3; i++) {
-        submit(&fixture, &io);
-        ck_assert_ptr_null(reap(&fixture));
-        ck_assert_int_eq(write(ends[1], "x", 1), 1);
-        park(&fixture, TR_NEVER);
-        ck_assert_ptr_eq(reap(&fixture), &io);
-        ck_assert_ptr_null(io.next);
-        ck_assert_int_eq(io.result, TR_OK);
-        ck_assert_ptr_eq(io.owner, &owner);
-        ck_assert_ptr_null(reap(&fixture)); /* Still readable, but nobody asks. */
-        char byte;
-        ck_assert_int_eq(read(ends[0], &byte, 1), 1);
-    }
-    submit(&fixture, &io);
-    close(ends[1]); /* The end is also something to read. */
-    park(&fixture, TR_NEVER);
-    ck_assert_ptr_eq(reap(&fixture), &io);
-    close(ends[0]);
-    fixture_free(&fixture);
-}
-
-TEST(operations_of_both_kinds_on_one_descriptor_complete_apart, "")
+TEST(its_descriptor_is_readable_while_events_are_left, "")
 {
     struct fixture fixture = fixture_make();
     int ends[2];
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    tr_io reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
-    tr_io second_reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
-    tr_io writer = {.kind = TR_IO_WRITABLE, .fd = ends[0]};
-    submit(&fixture, &reader);
-    submit(&fixture, &writer);
-    submit(&fixture, &second_reader);
-    park(&fixture, TR_NEVER);
-    ck_assert_ptr_eq(reap(&fixture), &writer);
-    ck_assert_ptr_null(writer.next);
-    ck_assert_ptr_null(reap(&fixture));
+    watch(&fixture, ends[0], 0);
+    watch(&fixture, ends[1], 1);
+    park(&fixture, TR_NEVER); /* both can be written to */
+    int fd = fixture.real->parker_fd(fixture.real, fixture.parker);
+    ck_assert(fd_is_readable(fd)); /* although they were collected before */
+    tr_io_event event;
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1);
+    ck_assert_uint_eq(event.token, 0);
+    ck_assert(fd_is_readable(fd));
+    park(&fixture, 0);
+    ck_assert(fd_is_readable(fd));
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1);
+    ck_assert_uint_eq(event.token, 1);
+    park(&fixture, 0);
+    ck_assert(!fd_is_readable(fd));
+    /* A poll that leaves something also keeps it readable. */
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 0); /* what the park has seen */
+    ck_assert_int_eq(write(ends[0], "x", 1), 1);
     ck_assert_int_eq(write(ends[1], "x", 1), 1);
-    park(&fixture, TR_NEVER);
-    ck_assert_ptr_eq(reap(&fixture), &reader);
-    ck_assert_ptr_eq(reader.next, &second_reader);
-    ck_assert_ptr_null(second_reader.next);
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1);
+    ck_assert(fd_is_readable(fd));
+    ck_assert_uint_eq(poll_io(&fixture, &event, 1), 1);
+    park(&fixture, 0);
+    ck_assert(!fd_is_readable(fd));
     close(ends[0]);
     close(ends[1]);
-    fixture_free(&fixture);
-}
-
-TEST(a_cancelled_operation_never_completes, "")
-{
-    struct fixture fixture = fixture_make();
-    int ends[2];
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    tr_io reader = {.kind = TR_IO_READABLE, .fd = ends[0]};
-    tr_io writer = {.kind = TR_IO_WRITABLE, .fd = ends[0]};
-    ck_assert(!cancel(&fixture, &reader));
-    submit(&fixture, &reader);
-    submit(&fixture, &writer);
-    ck_assert(cancel(&fixture, &reader));
-    ck_assert(!cancel(&fixture, &reader));
-    ck_assert_int_eq(write(ends[1], "x", 1), 1);
-    ck_assert_ptr_eq(reap(&fixture), &writer);
-    ck_assert(!cancel(&fixture, &writer));
-    ck_assert_ptr_null(reap(&fixture));
-    submit(&fixture, &reader);
-    ck_assert(cancel(&fixture, &reader));
-    close(ends[1]);
-    park(&fixture, now(&fixture) + TR_MILLISECOND);
-    ck_assert_ptr_null(reap(&fixture));
-    close(ends[0]);
-    fixture_free(&fixture);
-}
-
-TEST(a_descriptor_number_that_comes_back_is_another_file, "")
-{
-    struct fixture fixture = fixture_make();
-    for (int i = 0; i < 3; i++) {
-        int ends[2];
-        ck_assert_int_eq(pipe(ends), 0);
-        tr_io io = {.kind = TR_IO_READABLE, .fd = ends[0]};
-        submit(&fixture, &io);
-        ck_assert_int_eq(write(ends[1], "x", 1), 1);
-        park(&fixture, TR_NEVER);
-        ck_assert_ptr_eq(reap(&fixture), &io);
-        close(ends[0]);
-        close(ends[1]);
-    }
-    fixture_free(&fixture);
-}
-
-TEST(a_regular_file_is_ready_at_once, "")
-{
-    struct fixture fixture = fixture_make();
-    FILE *file = tmpfile();
-    ck_assert_ptr_nonnull(file);
-    tr_io io = {.kind = TR_IO_READABLE, .fd = fileno(file)};
-    submit(&fixture, &io);
-    park(&fixture, TR_NEVER);
-    ck_assert_ptr_eq(reap(&fixture), &io);
-    ck_assert_int_eq(io.result, TR_OK);
-    (void)fclose(file);
-    fixture_free(&fixture);
-}
-
-TEST(what_is_no_descriptor_is_refused, "")
-{
-    struct fixture fixture = fixture_make();
-    const int wrong[] = {-1,
-                         INT32_MAX,
-                         INT32_MIN,
-                         1000000000,
-                         999,
-                         fixture.real->parker_fd(fixture.real, fixture.parker)};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        tr_io io = {.kind = TR_IO_READABLE, .fd = wrong[i]};
-        ck_assert_int_eq(fixture.real->io_submit(fixture.real, fixture.parker, &io),
-                         TR_INVALID_ARGUMENT);
-        ck_assert(!cancel(&fixture, &io));
-    }
-    ck_assert_ptr_null(reap(&fixture));
     fixture_free(&fixture);
 }
 
@@ -374,9 +284,5 @@ TEST(an_alarm_makes_the_descriptor_readable_and_no_park_return, "")
 SUITE("os parker", wakes_before_a_park_are_remembered_once, a_past_deadline_does_not_sleep,
       a_park_sleeps_until_its_deadline, a_wake_from_another_thread_ends_a_park,
       its_descriptor_is_readable_while_a_park_would_return,
-      readiness_of_a_pipe_completes_an_operation_once,
-      operations_of_both_kinds_on_one_descriptor_complete_apart,
-      a_cancelled_operation_never_completes, a_descriptor_number_that_comes_back_is_another_file,
-      a_regular_file_is_ready_at_once, what_is_no_descriptor_is_refused,
-      without_descriptors_a_new_parker_is_a_limit,
+      its_descriptor_is_readable_while_events_are_left, without_descriptors_a_new_parker_is_a_limit,
       an_alarm_makes_the_descriptor_readable_and_no_park_return)

@@ -175,38 +175,6 @@ TEST(a_park_asks_its_hook_until_it_may_return, "")
     tr__virtual_free(hook.virtual);
 }
 
-TEST(an_operation_completes_when_the_test_says_so, "")
-{
-    struct virtual_platform *virtual = tr__virtual_new(1);
-    const tr_platform *table = &virtual->table;
-    tr_parker *parker = NULL;
-    ck_assert_int_eq(table->parker_new(table, &parker), TR_OK);
-    tr_io first = {.kind = TR_IO_READABLE, .fd = 3};
-    tr_io second = {.kind = TR_IO_READABLE, .fd = 3};
-    tr_io third = {.kind = TR_IO_WRITABLE, .fd = 3};
-    tr_io wrong = {.kind = TR_IO_WRITABLE, .fd = -1};
-    ck_assert_int_eq(table->io_submit(table, parker, &wrong), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(table->io_submit(table, parker, &first), TR_OK);
-    ck_assert_int_eq(table->io_submit(table, parker, &second), TR_OK);
-    ck_assert_int_eq(table->io_submit(table, parker, &third), TR_OK);
-    ck_assert_uint_eq(tr__virtual_io_pending(virtual), 3);
-    ck_assert_ptr_null(table->io_reap(table, parker));
-    ck_assert(!tr__virtual_io_complete(virtual, 4, TR_IO_READABLE, TR_OK));
-    ck_assert(tr__virtual_io_complete(virtual, 3, TR_IO_READABLE, TR_OK));
-    ck_assert(tr__virtual_io_complete(virtual, 3, TR_IO_WRITABLE, TR_FAILED));
-    ck_assert(!table->io_cancel(table, parker, &first));
-    ck_assert(table->io_cancel(table, parker, &second));
-    table->park(table, parker, TR_NEVER);
-    ck_assert_ptr_eq(table->io_reap(table, parker), &first);
-    ck_assert_ptr_eq(first.next, &third);
-    ck_assert_ptr_null(third.next);
-    ck_assert_int_eq(first.result, TR_OK);
-    ck_assert_int_eq(third.result, TR_FAILED);
-    ck_assert_uint_eq(tr__virtual_io_pending(virtual), 0);
-    table->parker_free(table, parker);
-    tr__virtual_free(virtual);
-}
-
 TEST(there_are_no_threads, "")
 {
     struct virtual_platform *virtual = tr__virtual_new(1);
@@ -224,4 +192,4 @@ TEST(there_are_no_threads, "")
 SUITE("os virtual", time_moves_only_by_hand, a_seed_gives_the_same_numbers_again,
       live_blocks_and_bytes_are_counted, the_nth_allocation_is_refused_once_or_for_good,
       the_last_lines_of_the_log_are_kept, a_park_asks_its_hook_until_it_may_return,
-      an_operation_completes_when_the_test_says_so, there_are_no_threads)
+      there_are_no_threads)

@@ -11,11 +11,10 @@
 TEST(a_round_is_io_io_tasks_posts_tasks, "D-06")
 {
     begin();
-    tr_io io = {.kind = TR_IO_READABLE, .fd = 5, .owner = &jobs[0]};
     jobs[0].class = TASK_IO;
     jobs[0].turns_left = 1;
-    ck_assert_int_eq(tr__loop_submit(&loop, &io), TR_OK);
-    ck_assert(tr__virtual_io_complete(virtual, 5, TR_IO_READABLE, TR_OK));
+    watch(0);
+    io_happens(0, TR_IO_IN);
     jobs[1].turns_left = 1;
     (void)loop_post(&loop, &jobs[1].node);
     start(2, TASK_NORMAL, TR_MICROSECOND, 1);
@@ -23,9 +22,8 @@ TEST(a_round_is_io_io_tasks_posts_tasks, "D-06")
     start(4, TASK_HIGH, TR_MICROSECOND, 1);
     loop.alarm_ns = virtual->mono;
     ck_assert(!tr__loop_slice(&loop));
-    /* Round, alarm, the completion, IO tasks D and A, the post, high E, normal C, then posted B. */
+    /* Round, alarm, the event, IO tasks D and A, the post, high E, normal C, then posted B. */
     ck_assert_str_eq(log_text, "raiDApECB");
-    ck_assert_uint_eq(loop.io_pending, 0);
     ck_assert(!tr__loop_has_work(&loop));
     end();
 }
@@ -173,15 +171,14 @@ TEST(tasks_get_500_us_between_two_looks_at_io, "D-06")
 TEST(io_waits_for_no_round_when_there_is_nothing_else, "D-06")
 {
     begin();
+    jobs[0].class = TASK_IO;
+    jobs[0].turns_left = 1;
+    watch(0);
     /* A round has just begun, and a task has just ended. */
     start(1, TASK_NORMAL, TR_MICROSECOND, 1);
     ck_assert(!tr__loop_slice(&loop));
-    tr_io io = {.kind = TR_IO_READABLE, .fd = 5, .owner = &jobs[0]};
-    jobs[0].class = TASK_IO;
-    jobs[0].turns_left = 1;
-    ck_assert_int_eq(tr__loop_submit(&loop, &io), TR_OK);
-    ck_assert(!tr__loop_slice(&loop));
-    ck_assert(tr__virtual_io_complete(virtual, 5, TR_IO_READABLE, TR_OK));
+    io_happens(0, TR_IO_IN);
+    tr__loop_rest(&loop, TR_NEVER);
     ck_assert(!tr__loop_slice(&loop));
     ck_assert_uint_eq(jobs[0].runs, 1);
     start(2, TASK_IO, TR_MICROSECOND, 1);

@@ -468,12 +468,6 @@ struct worker {
     bool has_more;       /* the last slice left something to do */
 };
 
-/** An IO operation of a worker. io.owner points to this struct. */
-struct worker_io {
-    tr_io io;
-    void (*on_done)(struct worker *worker, struct worker_io *operation);
-};
-
 /* ---- Which thread may touch what, for TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
 
 /**

@@ -309,7 +309,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (system->options.io_percent)
         worker->loop.io_ratio = system->options.io_percent;
     if (system->options.round_min_ns)
-        worker->loop.round_min_ns = system->options.round_min_ns;
+        worker->loop.round_min_ns = worker->loop.io_round_ns = system->options.round_min_ns;
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);

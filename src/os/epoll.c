@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/epoll.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+tr_status tr__epoll_status(int error)
+{
+    switch (error) {
+    case ENOMEM:
+        return TR_NO_MEMORY;
+    case ENOSPC:
+    case EMFILE:
+    case ENFILE:
+        return TR_LIMIT;
+    default: /* EPERM: a regular file; EEXIST: watched already; EBADF */
+        return TR_INVALID_ARGUMENT;
+    }
+}
+
+tr_status tr__epoll_init(struct epoll *epoll)
+{
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fd < 0)
+        return tr__epoll_status(errno);
+    epoll->fd = fd;
+    epoll->watched = 0;
+    epoll->has_waited = epoll->has_no_ns_wait = false;
+    epoll->from = epoll->count = 0;
+    epoll->waits = 0;
+    return TR_OK;
+}
+
+void tr__epoll_deinit(struct epoll *epoll)
+{
+    (void)close(epoll->fd);
+}
+
+static tr_status epoll_register(struct epoll *epoll, int fd, uint32_t events, uint64_t token)
+{
+    struct epoll_event event = {.events = events, .data.u64 = token};
+    return epoll_ctl(epoll->fd, EPOLL_CTL_ADD, fd, &event) == 0 ? TR_OK : tr__epoll_status(errno);
+}
+
+tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token)
+{
+    TR_ASSERT(token >= EPOLL_TOKEN_TIMER);
+    return epoll_register(epoll, fd, EPOLLIN, token);
+}
+
+/* Asks the kernel. Returns the number of events, negative if a signal came. */
+static int kernel_wait(struct epoll *epoll, tr_time timeout)
+{
+    epoll->waits++;
+    if (timeout == 0)
+        return epoll_wait(epoll->fd, epoll->events, EPOLL_EVENTS_MAX, 0);
+    if (timeout < 0)
+        return epoll_wait(epoll->fd, epoll->events, EPOLL_EVENTS_MAX, -1);
+#ifdef SYS_epoll_pwait2
+    if (!epoll->has_no_ns_wait) {
+        struct timespec time = {.tv_sec = timeout / TR_SECOND, .tv_nsec = timeout % TR_SECOND};
+        long count = syscall(
+            SYS_epoll_pwait2, epoll->fd, epoll->events, EPOLL_EVENTS_MAX, &time, NULL, (size_t)0);
+        if (count >= 0 || (errno != ENOSYS && errno != EPERM))
+            return (int)count;
+        epoll->has_no_ns_wait = true;
+    }
+#endif
+    /* Rounded up: a park that ends slightly too early would be called again at once, repeatedly. */
+    tr_time milliseconds = timeout / TR_MILLISECOND + 1;
+    return epoll_wait(epoll->fd,
+                      epoll->events,
+                      EPOLL_EVENTS_MAX,
+                      milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
+}
+
+bool tr__epoll_wait(struct epoll *epoll, tr_time timeout)
+{
+    TR_ASSERT(!epoll_has_events(epoll));
+    bool is_woken = false;
+    int count = kernel_wait(epoll, timeout);
+    epoll->has_waited = count >= 0;
+    epoll->from = epoll->count = 0;
+    for (int i = 0; i < count; i++) {
+        uint64_t token = epoll->events[i].data.u64;
+        if (token == EPOLL_TOKEN_WAKE)
+            is_woken = true;
+        else if (token != EPOLL_TOKEN_TIMER)
+            epoll->events[epoll->count++] = epoll->events[i];
+    }
+    return is_woken;
+}
+
+tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token)
+{
+    if (token >= EPOLL_TOKEN_TIMER)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = epoll_register(epoll, fd, EPOLLET | EPOLLIN | EPOLLOUT | EPOLLRDHUP, token);
+    if (status == TR_OK) {
+        epoll->watched++;
+        epoll->has_waited = false; /* what is possible already is news */
+    }
+    return status;
+}
+
+void tr__epoll_unwatch(struct epoll *epoll, int fd)
+{
+    TR_ASSERT(epoll->watched > 0);
+    epoll->watched--;
+    /* The call fails if the descriptor was closed. Then the kernel has forgotten it. */
+    struct epoll_event unused = {0};
+    (void)epoll_ctl(epoll->fd, EPOLL_CTL_DEL, fd, &unused);
+}
+
+static uint32_t what_of(uint32_t events)
+{
+    uint32_t what = 0;
+    if (events & EPOLLIN)
+        what |= TR_IO_IN;
+    if (events & EPOLLOUT)
+        what |= TR_IO_OUT;
+    if (events & EPOLLRDHUP)
+        what |= TR_IO_IN | TR_IO_END;
+    /* Neither direction blocks any more; the attempt gives the cause. */
+    if (events & (EPOLLERR | EPOLLHUP))
+        what |= TR_IO_IN | TR_IO_OUT | TR_IO_END;
+    return what;
+}
+
+size_t tr__epoll_poll(struct epoll *epoll, tr_io_event *events, size_t max)
+{
+    if (!epoll_has_events(epoll) && !epoll->has_waited && epoll->watched)
+        (void)tr__epoll_wait(epoll, 0);
+    epoll->has_waited = false;
+    size_t count = epoll->count - epoll->from;
+    if (count > max)
+        count = max;
+    for (size_t i = 0; i < count; i++) {
+        const struct epoll_event *event = &epoll->events[epoll->from++];
+        events[i] = (tr_io_event){.token = event->data.u64, .what = what_of(event->events)};
+    }
+    return count;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The epoll instance of a parker of the real platform: what is watched, and the events that were collected.
+ *
+ * A watched descriptor is registered once, edge-triggered, until it is no longer watched. Its token is in the
+ * registration, so an event of a descriptor that was closed, and whose number is in use again, has the old token.
+ *
+ * Rules:
+ * 1. events[from..count) are collected and not yet given. While there are any, the kernel is not asked.
+ * 2. What a wait has collected, even nothing, is what the next poll gives. has_waited says that a poll need not ask.
+ * 3. The descriptors of the parker itself are level-triggered. Their events are never kept.
+ *
+ * All functions: the thread that parks.
+ */
+#ifndef OS_EPOLL_H
+#define OS_EPOLL_H
+
+#include <sys/epoll.h>
+
+#include <troupe/platform.h>
+
+enum { EPOLL_EVENTS_MAX = 128 }; /* events taken from the kernel at once; the rest stays there */
+
+/* Tokens of the parker's own descriptors. io_watch refuses them. */
+#define EPOLL_TOKEN_WAKE UINT64_MAX
+#define EPOLL_TOKEN_TIMER (UINT64_MAX - 1)
+
+struct epoll {
+    int fd;
+    uint32_t watched;    /* descriptors */
+    bool has_waited;     /* rule 2 */
+    bool has_no_ns_wait; /* the kernel does not have epoll_pwait2 */
+    uint32_t from;       /* rule 1 */
+    uint32_t count;
+    uint64_t waits; /* how often the kernel was asked */
+    struct epoll_event events[EPOLL_EVENTS_MAX];
+};
+
+/** TR_LIMIT, TR_NO_MEMORY. */
+tr_status tr__epoll_init(struct epoll *epoll);
+void tr__epoll_deinit(struct epoll *epoll);
+
+/** Adds a descriptor of the parker, by one of the tokens above. */
+tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token);
+
+/**
+ * Waits for events and collects them, if none are collected. `timeout` is in nanoseconds, negative for none. Returns
+ * whether EPOLL_TOKEN_WAKE was among them; that descriptor stays readable.
+ */
+bool tr__epoll_wait(struct epoll *epoll, tr_time timeout);
+
+/** As io_watch, io_unwatch and io_poll of the platform. */
+tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token);
+void tr__epoll_unwatch(struct epoll *epoll, int fd);
+size_t tr__epoll_poll(struct epoll *epoll, tr_io_event *events, size_t max);
+
+/** Whether there are events that were collected and not yet given. */
+static inline bool epoll_has_events(const struct epoll *epoll)
+{
+    return epoll->from < epoll->count;
+}
+
+/** Returns the status for an error of epoll, or of a descriptor that is made for it. */
+tr_status tr__epoll_status(int error);
+
+#endif
