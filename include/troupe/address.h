@@ -44,18 +44,24 @@ typedef struct tr_address tr_address;
 
 TR_BEGIN_C
 /**
- * Reads "127.0.0.1:7000", "[::1]:7000" or ":7000", which is every address of this machine. No name is
- * looked up. TR_ADDRESS_INVALID.
+ * Reads "127.0.0.1:7000", "[::1]:7000", "[fe80::1%2]:7000" with the number of a scope, or ":7000", which is every
+ * address of this machine, IPv4 and IPv6. No name is looked up. Ports are 0 to 65535; numbers have no leading
+ * zeros. TR_ADDRESS_INVALID: any other text, and NULL.
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
 /**
  * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and
- * returns it. A UNIX address is "unix", none is "none".
+ * returns it. IPv6 is written as RFC 5952 says, also where it stands for IPv4: "[::ffff:10.0.0.7]:7000". A UNIX
+ * address is "unix", none is "none".
  * Any thread. Does not wait.
  */
 TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
-/** Whether two addresses are equal, ports included. Any thread. Does not wait. */
+/**
+ * Whether two addresses are equal, ports and scopes included. UNIX addresses are: their paths are not known. An
+ * IPv4 address and the IPv6 address that stands for it are not.
+ * Any thread. Does not wait.
+ */
 bool tr_address_is_equal(const tr_address *a, const tr_address *b);
 TR_END_C
 

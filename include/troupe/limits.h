@@ -305,5 +305,12 @@
 #define TR_DATAGRAM_MAX 65507
 /** Addresses of one name that a connect tries. More are left out. */
 #define TR_ADDRESSES_MAX 16
+/** Bytes of the name of a host, as DNS has it. More: TR_ADDRESS_INVALID. */
+#define TR_HOST_MAX 253
+/**
+ * Bytes of a PROXY header, version 2, behind its first 16: addresses and what else a balancer says. More:
+ * TR_TOO_LARGE. Version 1 has its own limit, 107 bytes with the line end. More: TR_BAD_DATA.
+ */
+#define TR_PROXY_HEADER_MAX (4u * 1024)
 
 #endif

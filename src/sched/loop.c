@@ -136,6 +136,8 @@ static void run_io_tasks(struct loop *loop)
     while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
         bool is_last = task == last;
         run_task(loop, task, TASK_IO);
+        if (loop->flush_is_due)
+            loop->hooks->on_flush(loop);
         if (is_last)
             break;
     }
@@ -172,6 +174,8 @@ bool tr__loop_slice(struct loop *loop)
             round_begin(loop);
         if (loop->posts || !stack_is_empty(&loop->ready.posted))
             take_posts(loop);
+        if (__builtin_expect(loop->flush_is_due, 0))
+            loop->hooks->on_flush(loop);
         if (!loop->slice_left)
             return true;
         enum task_class class;

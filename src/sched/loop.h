@@ -48,6 +48,8 @@ struct loop_hooks {
      * descriptor that is no longer watched.
      */
     void (*on_io)(struct loop *loop, uint64_t token, uint32_t what);
+    /** loop->flush_is_due was set since the last run. Clears it. */
+    void (*on_flush)(struct loop *loop);
     /** A round begins: at least twice a millisecond while there is work, and after each sleep. */
     void (*on_round)(struct loop *loop);
     /** loop->alarm_ns is reached (and is TR_NEVER again). */
@@ -91,6 +93,7 @@ struct loop {
     uint32_t tick_seen;
     int32_t quick_left;    /* turns for which a task may still continue with others (loop_next) */
     int32_t quick_given;   /* `quick_left` when the task began */
+    bool flush_is_due;     /* set by a task: on_flush is called before the next one */
     bool wants_round;      /* set by on_round: it could not do everything that is due */
     enum task_class class; /* of the task that runs */
     atom64 runs;           /* counters, read by any thread */

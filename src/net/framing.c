@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Framings that the library has: lines, and pieces with their length before them.
+ *
+ * They have no state, and a cut writes nothing: the same bytes give the same piece, however they came. The search for the
+ * end of a line continues where the last one has ended. A length is read again with each cut, at most ten bytes.
+ */
+#include "base/assert.h"
+
+#include <string.h>
+#include <troupe/net.h>
+
+/* What a cut returns. */
+static const size_t INCOMPLETE = 0;
+static const size_t BROKEN = SIZE_MAX;
+
+enum { VARINT_MAX = 10 }; /* bytes: 64 bits, seven in each */
+
+/* ---- Lines. ---- */
+
+static size_t cut_line(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    (void)framing;
+    TR_ASSERT(seen <= bytes.size);
+    if (seen == bytes.size)
+        return INCOMPLETE;
+    const char *begin = bytes.data;
+    const char *end = memchr(begin + seen, '\n', bytes.size - seen);
+    if (!end)
+        return INCOMPLETE;
+    size_t length = (size_t)(end - begin);
+    *piece = (tr_bytes){begin, length - (length > 0 && end[-1] == '\r')};
+    return length + 1;
+}
+
+const tr_framing tr_framing_lines = {.name = "lines", .cut = cut_line};
+
+/* ---- Lengths. ---- */
+
+/* Cuts a piece of `length` bytes behind a head of `head` bytes. A size that no memory has is broken. */
+static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes *piece)
+{
+    if (length >= SIZE_MAX - head)
+        return BROKEN;
+    if (bytes.size - head < length)
+        return INCOMPLETE;
+    *piece = (tr_bytes){(const unsigned char *)bytes.data + head, (size_t)length};
+    return head + (size_t)length;
+}
+
+/* The option is how many bytes the length has. */
+static size_t cut_length(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    size_t head = (size_t)framing->option;
+    TR_ASSERT(seen <= bytes.size);
+    if (bytes.size < head)
+        return INCOMPLETE;
+    uint64_t length = 0;
+    for (size_t i = 0; i < head; i++)
+        length = length << 8 | ((const unsigned char *)bytes.data)[i];
+    return cut_behind(bytes, head, length, piece);
+}
+
+static size_t write_length(const tr_framing *framing, size_t size, unsigned char *head)
+{
+    size_t count = (size_t)framing->option;
+    if (size >> (8 * count - 1) >> 1 != 0)
+        return SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        head[i] = (unsigned char)(size >> (8 * (count - 1 - i)));
+    return count;
+}
+
+const tr_framing tr_framing_length_1 = {
+    .name = "length of 1 byte", .cut = cut_length, .head = write_length, .option = 1};
+const tr_framing tr_framing_length_2 = {
+    .name = "length of 2 bytes", .cut = cut_length, .head = write_length, .option = 2};
+const tr_framing tr_framing_length_4 = {
+    .name = "length of 4 bytes", .cut = cut_length, .head = write_length, .option = 4};
+
+/* Seven bits in each byte, the lowest first; the last byte is below 0x80. As readers of protobuf do, this takes a
+ * number that is padded with zeros, up to ten bytes. */
+static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    (void)framing;
+    TR_ASSERT(seen <= bytes.size);
+    const unsigned char *data = bytes.data;
+    uint64_t length = 0;
+    for (size_t i = 0; i < VARINT_MAX && i < bytes.size; i++) {
+        if (i == VARINT_MAX - 1 && data[i] > 1)
+            return BROKEN; /* more than 64 bits, or more than ten bytes */
+        length |= (uint64_t)(data[i] & 0x7f) << (7 * i);
+        if (data[i] < 0x80)
+            return cut_behind(bytes, i + 1, length, piece);
+    }
+    return INCOMPLETE;
+}
+
+static size_t write_varint(const tr_framing *framing, size_t size, unsigned char *head)
+{
+    (void)framing;
+    size_t count = 0;
+    for (; size >= 0x80; size >>= 7)
+        head[count++] = (unsigned char)(size | 0x80);
+    head[count++] = (unsigned char)size;
+    return count;
+}
+
+const tr_framing tr_framing_length_varint = {
+    .name = "length as a varint", .cut = cut_varint, .head = write_varint};
