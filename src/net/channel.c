@@ -9,6 +9,8 @@
 #include "actor/mail/mail.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "net/datagram.h"
+#include "net/dial.h"
 #include "net/exchange.h"
 #include "net/filter.h"
 #include "net/hooks.h"
@@ -24,8 +26,8 @@ void tr__channel_change(struct channel *channel, enum channel_state state)
 {
     static const uint8_t legal[CHANNEL_STATES] = {
         [CHANNEL_FREE] = 1 << CHANNEL_DIALING | 1 << CHANNEL_OPEN,
-        [CHANNEL_DIALING] = 1 << CHANNEL_OPEN | 1 << CHANNEL_ENDED | 1 << CHANNEL_FREE |
-                            1 << CHANNEL_LINGERING,
+        [CHANNEL_DIALING] =
+            1 << CHANNEL_OPEN | 1 << CHANNEL_ENDED | 1 << CHANNEL_FREE | 1 << CHANNEL_LINGERING,
         [CHANNEL_OPEN] = 1 << CHANNEL_LINGERING | 1 << CHANNEL_ENDED | 1 << CHANNEL_FREE,
         [CHANNEL_LINGERING] = 1 << CHANNEL_ENDED | 1 << CHANNEL_FREE,
         [CHANNEL_ENDED] = 1 << CHANNEL_FREE,
@@ -90,17 +92,16 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
         return status;
     const struct memory_source *source = &worker->system->source;
     atom64 old_bits = channel->bits;
-    *channel = (struct channel){.worker = worker,
-                                .fd = -1,
-                                .kind = (uint8_t)kind,
-                                .endpoint = tr__endpoint_share(endpoint),
-                                .deadline_ns = TR_NEVER,
-                                .active_ns = worker->loop.now_ns,
-                                .bits = old_bits,
-                                .input = {.buffer = NET_BUFFER(source),
-                                          .piece = UINT32_MAX,
-                                          .nul = UINT32_MAX},
-                                .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
+    *channel = (struct channel){
+        .worker = worker,
+        .fd = -1,
+        .kind = (uint8_t)kind,
+        .endpoint = tr__endpoint_share(endpoint),
+        .deadline_ns = TR_NEVER,
+        .active_ns = worker->loop.now_ns,
+        .bits = old_bits,
+        .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
+        .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
     list_init(&channel->link);
     list_init(&channel->dirty);
     list_init(&channel->starved);
@@ -167,6 +168,7 @@ void tr__channel_free(struct channel *channel)
     list_remove(&channel->starved);
     tr__exchanges_free(channel);
     tr__input_free(channel);
+    tr__datagrams_free(channel);
     tr__output_free(channel);
     if (channel->filter.table)
         channel->filter.table->free(channel->filter.state);
@@ -222,9 +224,10 @@ static bool has_piece(const struct channel *channel)
 {
     if (!list_is_empty(&channel->readers) || channel->exchanges)
         return false;
-    bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel);
+    bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
+                    tr__datagrams_has_some(channel);
     if (channel->kind == CHANNEL_LISTENER)
-        return has_come && channel->state == CHANNEL_OPEN;
+        return has_come && channel->state == CHANNEL_OPEN && !channel_has(channel, CHANNEL_PAUSED);
     if (channel->state != CHANNEL_OPEN && channel->state != CHANNEL_ENDED)
         return false;
     const tr_type *type =
@@ -317,8 +320,6 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
 /* Continues to close a channel that lingers, as far as possible now. It may be freed. */
 static void linger(struct channel *channel)
 {
-    static const struct cutter all = {.how = CUT_EXACTLY};
-    (void)all;
     tr__output_flush(channel);
     if (channel->state != CHANNEL_LINGERING)
         return;
@@ -366,13 +367,42 @@ void tr__channel_close(struct channel *channel)
     channel->flags |= CHANNEL_FINISHING;
     channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
     channel->drop_left = TR_LINGER_BYTES_MAX;
-    channel->deadline_ns = timer_deadline(worker->loop.now_ns, channel->endpoint->options.linger_ns);
+    channel->deadline_ns =
+        timer_deadline(worker->loop.now_ns, channel->endpoint->options.linger_ns);
     channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
     tr__input_settle(channel);
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     linger(channel);
+}
+
+void tr__channel_reset(struct channel *channel)
+{
+    close_socket(channel, true);
+    tr__channel_end(channel, TR_OK, NULL);
+}
+
+void tr__channel_orphan(struct channel *channel, bool resets)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    event_forget(channel);
+    /* Turns that waited have ended: what was on their stacks is gone. */
+    list_init(&channel->readers);
+    list_init(&channel->writers);
+    channel->input.borrower = NULL;
+    tr__exchanges_free(channel);
+    disown(channel);
+    channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
+    list_push_last(&net->lingering, &channel->link);
+    bool is_whole = channel->kind == CHANNEL_STREAM &&
+                    (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
+    if (channel->kind == CHANNEL_LISTENER)
+        tr__channel_end(channel, TR_OK, NULL);
+    else if (resets || !is_whole)
+        tr__channel_free(channel);
+    else if (channel->state == CHANNEL_OPEN)
+        tr__channel_close(channel);
 }
 
 /* ---- Deadlines. ---- */
@@ -398,8 +428,7 @@ void tr__channel_arm(struct channel *channel)
     struct wheel *wheel = &channel->worker->channels.net->wheel;
     tr_time next = deadline_of(channel);
     /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
-    if (next == TR_NEVER ||
-        (timer_is_armed(&channel->timer) && channel->timer.deadline_ns <= next))
+    if (next == TR_NEVER || (timer_is_armed(&channel->timer) && channel->timer.deadline_ns <= next))
         return;
     tr__wheel_cancel(wheel, &channel->timer);
     tr__wheel_arm(wheel, &channel->timer, next);
@@ -444,6 +473,8 @@ static void ready_open(struct channel *channel)
         if (channel->state != CHANNEL_OPEN)
             return;
     }
+    if (channel->looks)
+        tr__exchanges_look(channel);
     if (!channel_has(channel, CHANNEL_READABLE))
         return;
     if (channel->exchanges) {
@@ -470,7 +501,10 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
         return;
     switch ((enum channel_state)channel->state) {
     case CHANNEL_DIALING:
-        tr__waits_wake(&channel->readers);
+        if (channel->filter.table)
+            tr__channel_shake(channel);
+        else
+            tr__waits_wake(&channel->readers);
         break;
     case CHANNEL_OPEN:
         ready_open(channel);

@@ -50,9 +50,9 @@ enum channel_kind {
 };
 
 enum channel_flag {
-    CHANNEL_READABLE = 1 << 0,    /* a receive may give something */
-    CHANNEL_WRITABLE = 1 << 1,    /* a send may take something */
-    CHANNEL_HUNG_UP = 1 << 2,     /* the other side has ended: a receive gives the rest, then the end */
+    CHANNEL_READABLE = 1 << 0, /* a receive may give something */
+    CHANNEL_WRITABLE = 1 << 1, /* a send may take something */
+    CHANNEL_HUNG_UP = 1 << 2, /* the other side has ended: a receive gives the rest, then the end */
     CHANNEL_INPUT_OVER = 1 << 3,  /* a receive has given the end */
     CHANNEL_FINISHING = 1 << 4,   /* nothing more is written; the end is sent behind the output */
     CHANNEL_FINISHED = 1 << 5,    /* the end was sent */
@@ -66,7 +66,7 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_REOPENS = 1 << 16     /* it has passed on a turn that dials */
+    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
 };
 
 /** Bytes that have come and were not read. */
@@ -87,8 +87,8 @@ struct channel_input {
 struct channel_output {
     struct out_page *first;
     struct out_page *last;
-    size_t size;       /* of all pages */
-    tr_time since_ns;  /* when the last byte was sent, or the first one written after that */
+    size_t size;      /* of all pages */
+    tr_time since_ns; /* when the last byte was sent, or the first one written after that */
 };
 
 /** What stands between the socket and the input and output; net/filter.h. */
@@ -118,18 +118,22 @@ struct channel {
     struct channel_input input;
     struct channel_output output;
     struct endpoint *endpoint;
-    struct timer_node timer; /* in net_worker.wheel */
-    tr_time deadline_ns;     /* of dialing or lingering; TR_NEVER: none */
-    tr_time active_ns;       /* when something last came or went */
-    tr_time within_ns;       /* tr_channel_within; 0: no limit */
-    struct exchange *exchanges; /* the oldest that is under way: net/exchange.c */
-    struct exchange *exchanges_last;
-    uint32_t exchange_count;
-    uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
+    struct timer_node timer;    /* in net_worker.wheel */
+    tr_time deadline_ns;        /* of dialing or lingering; TR_NEVER: none */
+    tr_time active_ns;          /* when something last came or went */
+    tr_time within_ns;          /* tr_channel_within; 0: no limit */
+    struct exchange *exchanges; /* under way, the oldest first: net/exchange.c */
+    struct exchange *looks;     /* of tr_readable and tr_writable */
+    uint32_t exchange_count;    /* of `exchanges` */
+    uint32_t drop_left;         /* bytes that it still reads and drops while it lingers */
     struct channel_filter filter;
-    tr_address peer;   /* as PROXY says, or of accept; none: the kernel knows */
-    struct deck_count *counted; /* of a session: where its listener counts it: net/listener.c */
-    char *text;        /* of tr_closed; NULL: none */
+    struct datagrams *datagrams;      /* that have come: net/datagram.c; NULL: none */
+    uint64_t datagrams_lost;          /* as the kernel says */
+    tr_address peer;                  /* as PROXY says, or of accept; none: the kernel knows */
+    struct listener_shared *listener; /* of a session that is counted: net/listener.h */
+    uint32_t listener_worker;         /* which of its counts */
+    tr_address accepted_from;         /* as the kernel says */
+    char *text;                       /* of tr_closed; NULL: none */
 };
 
 /** A turn that waits for a channel. It is on the stack of that turn. */
@@ -187,6 +191,10 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
+/** Queues this event for the actor of a channel, which has none. Owner only. */
+void tr__channel_queue(struct channel *channel, struct envelope *event);
+/** The timer of a channel has fired. It may be freed. Owner only. */
+void tr__channel_expired(struct channel *channel, tr_time now_ns);
 /** Wakes the turn that has waited longest, or all of them. Owner only. */
 void tr__waits_wake_one(struct list *waits);
 void tr__waits_wake(struct list *waits);
@@ -198,6 +206,10 @@ void tr__waits_wake(struct list *waits);
 void tr__channel_end(struct channel *channel, tr_status status, const char *text);
 /** Sends what is left and closes: the actor gets tr_closed with TR_OK, if it is there. Owner only. */
 void tr__channel_close(struct channel *channel);
+/** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. Owner only. */
+void tr__channel_reset(struct channel *channel);
+/** Takes a channel from its actor, whose incarnation ends. It is closed in order, or reset. Owner only. */
+void tr__channel_orphan(struct channel *channel, bool resets);
 /** Says that nothing more is written. Owner only. */
 void tr__channel_finish(struct channel *channel);
 /** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */

@@ -5,9 +5,12 @@
 
 /* The strings of an endpoint that are copied. */
 static const size_t strings[] = {
-    offsetof(tr_endpoint, address),     offsetof(tr_endpoint, source),
-    offsetof(tr_endpoint, certificate), offsetof(tr_endpoint, key),
-    offsetof(tr_endpoint, trusts),      offsetof(tr_endpoint, server_name),
+    offsetof(tr_endpoint, address),
+    offsetof(tr_endpoint, source),
+    offsetof(tr_endpoint, certificate),
+    offsetof(tr_endpoint, key),
+    offsetof(tr_endpoint, trusts),
+    offsetof(tr_endpoint, server_name),
     offsetof(tr_endpoint, alpn),
 };
 enum { STRINGS = sizeof strings / sizeof strings[0] };

@@ -14,7 +14,7 @@ struct tls_context;
 
 struct endpoint {
     atom32 users;
-    tr_endpoint options; /* defaults filled in; its strings are behind this struct */
+    tr_endpoint options;     /* defaults filled in; its strings are behind this struct */
     struct tls_context *tls; /* NULL: none */
 };
 
@@ -22,8 +22,8 @@ struct endpoint {
  * Copies an endpoint. TR_INVALID_ARGUMENT (a size, an unknown kind, no address, a negative time),
  * TR_NO_MEMORY.
  */
-TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint *from,
-                                         struct endpoint **endpoint);
+TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
+                                         const tr_endpoint *from, struct endpoint **endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
 /** Removes a user; the last one frees it. Any thread. */

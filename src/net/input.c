@@ -12,7 +12,7 @@
 
 enum {
     NOWHERE = UINT32_MAX,
-    OWN_MIN = 2048,        /* bytes that a receive into memory of the channel has room for */
+    OWN_MIN = 2048,         /* bytes that a receive into memory of the channel has room for */
     RECEIVE_MAX = 64 * 1024 /* bytes of one receive */
 };
 
@@ -100,8 +100,8 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
     size_t room = buffer->capacity - buffer->end - 1;
     size_t got = 0;
     room = room < RECEIVE_MAX ? room : RECEIVE_MAX;
-    tr_status status = platform->socket_receive(
-        platform, channel->fd, buffer->data + buffer->end, room, &got);
+    tr_status status =
+        platform->socket_receive(platform, channel->fd, buffer->data + buffer->end, room, &got);
     if (status == TR_WOULD_BLOCK)
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     if (status != TR_OK)
@@ -244,7 +244,7 @@ static bool is_line(const struct channel *channel, const struct cutter *cutter)
 static void borrow(struct tr_self *self, struct channel *channel)
 {
     struct channel_input *input = &channel->input;
-    if (input->borrower == self)
+    if (input->borrower == self || !self)
         return;
     TR_ASSERT_SLOW(!input->borrower);
     input->borrower = self;
@@ -285,7 +285,8 @@ static void piece_begin(struct tr_self *self, struct channel *channel, size_t si
     input->seen = 0;
     input->needs = 0;
     if (has_nul) {
-        input->nul = (uint32_t)((const unsigned char *)piece.data + piece.size - input->buffer.data);
+        input->nul =
+            (uint32_t)((const unsigned char *)piece.data + piece.size - input->buffer.data);
         input->under_nul = input->buffer.data[input->nul];
         input->buffer.data[input->nul] = 0;
     }

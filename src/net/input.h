@@ -43,7 +43,7 @@ void tr__input_settle(struct channel *channel);
 /** Receives what has come, without taking it, so that an end behind it is found. */
 tr_status tr__input_peek(struct channel *channel);
 /** Moves bytes from the area of the worker to memory of the channel. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__input_leave_area(struct channel *channel, size_t more);
+tr_status tr__input_leave_area(struct channel *channel, size_t more);
 /** Frees all memory. */
 void tr__input_free(struct channel *channel);
 

@@ -8,7 +8,10 @@
 #include "net/filter.h"
 #include "net/worker.h"
 
-enum { PIECES_MAX = 16 /* pages of one send */, FILTER_MAX = 64 * 1024 /* bytes it makes at once */ };
+enum {
+    PIECES_MAX = 16 /* pages of one send */,
+    FILTER_MAX = 64 * 1024 /* bytes it makes at once */
+};
 
 /* ---- Pages. ---- */
 
@@ -139,8 +142,7 @@ tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
         return tr__output_append(channel, tr_buffer_data(buffer), size);
     if (size > UINT32_MAX / 2)
         return TR_TOO_LARGE;
-    struct out_page *page =
-        source_resize(&channel->worker->system->source, NULL, sizeof *page);
+    struct out_page *page = source_resize(&channel->worker->system->source, NULL, sizeof *page);
     if (!page)
         return TR_NO_MEMORY;
     *page = (struct out_page){.buffer = buffer, .data = tr_buffer_data(buffer)};
@@ -205,8 +207,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
         all += page->end - page->begin;
     }
     *count = 0;
-    tr_status status =
-        platform->socket_send(platform, channel->fd, pieces, pieces_count, count);
+    tr_status status = platform->socket_send(platform, channel->fd, pieces, pieces_count, count);
     if (status == TR_OK && *count < all)
         status = TR_WOULD_BLOCK;
     if (*count)
@@ -278,8 +279,8 @@ void tr__output_flush(struct channel *channel)
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
            !tr__output_is_empty(channel)) {
         size_t count;
-        tr_status status = channel->filter.table ? send_filtered(channel, &count)
-                                                 : send_pages(channel, &count);
+        tr_status status =
+            channel->filter.table ? send_filtered(channel, &count) : send_pages(channel, &count);
         if (count) {
             channel->output.since_ns = channel->worker->loop.now_ns;
             channel->active_ns = channel->worker->loop.now_ns;

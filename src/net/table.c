@@ -66,7 +66,7 @@ static struct slot *slot_at(const struct channel_table *table, uint32_t number)
 {
     unsigned chunk = chunk_of(number);
     struct slot *slots = atomptr_load(&table->chunks[chunk], ATOM_ACQUIRE); /* partner: slot_new */
-    return slots ? &slots[number - ((FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
+    return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
 /* Under the lock. */

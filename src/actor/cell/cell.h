@@ -281,7 +281,7 @@ struct cell_extra {
     struct extra_watches watches;
     struct extra_senders senders;
     struct extra_supervision supervision;
-    struct durable *durable; /* of a durable actor, otherwise NULL */
+    struct durable *durable;        /* of a durable actor, otherwise NULL */
     struct cell_channels *channels; /* of an actor with channels, otherwise NULL */
 };
 

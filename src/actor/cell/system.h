@@ -103,6 +103,7 @@ struct system_durable {
 struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
+    struct list listeners; /* of struct listener_shared, under the lock; not initialized: none */
     void (*free)(struct tr_system *system);
 };
 

@@ -222,8 +222,8 @@ static inline bool turn_is_plain(const struct tr_self *self)
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
            !self->defer_count && !self->asks.count && !self->batch && !self->capacity.grant &&
            !self->capacity.favoured && !self->become.behavior && !self->frame && !self->outbox &&
-           !self->borrowed &&
-           self->state == TURN_RUNS && self->reply_failed == TR_OK && self->error.status == TR_OK &&
+           !self->borrowed && self->state == TURN_RUNS && self->reply_failed == TR_OK &&
+           self->error.status == TR_OK &&
            tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }
 

@@ -26,7 +26,8 @@
 static inline uint64_t turn_sender(const struct tr_self *self)
 {
     const struct envelope *envelope = self->envelope;
-    bool has_sender = envelope && envelope->kind != ENVELOPE_EVENT && envelope->kind != ENVELOPE_CHANNEL;
+    bool has_sender =
+        envelope && envelope->kind != ENVELOPE_EVENT && envelope->kind != ENVELOPE_CHANNEL;
     return has_sender ? envelope->sender : 0;
 }
 

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/datagram.h"
+
+#include <string.h>
+#include <troupe/net.h>
+
+#include "actor/cell/system.h"
+#include "actor/cell/verb.h"
+#include "actor/turn/turn.h"
+#include "base/assert.h"
+
+enum {
+    BATCH_BYTES = 256 * 1024, /* of the datagrams that one call receives */
+    BATCH_MAX = 64,
+    FRAME_MAX = 64 * 1024 /* of a datagram, unless .frame_max is less */
+};
+
+/* Datagrams that have come and were not handled. Allocated while there are some. */
+struct datagrams {
+    size_t next;
+    size_t count;
+    tr_packet packets[BATCH_MAX];
+    unsigned char bytes[];
+};
+
+static size_t frame_max(const struct channel *channel)
+{
+    size_t max = channel->endpoint->options.frame_max;
+    return max < FRAME_MAX ? max : FRAME_MAX;
+}
+
+static void batch_free(struct channel *channel)
+{
+    source_resize(&channel->worker->system->source, channel->datagrams, 0);
+    channel->datagrams = NULL;
+}
+
+void tr__datagrams_free(struct channel *channel)
+{
+    if (channel->datagrams)
+        batch_free(channel);
+}
+
+bool tr__datagrams_has_some(const struct channel *channel)
+{
+    return channel->datagrams && channel->datagrams->next < channel->datagrams->count;
+}
+
+static struct datagrams *batch_new(struct channel *channel)
+{
+    size_t size = frame_max(channel);
+    size_t max = BATCH_BYTES / size;
+    max = max < BATCH_MAX ? max : BATCH_MAX;
+    struct datagrams *batch =
+        source_resize(&channel->worker->system->source, NULL, sizeof *batch + max * size);
+    if (!batch)
+        return NULL;
+    memset(batch, 0, sizeof *batch);
+    for (size_t i = 0; i < max; i++)
+        batch->packets[i] = (tr_packet){.data = batch->bytes + i * size, .capacity = size};
+    batch->count = max;
+    return batch;
+}
+
+/* Receives what has come. False: nothing, or no memory. */
+static bool receive(struct channel *channel)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    struct datagrams *batch = batch_new(channel);
+    if (!batch)
+        return false;
+    size_t max = batch->count;
+    uint64_t lost = channel->datagrams_lost;
+    tr_status status;
+    do {
+        batch->count = 0;
+        status = platform->socket_receive_many(
+            platform, channel->fd, batch->packets, max, &batch->count, &lost);
+    } while (status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE);
+    channel->datagrams_lost = lost;
+    channel->datagrams = batch;
+    if (status == TR_OK && batch->count) {
+        channel->active_ns = channel->worker->loop.now_ns;
+        return true;
+    }
+    channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+    batch_free(channel);
+    return false;
+}
+
+bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope)
+{
+    struct worker *worker = self->worker;
+    if (channel->state != CHANNEL_OPEN)
+        return false;
+    if (!dispatch_find(&worker->dispatches, channel->cell->dispatch, &tr_type_tr_datagram))
+        return false;
+    if (!tr__datagrams_has_some(channel) &&
+        !(channel_has(channel, CHANNEL_READABLE) && receive(channel)))
+        return false;
+    struct datagrams *batch = channel->datagrams;
+    const tr_packet *packet = &batch->packets[batch->next];
+    size_t size = packet->size < packet->capacity ? packet->size : packet->capacity;
+    struct tr_datagram message = {.channel = {channel_bits(channel)},
+                                  .from = packet->address,
+                                  .bytes = {packet->data, size},
+                                  .is_cut = packet->size > packet->capacity};
+    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_datagram, &message, ENVELOPE_INLINE) !=
+        TR_OK)
+        return false;
+    if (++batch->next == batch->count)
+        batch_free(channel);
+    return true;
+}
+
+/* ---- Verbs. ---- */
+
+static tr_status bind_at(struct tr_self *self, struct endpoint *endpoint, struct channel **made)
+{
+    const tr_endpoint *options = &endpoint->options;
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_socket_spec spec = {.size = sizeof spec,
+                           .role = TR_SOCKET_BIND,
+                           .is_datagram = true,
+                           .reuses_port = options->reuses_port,
+                           .only_v6 = options->only_v6};
+    if (options->kind == TR_ENDPOINT_UNIX_DATAGRAM || strncmp(options->address, "fd:", 3) == 0) {
+        spec.path = options->address;
+        spec.address.family = TR_FAMILY_UNIX;
+    } else {
+        tr_status status = tr_address_parse(options->address, &spec.address);
+        if (status != TR_OK)
+            return status;
+    }
+    int fd;
+    tr_status status = platform->socket_open(platform, &spec, &fd);
+    if (status != TR_OK)
+        return status;
+    status = tr__channel_new(self->worker, self->cell, CHANNEL_DATAGRAM, endpoint, made);
+    if (status == TR_OK) {
+        tr__channel_change(*made, CHANNEL_OPEN);
+        (*made)->flags |= CHANNEL_WRITABLE;
+        status = tr__channel_watch(*made, fd);
+        if (status == TR_OK)
+            return TR_OK;
+        tr__channel_free(*made);
+    }
+    platform->socket_close(platform, fd, true);
+    return status;
+}
+
+tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel)
+{
+    TURN_VERB(self);
+    struct endpoint *endpoint;
+    struct channel *made;
+    if (!self || !channel)
+        return TR_INVALID_ARGUMENT;
+    const struct memory_source *source = &self->worker->system->source;
+    tr_status status = tr__endpoint_new(source, at, &endpoint);
+    if (status != TR_OK)
+        return status;
+    bool is_right = endpoint->options.kind == TR_ENDPOINT_UDP ||
+                    endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    status = is_right ? TR_OK : TR_INVALID_ARGUMENT;
+    if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
+        status = TR_STOPPING;
+    if (status == TR_OK)
+        status = bind_at(self, endpoint, &made);
+    if (status == TR_OK)
+        *channel = (tr_channel){channel_bits(made)};
+    tr__endpoint_drop(source, endpoint);
+    return status;
+}
+
+tr_channel tr_bind(tr_self *self, const tr_endpoint *at)
+{
+    TURN_VERB(self);
+    tr_channel channel = {0};
+    tr_status status = tr_try_bind(self, at, &channel);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "cannot bind %s: %s",
+                 at && at->address ? at->address : "no address",
+                 tr_status_text(status));
+    return channel;
+}
+
+tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_bytes bytes)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    size_t sent = 0;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    if (channel->kind != CHANNEL_DATAGRAM || !to)
+        return TR_INVALID_ARGUMENT;
+    if (bytes.size > TR_DATAGRAM_MAX)
+        return TR_TOO_LARGE;
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_packet packet = {.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
+    status = platform->socket_send_many(platform, channel->fd, &packet, 1, &sent);
+    return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+}

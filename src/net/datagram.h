@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Sockets of datagrams. */
+#ifndef NET_DATAGRAM_H
+#define NET_DATAGRAM_H
+
+#include "net/channel.h"
+
+/** Fills an event with the next datagram. False: there is none, or no memory for it. Owner only. */
+bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope);
+/** Whether datagrams have come that were not handled. Owner only. */
+bool tr__datagrams_has_some(const struct channel *channel);
+/** Drops the datagrams that were not handled. Owner only. */
+void tr__datagrams_free(struct channel *channel);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/dial.h"
+
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "actor/cell/verb.h"
+#include "actor/turn/park.h"
+#include "actor/turn/turn.h"
+#include "base/address.h"
+#include "base/assert.h"
+#include "net/filter.h"
+#include "net/hooks.h"
+#include "net/input.h"
+#include "net/output.h"
+#include "net/secure.h"
+#include "net/wait.h"
+
+#include <troupe/blocking.h>
+
+/* How long an attempt has the field to itself, before the next address is tried beside it. */
+#define ATTEMPT_NS (250 * TR_MILLISECOND)
+
+/* What only handlers of the runtime get. */
+TR_MESSAGE(tr_dialing_, (channel, channel));
+const tr_type tr__dialing_type = {"tr_dialing_",
+                                  tr_fields_tr_dialing_,
+                                  NULL,
+                                  __FILE__,
+                                  __LINE__,
+                                  sizeof(struct tr_dialing_),
+                                  1,
+                                  sizeof(tr_field),
+                                  TR_ABI,
+                                  true,
+                                  sizeof(struct tr_dialing_),
+                                  {NULL, NULL}};
+
+/* ---- Names. ---- */
+
+struct lookup {
+    const tr_platform *platform;
+    char host[TR_HOST_MAX + 1];
+    uint16_t port;
+    tr_address addresses[TR_ADDRESSES_MAX];
+    size_t count;
+    tr_status status;
+};
+
+/* On a helper thread. */
+static void look_up(void *argument)
+{
+    struct lookup *lookup = argument;
+    lookup->status = lookup->platform->resolve(lookup->platform,
+                                               lookup->host,
+                                               lookup->port,
+                                               lookup->addresses,
+                                               TR_ADDRESSES_MAX,
+                                               &lookup->count);
+}
+
+static bool is_unix(const tr_endpoint *options)
+{
+    return options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
+}
+
+/* Finds the addresses of an endpoint. */
+static tr_status resolve(struct tr_self *self, const tr_endpoint *options, struct lookup *lookup)
+{
+    lookup->platform = self->worker->loop.platform;
+    lookup->count = 1;
+    if (is_unix(options)) {
+        lookup->addresses[0] = (tr_address){.family = TR_FAMILY_UNIX};
+        return TR_OK;
+    }
+    if (tr_address_parse(options->address, &lookup->addresses[0]) == TR_OK)
+        return TR_OK;
+    lookup->count = 0;
+    tr_status status =
+        tr__address_split(options->address, lookup->host, sizeof lookup->host, &lookup->port);
+    if (status == TR_OK)
+        status = tr_try_blocking(self, look_up, lookup);
+    if (status == TR_OK)
+        status = lookup->status;
+    return status == TR_OK && !lookup->count ? TR_ADDRESS_INVALID : status;
+}
+
+/* ---- Attempts. ---- */
+
+struct attempts {
+    struct channel *open[TR_ADDRESSES_MAX];
+    struct channel_wait waits[TR_ADDRESSES_MAX];
+    size_t begun;
+    size_t open_count;
+    tr_time next_ns;  /* when the next one may begin */
+    tr_status failed; /* why the last one has failed */
+};
+
+static tr_status attempt_open(struct tr_self *self, struct channel *channel, tr_address address,
+                              struct channel **made)
+{
+    const tr_endpoint *options = &channel->endpoint->options;
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_socket_spec spec = {.size = sizeof spec,
+                           .role = TR_SOCKET_CONNECT,
+                           .delays = options->delays,
+                           .stall_ns = options->stall_ns,
+                           .address = address,
+                           .path = is_unix(options) ? options->address : NULL};
+    int fd = -1;
+    if (options->source && tr_address_parse(options->source, &spec.source) != TR_OK)
+        return TR_ADDRESS_INVALID;
+    tr_status status = platform->socket_open(platform, &spec, &fd);
+    if (status != TR_OK && status != TR_WOULD_BLOCK)
+        return status;
+    struct channel *attempt;
+    status =
+        tr__channel_new(self->worker, self->cell, CHANNEL_ATTEMPT, channel->endpoint, &attempt);
+    if (status == TR_OK) {
+        tr__channel_change(attempt, CHANNEL_DIALING);
+        status = tr__channel_watch(attempt, fd);
+        if (status == TR_OK) {
+            *made = attempt;
+            return TR_OK;
+        }
+        tr__channel_free(attempt);
+    }
+    platform->socket_close(platform, fd, true);
+    return status;
+}
+
+static void attempt_begin(struct tr_self *self, struct channel *channel, struct attempts *attempts,
+                          tr_address address)
+{
+    size_t i = attempts->begun++;
+    attempts->next_ns = timer_deadline(clock_bound(&self->worker->clock), ATTEMPT_NS);
+    tr_status status = attempt_open(self, channel, address, &attempts->open[i]);
+    if (status != TR_OK) {
+        attempts->open[i] = NULL;
+        attempts->failed = status;
+        return;
+    }
+    attempts->open_count++;
+    attempts->waits[i].self = self;
+    list_push_last(&attempts->open[i]->readers, &attempts->waits[i].link);
+}
+
+static void attempt_end(struct attempts *attempts, size_t i)
+{
+    if (!attempts->open[i])
+        return;
+    list_remove(&attempts->waits[i].link);
+    tr__channel_free(attempts->open[i]);
+    attempts->open[i] = NULL;
+    attempts->open_count--;
+}
+
+/* Looks at the open attempts. Returns the descriptor of one that is connected, or -1. */
+static int attempts_look(struct attempts *attempts)
+{
+    for (size_t i = 0; i < attempts->begun; i++) {
+        struct channel *attempt = attempts->open[i];
+        if (!attempt)
+            continue;
+        const tr_platform *platform = attempt->worker->loop.platform;
+        tr_status status = platform->socket_outcome(platform, attempt->fd);
+        if (status == TR_WOULD_BLOCK)
+            continue;
+        int fd = status == TR_OK ? tr__channel_take_fd(attempt) : -1;
+        attempt_end(attempts, i);
+        if (fd >= 0)
+            return fd;
+        attempts->failed = status;
+    }
+    return -1;
+}
+
+/* Connects to one of the addresses. The channel may end meanwhile, by its deadline. */
+static tr_status connect_any(struct tr_self *self, struct channel *channel,
+                             const struct lookup *lookup, int *fd)
+{
+    struct attempts attempts = {.failed = TR_UNREACHABLE};
+    tr_status status = TR_OK;
+    *fd = -1;
+    while (status == TR_OK && channel->state == CHANNEL_DIALING) {
+        *fd = attempts_look(&attempts);
+        if (*fd >= 0)
+            break;
+        bool has_more = attempts.begun < lookup->count;
+        bool is_time = clock_bound(&self->worker->clock) >= attempts.next_ns;
+        if (has_more && (!attempts.open_count || is_time)) {
+            attempt_begin(self, channel, &attempts, lookup->addresses[attempts.begun]);
+            continue;
+        }
+        if (!attempts.open_count) {
+            status = attempts.failed;
+            break;
+        }
+        struct channel_wait wait = {.self = self};
+        list_push_last(&channel->readers, &wait.link); /* its deadline wakes the turn too */
+        status = turn_park_at(self, has_more ? attempts.next_ns : TR_NEVER, NULL);
+        list_remove(&wait.link);
+        if (status == TR_TIMEOUT)
+            status = TR_OK; /* time for the next address */
+    }
+    for (size_t i = 0; i < attempts.begun; i++)
+        attempt_end(&attempts, i);
+    if (status == TR_OK && channel->state != CHANNEL_DIALING)
+        status = channel->status == TR_OK ? TR_CANCELLED : channel->status;
+    return status;
+}
+
+/* ---- Handshakes. ---- */
+
+void tr__channel_opened(struct channel *channel)
+{
+    channel->deadline_ns = TR_NEVER;
+    channel->active_ns = channel->worker->loop.now_ns;
+    tr__channel_change(channel, CHANNEL_OPEN);
+    if (!channel_has(channel, CHANNEL_WAITS_OPEN))
+        channel->flags |= CHANNEL_OPENS;
+    tr__waits_wake(&channel->readers);
+    if (!tr__output_is_empty(channel) || channel_has(channel, CHANNEL_FINISHING))
+        tr__output_touch(channel);
+    tr__channel_arm(channel);
+    tr__channel_call(channel);
+}
+
+void tr__channel_shake(struct channel *channel)
+{
+    const struct channel_filter *filter = &channel->filter;
+    while (!filter->table->is_open(filter->state) && channel_has(channel, CHANNEL_READABLE)) {
+        tr_status status = tr__input_peek(channel);
+        if (status == TR_WOULD_BLOCK)
+            break;
+        if (status != TR_OK) {
+            tr__output_flush(channel); /* the alert */
+            tr__channel_end(channel, status, filter->table->text(filter->state));
+            return;
+        }
+    }
+    tr__output_flush(channel);
+    if (channel->state == CHANNEL_DIALING && filter->table->is_open(filter->state))
+        tr__channel_opened(channel);
+}
+
+/* Lets the filter of a client begin, and waits until it is open. */
+static tr_status shake(struct tr_self *self, struct channel *channel)
+{
+    struct channel_filter *filter = &channel->filter;
+    tr_status status = filter->table->begin(filter->state, &filter->out);
+    if (status != TR_OK)
+        return status;
+    channel->flags |= CHANNEL_WRITABLE;
+    tr__channel_shake(channel);
+    while (channel->state == CHANNEL_DIALING) {
+        status = tr__channel_park(self, channel, &channel->readers, NULL);
+        if (status != TR_OK)
+            return status;
+    }
+    return channel->state == CHANNEL_OPEN ? TR_OK : channel->status;
+}
+
+/* ---- The whole way. ---- */
+
+/* Opens a channel, in a turn. On an error it may have ended, or not. */
+static tr_status dial(struct tr_self *self, struct channel *channel)
+{
+    const tr_endpoint *options = &channel->endpoint->options;
+    const tr_platform *platform = self->worker->loop.platform;
+    struct lookup lookup;
+    int fd;
+    tr_status status = resolve(self, options, &lookup);
+    if (status == TR_OK)
+        status = connect_any(self, channel, &lookup, &fd);
+    if (status != TR_OK)
+        return status;
+    status = tr__channel_watch(channel, fd);
+    if (status != TR_OK) {
+        platform->socket_close(platform, fd, true);
+        return status;
+    }
+    channel->flags |= CHANNEL_WRITABLE;
+    if (options->kind == TR_ENDPOINT_TLS) {
+        status = tr__secure_attach(channel, false);
+        return status == TR_OK ? shake(self, channel) : status;
+    }
+    tr__channel_opened(channel);
+    return TR_OK;
+}
+
+static tr_next on_dialing(tr_self *self, void *state, const void *data)
+{
+    (void)state;
+    const struct tr_dialing_ *message = data;
+    struct channel *channel;
+    if (tr__channel_of(self, message->channel, &channel) != TR_OK)
+        return TR_SAME;
+    tr_status status = dial(self, channel);
+    /* It may have ended with its actor. */
+    if (status != TR_OK && tr__channel_of(self, message->channel, &channel) == TR_OK)
+        tr__channel_end(channel, status, NULL);
+    return TR_SAME;
+}
+
+const tr_handler tr__dial_handler = {
+    .type = &tr__dialing_type, .call = on_dialing, .name = "tr_dial"};
+
+static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, struct channel **made)
+{
+    struct worker *worker = self->worker;
+    struct endpoint *endpoint;
+    tr_status status = tr__endpoint_new(&worker->system->source, to, &endpoint);
+    if (status != TR_OK)
+        return status;
+    bool is_stream = endpoint->options.kind == TR_ENDPOINT_TCP ||
+                     endpoint->options.kind == TR_ENDPOINT_TLS ||
+                     endpoint->options.kind == TR_ENDPOINT_UNIX;
+    status = is_stream ? TR_OK : TR_INVALID_ARGUMENT;
+    if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
+        status = tr__secure_prepare(self, endpoint, false);
+    if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
+        status = TR_STOPPING;
+    if (status == TR_OK)
+        status = tr__channel_new(worker, self->cell, CHANNEL_STREAM, endpoint, made);
+    if (status == TR_OK) {
+        struct channel *channel = *made;
+        tr__channel_change(channel, CHANNEL_DIALING);
+        channel->deadline_ns =
+            timer_deadline(clock_bound(&worker->clock), endpoint->options.connect_ns);
+        tr__channel_arm(channel);
+    }
+    tr__endpoint_drop(&worker->system->source, endpoint);
+    return status;
+}
+
+tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel)
+{
+    TURN_VERB(self);
+    struct channel *made;
+    if (!self || !channel)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = turn_may_park(self);
+    if (status == TR_OK)
+        status = channel_begin(self, to, &made);
+    if (status != TR_OK)
+        return status;
+    tr_channel handle = {channel_bits(made)};
+    made->flags |= CHANNEL_WAITS_OPEN;
+    status = dial(self, made);
+    if (tr__channel_of(self, handle, &made) != TR_OK)
+        return status == TR_OK ? TR_CANCELLED : status;
+    made->flags &= ~(uint32_t)CHANNEL_WAITS_OPEN;
+    if (status != TR_OK) {
+        tr__channel_free(made);
+        return status;
+    }
+    *channel = handle;
+    tr__channel_call(made); /* something may have come already */
+    return TR_OK;
+}
+
+tr_channel tr_connect(tr_self *self, const tr_endpoint *to)
+{
+    TURN_VERB(self);
+    tr_channel channel = {0};
+    tr_status status = tr_try_connect(self, to, &channel);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "cannot connect to %s: %s",
+                 to && to->address ? to->address : "nowhere",
+                 tr_status_text(status));
+    return channel;
+}
+
+tr_channel tr_dial(tr_self *self, const tr_endpoint *to)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = channel_begin(self, to, &channel);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "cannot dial %s: %s",
+                 to && to->address ? to->address : "nowhere",
+                 tr_status_text(status));
+    channel->flags |= CHANNEL_DIALED;
+    tr__channel_call(channel);
+    return (tr_channel){channel_bits(channel)};
+}
+
+/* ---- What is known of a channel. ---- */
+
+tr_address tr__channel_peer(const struct channel *channel)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    tr_address peer = channel->peer;
+    if (!peer.family && channel->fd >= 0)
+        (void)platform->socket_address(platform, channel->fd, true, &peer);
+    return peer;
+}
+
+const char *tr__channel_protocol(const struct channel *channel)
+{
+    return tr__secure_protocol(channel);
+}
+
+tr_address tr_channel_peer(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    bool is_mine = tr__channel_of(self, handle, &channel) == TR_OK;
+    return is_mine ? tr__channel_peer(channel) : (tr_address){.family = TR_FAMILY_NONE};
+}
+
+tr_address tr_channel_address(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_address address = {.family = TR_FAMILY_NONE};
+    const tr_platform *platform = self->worker->loop.platform;
+    if (tr__channel_of(self, handle, &channel) == TR_OK && channel->fd >= 0)
+        (void)platform->socket_address(platform, channel->fd, false, &address);
+    return address;
+}
+
+const char *tr_address_text(tr_self *self, tr_address address)
+{
+    TURN_VERB(self);
+    return tr_address_print(&address, tr_scratch(self, TR_ADDRESS_TEXT_MAX));
+}
+
+tr_channel tr_peer(const tr_self *self)
+{
+    TURN_VERB(self);
+    const struct net_cell *record = net_cell_of(self->cell);
+    return (tr_channel){record ? record->peer : 0};
+}
+
+const char *tr_peer_name(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (tr__channel_of(self, handle, &channel) != TR_OK)
+        return NULL;
+    return tr__secure_peer_name(self, channel);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Opening a channel to another side: names, addresses, attempts, handshakes. */
+#ifndef NET_DIAL_H
+#define NET_DIAL_H
+
+#include "net/channel.h"
+
+/** Handles the event that tr_dial has queued: connects in a turn of its own. */
+extern const tr_handler tr__dial_handler;
+
+/** Continues the handshake of a channel whose socket is connected. May open or end it. Owner only. */
+void tr__channel_shake(struct channel *channel);
+/** A channel is open: notifies its actor, and sends what was written meanwhile. Owner only. */
+void tr__channel_opened(struct channel *channel);
+/** Returns where the other side is; none if it is not known. Owner only. */
+tr_address tr__channel_peer(const struct channel *channel);
+/** Returns what ALPN has chosen, or NULL. Owner only. */
+const char *tr__channel_protocol(const struct channel *channel);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/hooks.h"
+
+#include "actor/cell/system.h"
+#include "actor/mail/mail.h"
+#include "base/assert.h"
+#include "net/area.h"
+#include "net/datagram.h"
+#include "net/dial.h"
+#include "net/input.h"
+#include "net/listener.h"
+#include "net/output.h"
+#include "net/table.h"
+#include "net/worker.h"
+
+#include <troupe/why.h>
+
+/* ---- The worker. ---- */
+
+struct net_worker *tr__net_worker_of(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    if (net)
+        return net;
+    net = source_resize(&worker->source, NULL, sizeof *net);
+    if (!net)
+        return NULL;
+    net->area = NULL;
+    net->pages = NULL;
+    net->page_count = 0;
+    tr__wheel_init(&net->wheel, worker->loop.now_ns);
+    list_init(&net->dirty);
+    list_init(&net->lingering);
+    list_init(&net->starved);
+    worker->channels.net = net;
+    worker->channels.hooks = &tr__net_hooks;
+    return net;
+}
+
+static void on_worker_end(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    struct list *link;
+    while ((link = list_first(&net->lingering)))
+        tr__channel_free(LIST_OWNER(link, struct channel, link));
+    tr__pages_free(worker);
+    source_resize(&worker->source, net->area, 0);
+    source_resize(&worker->source, net, 0);
+    worker->channels = (struct worker_channels){0};
+}
+
+static void on_io(struct worker *worker, uint64_t token, uint32_t what)
+{
+    struct channel *channel = tr__table_find(worker->system, token);
+    if (channel && channel->worker == worker)
+        tr__channel_ready(channel, what);
+}
+
+static void on_round(struct worker *worker, tr_time now_ns)
+{
+    struct net_worker *net = worker->channels.net;
+    struct timer_node *node;
+    while ((node = tr__wheel_expire(&net->wheel, now_ns)))
+        tr__channel_expired(LIST_OWNER(node, struct channel, timer), now_ns);
+    LIST_EACH (link, &net->starved) {
+        list_remove(link);
+        tr__channel_call(LIST_OWNER(link, struct channel, starved));
+    }
+}
+
+/* Memory that was missing is asked for again so soon. */
+#define STARVED_NS (10 * TR_MILLISECOND)
+
+static tr_time next_deadline(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    tr_time next = wheel_next(&net->wheel);
+    if (list_is_empty(&net->starved))
+        return next;
+    tr_time again = worker->loop.now_ns + STARVED_NS;
+    return again < next ? again : next;
+}
+
+/* ---- Events. ---- */
+
+static struct channel *channel_of(const struct envelope *envelope)
+{
+    return (struct channel *)(uintptr_t)envelope->sender;
+}
+
+/* Fills an event with a message that lies inside it. */
+static void put(struct envelope *envelope, const tr_type *type, const void *message, size_t size)
+{
+    static_assert(sizeof(struct tr_received) <= ENVELOPE_INLINE,
+                  "events have no memory of their own");
+    static_assert(sizeof(struct tr_closed) <= ENVELOPE_INLINE,
+                  "events have no memory of their own");
+    envelope->type = type;
+    envelope_copy(envelope, message, size);
+}
+
+/* tr_opened has more than fits. */
+static bool put_opened(struct channel *channel, struct envelope *envelope)
+{
+    struct worker *worker = channel->worker;
+    struct tr_opened message = {.channel = {channel_bits(channel)},
+                                .peer = tr__channel_peer(channel),
+                                .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
+                                .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
+                                .protocol = tr__channel_protocol(channel)};
+    tr_status status =
+        envelope_fill(&worker->pool, envelope, &tr_type_tr_opened, &message, ENVELOPE_INLINE);
+    return status == TR_OK;
+}
+
+static void put_closed(struct channel *channel, struct envelope *envelope)
+{
+    struct tr_closed message = {
+        .channel = {channel_bits(channel)}, .status = channel->status, .text = channel->text};
+    put(envelope, &tr_type_tr_closed, &message, sizeof message);
+}
+
+/*
+ * Takes the next piece for the handler. False: there is none, or the channel has ended. After an error the
+ * channel has CHANNEL_CLOSES.
+ */
+static bool put_piece(struct tr_self *self, struct channel *channel, struct envelope *envelope)
+{
+    static const struct cutter piece_cutter = {.how = CUT_PIECE};
+    const tr_handler *handler =
+        dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
+    if (!handler || !list_is_empty(&channel->readers) || channel->exchanges)
+        return false;
+    struct tr_received message = {.channel = {channel_bits(channel)}};
+    bool is_cut;
+    tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
+    if (status == TR_OK) {
+        put(envelope, &tr_type_tr_received, &message, sizeof message);
+        return true;
+    }
+    if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
+        tr__channel_end(channel, status, NULL);
+    return false;
+}
+
+/* Fills the event with what comes next. False: nothing. */
+static bool fill_event(struct tr_self *self, struct channel *channel, struct envelope *envelope)
+{
+    struct {
+        tr_channel channel;
+    } handle = {{channel_bits(channel)}};
+    if (channel_has(channel, CHANNEL_DIALED)) {
+        channel->flags &= ~(uint32_t)CHANNEL_DIALED;
+        put(envelope, &tr__dialing_type, &handle, sizeof handle);
+        return true;
+    }
+    if (channel->kind == CHANNEL_LISTENER && channel->state == CHANNEL_OPEN) {
+        put(envelope, &tr__acceptable_type, &handle, sizeof handle);
+        return channel_has(channel, CHANNEL_READABLE);
+    }
+    if (channel_has(channel, CHANNEL_OPENS) && put_opened(channel, envelope)) {
+        channel->flags &= ~(uint32_t)CHANNEL_OPENS;
+        return true;
+    }
+    if (channel->kind == CHANNEL_DATAGRAM && tr__datagram_put(self, channel, envelope))
+        return true;
+    if (channel->kind == CHANNEL_STREAM &&
+        (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED) &&
+        put_piece(self, channel, envelope))
+        return true;
+    if (channel_has(channel, CHANNEL_DRAINS) &&
+        channel->output.size <= channel->endpoint->options.output_max / 2) {
+        channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
+        put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
+        return true;
+    }
+    /* Bytes that a turn may still read come before the end. */
+    if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers)) {
+        channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
+        put_closed(channel, envelope);
+        return true;
+    }
+    return false;
+}
+
+static bool admit(struct tr_self *self, struct envelope *envelope)
+{
+    struct channel *channel = channel_of(envelope);
+    TR_ASSERT_SLOW(channel->event == envelope && channel->cell == self->cell);
+    channel->flags |= CHANNEL_IN_TURN; /* so that an end leaves the envelope alone */
+    if (fill_event(self, channel, envelope)) {
+        atom64_count(&self->worker->counters.accepted, 1);
+        return true;
+    }
+    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
+    channel->event = NULL;
+    envelope->kind = ENVELOPE_VOID;
+    envelope_give(&self->worker->pool, envelope);
+    return false;
+}
+
+static void on_done(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    (void)cell;
+    struct channel *channel = channel_of(envelope);
+    if (!channel) { /* it was freed by its own turn */
+        envelope_give(&worker->pool, envelope);
+        return;
+    }
+    bool was_closed = envelope->type == &tr_type_tr_closed;
+    channel->event = NULL;
+    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
+    envelope_give(&worker->pool, envelope);
+    if (was_closed)
+        tr__channel_free(channel);
+    else
+        tr__channel_call(channel);
+}
+
+/* ---- Without a handler. ---- */
+
+static tr_next on_closed_session(tr_self *self, void *state, const void *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return TR_STOP;
+}
+
+static tr_next on_closed_dialed(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    const struct tr_closed *closed = message;
+    if (closed->status == TR_OK)
+        return TR_SAME;
+    return tr_fail(self,
+                   closed->status,
+                   "a channel has ended: %s%s%s",
+                   tr_status_text(closed->status),
+                   closed->text ? ": " : "",
+                   closed->text ? closed->text : "");
+}
+
+static tr_next on_ignored(tr_self *self, void *state, const void *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return TR_SAME;
+}
+
+static const tr_handler closed_session = {
+    .type = &tr_type_tr_closed, .call = on_closed_session, .name = "tr_closed"};
+static const tr_handler closed_dialed = {
+    .type = &tr_type_tr_closed, .call = on_closed_dialed, .name = "tr_closed"};
+static const tr_handler ignored = {
+    .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
+
+static const tr_handler *fallback(struct tr_self *self, const struct envelope *envelope)
+{
+    (void)self;
+    if (envelope->type == &tr__dialing_type)
+        return &tr__dial_handler;
+    if (envelope->type == &tr_type_tr_closed)
+        return channel_has(channel_of(envelope), CHANNEL_ACCEPTED) ? &closed_session
+                                                                   : &closed_dialed;
+    if (envelope->type == &tr_type_tr_drained || envelope->type == &tr_type_tr_opened)
+        return &ignored;
+    return NULL;
+}
+
+/* ---- The actor. ---- */
+
+static void on_birth(struct worker *worker, struct cell *cell)
+{
+    struct channel *channel = worker->channels.newborn;
+    worker->channels.newborn = NULL;
+    if (tr__channel_adopt(channel, cell) != TR_OK)
+        return; /* its deck sees that it has no actor, and stops that one */
+    net_cell_of(cell)->peer = channel_bits(channel);
+}
+
+static void on_end(struct worker *worker, struct cell *cell, bool resets)
+{
+    struct net_cell *record = net_cell_of(cell);
+    struct list *link;
+    while ((link = list_first(&record->channels)))
+        tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
+    /* The events that are queued are VOID now; the ring goes on with the other mail. */
+    if (record->base.ready) {
+        ring_join(&cell->notices, &record->base.ready);
+        cell->flags |= CELL_MIXED;
+    }
+    cell->extra->channels = NULL;
+    source_resize(&worker->source, record, 0);
+}
+
+static bool may_move(const struct cell *cell)
+{
+    (void)cell;
+    return false;
+}
+
+static void on_turn_end(struct tr_self *self)
+{
+    tr__input_return(self);
+}
+
+const struct channel_hooks tr__net_hooks = {
+    .on_io = on_io,
+    .on_flush = tr__output_flush_all,
+    .on_round = on_round,
+    .next = next_deadline,
+    .admit = admit,
+    .fallback = fallback,
+    .on_done = on_done,
+    .on_turn_end = on_turn_end,
+    .on_birth = on_birth,
+    .on_end = on_end,
+    .may_move = may_move,
+    .on_worker_end = on_worker_end,
+};

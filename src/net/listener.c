@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/listener.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/cell/log.h"
+#include "actor/cell/verb.h"
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
+#include "actor/turn/turn.h"
+#include "base/assert.h"
+#include "net/dial.h"
+#include "net/hooks.h"
+#include "net/listener_shared.h"
+#include "net/proxy.h"
+#include "net/secure.h"
+#include "net/table.h"
+
+enum { ACCEPTS_MAX = 16 /* in one turn */ };
+/* How long a listener waits when the process has no descriptors, and how often the log says so. */
+#define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
+#define ACCEPT_LOG_NS (10 * TR_SECOND)
+
+/* What a tr_listener_order_ asks for. */
+enum order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
+
+TR_MESSAGE(tr_acceptable_, (channel, channel));
+const tr_type tr__acceptable_type = {"tr_acceptable_",
+                                     tr_fields_tr_acceptable_,
+                                     NULL,
+                                     __FILE__,
+                                     __LINE__,
+                                     sizeof(struct tr_acceptable_),
+                                     1,
+                                     sizeof(tr_field),
+                                     TR_ABI,
+                                     true,
+                                     sizeof(struct tr_acceptable_),
+                                     {NULL, NULL}};
+
+TR_MESSAGE(tr_accepted_, (i32, fd), (u32, worker), (address, peer));
+TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
+TR_MESSAGE(tr_deck_open_, (u64, shared));
+TR_MESSAGE(tr_accept_again_);
+TR_ACTOR(tr_deck, tr_accepted_);
+
+/* ---- Sessions. ---- */
+
+/* A connection is over, or was refused: others may come. `worker` is the caller's. */
+static void uncount(struct listener_shared *shared, struct worker *worker, uint32_t index,
+                    const tr_address *peer)
+{
+    atom32_fetch_sub(&shared->counts[index], 1, ATOM_RELAXED);
+    atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* partner: accept_all */
+    tr__listener_uncount_peer(shared, peer);
+    if (!atom32_load(&shared->is_full, ATOM_SEQ_CST) ||
+        !atom32_exchange(&shared->is_full, 0, ATOM_SEQ_CST))
+        return;
+    struct cell *listener = slots_find(worker->slots, shared->ref);
+    struct tr_listener_order_ order = {.what = ORDER_LOOK};
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = shared->ref};
+    struct envelope *envelope;
+    if (!listener ||
+        tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
+            TR_OK)
+        return; /* without memory it looks again by itself, after ACCEPT_AGAIN_NS */
+    if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+}
+
+void tr__session_uncount(struct channel *channel)
+{
+    struct listener_shared *shared = channel->listener;
+    if (!shared)
+        return;
+    channel->listener = NULL;
+    uncount(shared, channel->worker, channel->listener_worker, &channel->accepted_from);
+    tr__listener_shared_drop(shared);
+}
+
+/* ---- Decks. ---- */
+
+struct deck {
+    struct listener_shared *shared;
+};
+
+static void deck_end(void *shared)
+{
+    tr__listener_shared_drop(shared);
+}
+
+static tr_next deck_set_up(tr_self *self, struct deck *deck, const struct tr_deck_open_ *message)
+{
+    deck->shared = (struct listener_shared *)(uintptr_t)message->shared;
+    tr__listener_share(deck->shared);
+    tr_at_end(self, deck->shared, deck_end);
+    return TR_SAME;
+}
+
+/* Puts the filters of the endpoint on a channel. */
+static tr_status filters_attach(struct channel *channel)
+{
+    const tr_endpoint *options = &channel->endpoint->options;
+    if (options->has_proxy_header) {
+        channel->filter.state = tr__proxy_new(channel->worker->loop.platform);
+        if (!channel->filter.state)
+            return TR_NO_MEMORY;
+        channel->filter.table = &tr__proxy_filter;
+        return TR_OK; /* TLS follows when the header was read */
+    }
+    return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel, true) : TR_OK;
+}
+
+/* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */
+static tr_status channel_make(struct worker *worker, struct listener_shared *shared,
+                              const struct tr_accepted_ *message, struct channel **made)
+{
+    const tr_platform *platform = worker->loop.platform;
+    struct channel *channel;
+    tr_status status = tr__channel_new(worker, NULL, CHANNEL_STREAM, shared->endpoint, &channel);
+    if (status != TR_OK) {
+        platform->socket_close(platform, message->fd, true);
+        return status;
+    }
+    channel->flags |= CHANNEL_ACCEPTED;
+    channel->peer = message->peer;
+    tr__channel_change(channel, CHANNEL_DIALING);
+    status = tr__channel_watch(channel, message->fd);
+    if (status != TR_OK)
+        platform->socket_close(platform, message->fd, true);
+    if (status == TR_OK)
+        status = filters_attach(channel);
+    if (status != TR_OK) {
+        tr__channel_free(channel);
+        return status;
+    }
+    *made = channel;
+    return TR_OK;
+}
+
+/* Starts the actor of a channel. */
+static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
+                               struct channel *channel, tr_error *error)
+{
+    struct worker *worker = self->worker;
+    uint64_t bits = channel_bits(channel);
+    uint64_t ref;
+    tr_spawn_args args = {.size = sizeof args,
+                          .behavior = shared->behavior,
+                          .worker = -1,
+                          .setup_type = shared->setup_type,
+                          .setup = shared->setup,
+                          .error = error};
+    worker->channels.newborn = channel;
+    tr_status status = tr_self_try_spawn(self, &args, &ref);
+    bool was_born = !worker->channels.newborn;
+    worker->channels.newborn = NULL;
+    channel = tr__table_find(worker->system, bits);
+    if (!was_born || (channel && !channel->cell && channel->state == CHANNEL_DIALING)) {
+        if (channel)
+            tr__channel_free(channel);
+        if (status == TR_OK) {
+            tr_kill(self, tr_ref_from_bits(ref));
+            status = TR_NO_MEMORY;
+        }
+    }
+    return status;
+}
+
+/* The channel of a session is there: opens it, or lets it shake hands. */
+static void session_begin(struct channel *channel)
+{
+    const tr_endpoint *options = &channel->endpoint->options;
+    if (!channel->filter.table) {
+        tr__channel_opened(channel);
+        return;
+    }
+    channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, options->connect_ns);
+    tr__channel_arm(channel);
+}
+
+static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_accepted_ *message)
+{
+    struct listener_shared *shared = deck->shared;
+    struct worker *worker = self->worker;
+    struct channel *channel;
+    tr_error error = {.status = TR_OK};
+    tr_status status = channel_make(worker, shared, message, &channel);
+    if (status != TR_OK) {
+        uncount(shared, worker, message->worker, &message->peer);
+        tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
+        return TR_SAME;
+    }
+    channel->listener = tr__listener_share(shared);
+    channel->listener_worker = message->worker;
+    channel->accepted_from = message->peer;
+    uint64_t bits = channel_bits(channel);
+    status = session_spawn(self, shared, channel, &error);
+    if (status != TR_OK)
+        tr_log_warn(self,
+                    "a session did not start: %s: %s",
+                    tr_status_name(status),
+                    error.status ? error.text : tr_status_text(status));
+    /* Its set-up may have closed it. */
+    channel = tr__table_find(worker->system, bits);
+    if (channel && channel->cell && channel->state == CHANNEL_DIALING)
+        session_begin(channel);
+    return TR_SAME;
+}
+
+static tr_directive stop_session(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_STOP_CHILD;
+}
+
+TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
+            TR_ON(tr_accepted_, on_accepted), TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = stop_session),
+            TR_OPTIONS(.is_pinned = true));
+
+/* ---- Listeners. ---- */
+
+struct listener {
+    struct listener_shared *shared;
+    tr_channel channel;
+    uint32_t turn; /* the worker that is next among equals */
+    bool is_paused;
+    tr_time logged_ns;
+    tr_deck_ref *decks; /* by worker; nobody: not there yet */
+};
+
+static void listener_end(void *data)
+{
+    struct listener_shared *shared = data;
+    tr__listener_hide(shared);
+    tr__listener_shared_drop(shared);
+}
+
+static tr_next listener_set_up(tr_self *self, struct listener *listener,
+                               const struct tr_listener_open_ *message)
+{
+    const tr_platform *platform = self->worker->loop.platform;
+    struct listener_shared *shared = (struct listener_shared *)(uintptr_t)message->shared;
+    struct channel *channel;
+    tr_status status =
+        tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
+    if (status == TR_OK) {
+        tr__channel_change(channel, CHANNEL_OPEN);
+        status = tr__channel_watch(channel, message->fd);
+    }
+    if (status != TR_OK) {
+        platform->socket_close(platform, message->fd, false);
+        return tr_fail(self, status, "cannot watch a listener: %s", tr_status_text(status));
+    }
+    listener->shared = tr__listener_share(shared);
+    shared->ref = self->cell->identity;
+    tr__listener_show(shared);
+    tr_at_end(self, shared, listener_end);
+    listener->channel = (tr_channel){channel_bits(channel)};
+    listener->decks = tr_alloc(self, shared->worker_count * sizeof *listener->decks);
+    memset(listener->decks, 0, shared->worker_count * sizeof *listener->decks);
+    return TR_SAME;
+}
+
+/* Returns the open worker with the fewest sessions; of several, the next in turn. */
+static uint32_t choose(struct listener *listener, uint32_t open)
+{
+    const struct listener_shared *shared = listener->shared;
+    uint32_t best = listener->turn++ % open;
+    uint32_t fewest = atom32_load(&shared->counts[best], ATOM_RELAXED);
+    for (uint32_t i = 1; i < open; i++) {
+        uint32_t worker = (best + i) % open;
+        uint32_t count = atom32_load(&shared->counts[worker], ATOM_RELAXED);
+        if (count < fewest) {
+            best = worker;
+            fewest = count;
+            i = 0;
+            if (!fewest)
+                break;
+        }
+    }
+    return best;
+}
+
+/* Gives a connection to a deck. It is counted already. */
+static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t worker, int fd,
+                         tr_address peer)
+{
+    struct listener_shared *shared = listener->shared;
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_deck_ref *deck = &listener->decks[worker];
+    tr_status status = TR_OK;
+    if (tr_is_nobody(*deck)) {
+        char name[24];
+        struct tr_deck_open_ open = {.shared = (uintptr_t)shared};
+        snprintf(name, sizeof name, "deck-%u", (unsigned)worker);
+        tr_spawn_args args = {.size = sizeof args,
+                              .behavior = &tr_behavior_tr_deck,
+                              .name = name,
+                              .worker = (int)worker,
+                              .setup_type = &tr_type_tr_deck_open_,
+                              .setup = &open};
+        status = tr_self_try_spawn(self, &args, &deck->bits);
+    }
+    if (status == TR_OK)
+        status = tr_tell(self, *deck, tr_accepted_, .fd = fd, .worker = worker, .peer = peer);
+    if (status == TR_OK)
+        return;
+    platform->socket_close(platform, fd, true);
+    uncount(shared, self->worker, worker, &peer);
+    tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
+}
+
+/* There are no descriptors: says so, and tries again later. */
+static void wait_for_descriptors(tr_self *self, struct listener *listener)
+{
+    tr_time now = tr_now(self);
+    if (!listener->logged_ns || now - listener->logged_ns >= ACCEPT_LOG_NS) {
+        listener->logged_ns = now;
+        tr_log_warn(self, "no more connections: the process has no file descriptors left");
+    }
+    tr_timer_once(self, "again", ACCEPT_AGAIN_NS, tr_accept_again_);
+}
+
+/* Accepts up to ACCEPTS_MAX connections. */
+static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
+{
+    struct listener_shared *shared = listener->shared;
+    const tr_platform *platform = self->worker->loop.platform;
+    uint32_t max = shared->endpoint->options.connections_max;
+    uint32_t open = system_open_workers(self->worker->system);
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
+        int fd;
+        tr_address peer = {.family = TR_FAMILY_NONE};
+        if (max && atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
+            atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* partner: uncount */
+            if (atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
+                channel->flags |= CHANNEL_PAUSED;
+                return;
+            }
+        }
+        tr_status status = platform->socket_accept(platform, channel->fd, &fd, &peer);
+        if (status == TR_RESET)
+            continue;
+        if (status == TR_LIMIT || status == TR_NO_MEMORY) {
+            channel->flags |= CHANNEL_PAUSED;
+            wait_for_descriptors(self, listener);
+            return;
+        }
+        if (status != TR_OK) {
+            channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+            return;
+        }
+        if (!tr__listener_count_peer(shared, &peer)) {
+            platform->socket_close(platform, fd, true);
+            continue;
+        }
+        uint32_t worker = choose(listener, open);
+        atom32_fetch_add(&shared->counts[worker], 1, ATOM_RELAXED);
+        atom32_fetch_add(&shared->total, 1, ATOM_RELAXED);
+        hand_to_deck(self, listener, worker, fd, peer);
+    }
+}
+
+static tr_next on_acceptable(tr_self *self, struct listener *listener,
+                             const struct tr_acceptable_ *message)
+{
+    struct channel *channel;
+    if (!listener->is_paused && tr__channel_of(self, message->channel, &channel) == TR_OK)
+        accept_all(self, listener, channel);
+    return TR_SAME;
+}
+
+/* Looks again whether there are connections. */
+static void look_again(tr_self *self, struct listener *listener)
+{
+    struct channel *channel;
+    if (tr__channel_of(self, listener->channel, &channel) != TR_OK)
+        return;
+    channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
+    if (listener->is_paused)
+        channel->flags |= CHANNEL_PAUSED;
+    tr__channel_call(channel);
+}
+
+static tr_next on_order(tr_self *self, struct listener *listener,
+                        const struct tr_listener_order_ *message)
+{
+    if (message->what != ORDER_LOOK)
+        listener->is_paused = message->what == ORDER_PAUSE;
+    look_again(self, listener);
+    return TR_SAME;
+}
+
+static tr_next on_again(tr_self *self, struct listener *listener)
+{
+    look_again(self, listener);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(tr_listener, struct listener, TR_SETUP_WITH(tr_listener_open_, listener_set_up),
+            TR_ON(tr_acceptable_, on_acceptable), TR_ON(tr_listener_order_, on_order),
+            TR_ON(tr_accept_again_, on_again), TR_SUPERVISE(TR_ONE_FOR_ONE),
+            TR_OPTIONS(.is_pinned = true, .restart = TR_TEMPORARY));
+
+/* ---- Listening. ---- */
+
+/* Whether sessions of a behavior would ever notice their connection. */
+static bool is_session(const tr_behavior *behavior)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *handler =
+            (const tr_handler *)(const void *)((const char *)behavior->handlers +
+                                               i * behavior->handler_size);
+        if (tr_type_is_equal(handler->type, &tr_type_tr_received) ||
+            tr_type_is_equal(handler->type, &tr_type_tr_opened))
+            return true;
+    }
+    return false;
+}
+
+static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, int *fd,
+                             tr_address *address)
+{
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_socket_spec spec = {.size = sizeof spec,
+                           .role = TR_SOCKET_LISTEN,
+                           .reuses_port = options->reuses_port,
+                           .only_v6 = options->only_v6,
+                           .delays = options->delays,
+                           .backlog = options->backlog,
+                           .stall_ns = options->stall_ns};
+    if (options->kind == TR_ENDPOINT_UNIX || strncmp(options->address, "fd:", 3) == 0) {
+        spec.path = options->address;
+        spec.address.family = TR_FAMILY_UNIX;
+    } else {
+        tr_status status = tr_address_parse(options->address, &spec.address);
+        if (status != TR_OK)
+            return status;
+    }
+    tr_status status = platform->socket_open(platform, &spec, fd);
+    if (status == TR_OK)
+        (void)platform->socket_address(platform, *fd, false, address);
+    return status;
+}
+
+/* Makes the listener of a record whose socket is open. Takes the descriptor. */
+static tr_status listener_spawn(struct tr_self *self, struct listener_shared *shared, int fd,
+                                uint64_t *ref)
+{
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_error error = {.status = TR_OK};
+    struct tr_listener_open_ open = {.shared = (uintptr_t)shared, .fd = fd};
+    tr_spawn_args args = {.size = sizeof args,
+                          .behavior = &tr_behavior_tr_listener,
+                          .worker = -1,
+                          .setup_type = &tr_type_tr_listener_open_,
+                          .setup = &open,
+                          .error = &error};
+    tr_status status = tr_self_try_spawn(self, &args, ref);
+    if (status == TR_INIT_FAILED && error.status != TR_OK)
+        return error.status; /* the set-up has closed the descriptor */
+    if (status != TR_OK)
+        platform->socket_close(platform, fd, false);
+    return status;
+}
+
+tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
+{
+    TURN_VERB(self);
+    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits ||
+        !is_session(args->behavior))
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = self->worker->system;
+    struct endpoint *endpoint;
+    struct listener_shared *shared = NULL;
+    int fd = -1;
+    tr_status status = tr__endpoint_new(&system->source, args->at, &endpoint);
+    if (status != TR_OK)
+        return status;
+    int kind = endpoint->options.kind;
+    bool is_stream = kind == TR_ENDPOINT_TCP || kind == TR_ENDPOINT_TLS || kind == TR_ENDPOINT_UNIX;
+    if (!is_stream)
+        status = TR_INVALID_ARGUMENT;
+    if (status == TR_OK && kind == TR_ENDPOINT_TLS)
+        status = tr__secure_prepare(self, endpoint, true);
+    if (status == TR_OK)
+        status = tr__listener_shared_new(system, endpoint, args, &shared);
+    if (status == TR_OK)
+        status = socket_make(self, &endpoint->options, &fd, &shared->address);
+    if (status == TR_OK)
+        status = listener_spawn(self, shared, fd, ref_bits);
+    if (shared)
+        tr__listener_shared_drop(shared);
+    tr__endpoint_drop(&system->source, endpoint);
+    return status;
+}
+
+tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
+{
+    TURN_VERB(self);
+    uint64_t ref = 0;
+    tr_status status = tr_self_try_listen(self, args, &ref);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "cannot listen at %s: %s",
+                 args && args->at && args->at->address ? args->at->address : "no address",
+                 tr_status_text(status));
+    return tr_ref_from_bits(ref);
+}
+
+/* ---- What is known of a listener. ---- */
+
+tr_address tr_listener_address(tr_self *self, tr_listener_ref listener)
+{
+    TURN_VERB(self);
+    tr_address address = {.family = TR_FAMILY_NONE};
+    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
+    if (shared) {
+        address = shared->address;
+        tr__listener_shared_drop(shared);
+    }
+    return address;
+}
+
+size_t tr_listener_count(tr_self *self, tr_listener_ref listener)
+{
+    TURN_VERB(self);
+    size_t count = 0;
+    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
+    if (shared) {
+        count = atom32_load(&shared->total, ATOM_RELAXED);
+        tr__listener_shared_drop(shared);
+    }
+    return count;
+}
+
+void tr_listener_pause(tr_self *self, tr_listener_ref listener)
+{
+    TURN_VERB(self);
+    tr_tell(self, listener, tr_listener_order_, .what = ORDER_PAUSE);
+}
+
+void tr_listener_resume(tr_self *self, tr_listener_ref listener)
+{
+    TURN_VERB(self);
+    tr_tell(self, listener, tr_listener_order_, .what = ORDER_RESUME);
+}
+
+tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener)
+{
+    TURN_VERB(self);
+    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
+    if (!shared)
+        return TR_STOPPED;
+    char why[240] = "";
+    tr_status status = tr__secure_reload(shared->endpoint, why, sizeof why);
+    if (status == TR_TLS_FAILED)
+        tr_log_error(self, "certificates were not reloaded, the old ones stay: %s", why);
+    tr__listener_shared_drop(shared);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Listeners: an actor that accepts connections, and one deck on each worker, the parent of the sessions there.
+ *
+ * The listener accepts a connection, chooses the worker with the fewest sessions, and sends the descriptor to the
+ * deck of that worker. The deck makes the channel and spawns the session below itself, so that a session and
+ * its parent are on one worker. What all of them need is in a struct listener_shared. It counts the
+ * sessions: each count is written by workers as sessions begin and end, and read by the listener.
+ */
+#ifndef NET_LISTENER_H
+#define NET_LISTENER_H
+
+#include "net/channel.h"
+
+/** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
+void tr__session_uncount(struct channel *channel);
+
+#endif

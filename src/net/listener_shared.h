@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a listener, its decks and its sessions share. */
+#ifndef NET_LISTENER_SHARED_H
+#define NET_LISTENER_SHARED_H
+
+#include "actor/cell/system.h"
+#include "net/endpoint.h"
+
+#include <troupe/net.h>
+
+/** Connections of one address, for connections_per_peer_max. */
+struct peer_count {
+    struct peer_count *next;
+    tr_address address; /* without port */
+    uint32_t count;
+};
+
+enum { PEER_BUCKETS = 64 };
+
+struct listener_shared {
+    struct list link; /* in the list of all listeners of the system */
+    atom32 users;
+    struct tr_system *system;
+    struct endpoint *endpoint;
+    const tr_behavior *behavior; /* of the sessions */
+    const tr_type *setup_type;
+    void *setup;        /* a copy; NULL: none */
+    uint64_t ref;       /* of the listener */
+    tr_address address; /* where it listens */
+    atom32 total;       /* sessions, those on their way to a deck included */
+    atom32 is_full;     /* the listener waits until a session ends */
+    struct lock lock;   /* of `peers` */
+    struct peer_count *peers[PEER_BUCKETS];
+    uint32_t worker_count;
+    atom32 counts[]; /* by worker */
+};
+
+/** Makes the record. It shares the endpoint. TR_NO_MEMORY, TR_TOO_LARGE. */
+TR_MUST_CHECK tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
+                                                const tr_listen_args *args,
+                                                struct listener_shared **made);
+struct listener_shared *tr__listener_share(struct listener_shared *shared);
+/** Any thread. */
+void tr__listener_shared_drop(struct listener_shared *shared);
+
+/** Finds the record of a listener, with one user more; NULL: it has ended. Any thread. */
+struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
+/** Makes it known under its ref, and no more. Any thread. */
+void tr__listener_show(struct listener_shared *shared);
+void tr__listener_hide(struct listener_shared *shared);
+
+/** Counts a connection. False: its address has too many. TR_NO_MEMORY counts as too many. */
+bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
+void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);
+
+#endif

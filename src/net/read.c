@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The verbs that read. */
+#include <troupe/net.h>
+
+#include "actor/cell/verb.h"
+#include "actor/turn/turn.h"
+#include "base/assert.h"
+#include "net/input.h"
+#include "net/wait.h"
+
+/* Why a read of a channel that has ended gives nothing. */
+static tr_status end_status(const struct channel *channel)
+{
+    if (channel->state == CHANNEL_LINGERING)
+        return TR_CLOSED;
+    return channel->status == TR_OK ? TR_CLOSED : channel->status;
+}
+
+/*
+ * Takes a piece, and waits for it. TR_CLOSED with *is_cut: the other side has ended amid the piece. Turns get what has come
+ * in the order in which they began to wait.
+ */
+static tr_status take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
+                      tr_bytes *piece, bool *is_cut)
+{
+    struct channel *channel;
+    *is_cut = false;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    if (channel->kind != CHANNEL_STREAM)
+        return TR_INVALID_ARGUMENT;
+    bool is_first = list_is_empty(&channel->readers);
+    for (;;) {
+        if (channel->state == CHANNEL_LINGERING)
+            return TR_CLOSED;
+        status = TR_WOULD_BLOCK;
+        bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
+        if (may_read && is_first)
+            status = tr__input_take(self, channel, cutter, piece, is_cut);
+        if (status == TR_CLOSED && channel->state == CHANNEL_ENDED)
+            return end_status(channel);
+        if (status != TR_WOULD_BLOCK)
+            break;
+        status = tr__channel_park(self, channel, &channel->readers, NULL);
+        if (status != TR_OK)
+            return status;
+        is_first = true; /* it was woken because it is the first */
+    }
+    /* The next turn that waits may have something to read. */
+    if (!list_is_empty(&channel->readers) && status == TR_OK &&
+        (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel)))
+        tr__waits_wake_one(&channel->readers);
+    if (status != TR_OK)
+        tr__channel_end(channel, status, NULL);
+    return status;
+}
+
+/* As the verbs that return bool: false at an end in order, and no return for all else. */
+static bool take_or_end(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
+                        tr_bytes *piece, const char *verb)
+{
+    bool is_cut;
+    tr_status status = take(self, handle, cutter, piece, &is_cut);
+    if (status == TR_OK)
+        return true;
+    if (status == TR_CLOSED && !is_cut)
+        return false;
+    tr_crash(self, status, "%s: %s", verb, tr_status_text(status));
+}
+
+bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes)
+{
+    TURN_VERB(self);
+    static const struct cutter cutter = {.how = CUT_PIECE};
+    return take_or_end(self, channel, &cutter, bytes, "tr_read");
+}
+
+bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes)
+{
+    TURN_VERB(self);
+    const struct cutter cutter = {.how = CUT_EXACTLY, .size = size};
+    if (!size) {
+        *bytes = (tr_bytes){"", 0};
+        return true;
+    }
+    return take_or_end(self, channel, &cutter, bytes, "tr_read_exactly");
+}
+
+bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line)
+{
+    TURN_VERB(self);
+    static const struct cutter cutter = {.how = CUT_LINE};
+    return take_or_end(self, channel, &cutter, line, "tr_read_line");
+}
+
+bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes)
+{
+    TURN_VERB(self);
+    const struct cutter cutter = {.how = CUT_UNTIL, .end = end};
+    if (!end.size)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_read_until: no bytes to look for");
+    return take_or_end(self, channel, &cutter, bytes, "tr_read_until");
+}
+
+tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes)
+{
+    TURN_VERB(self);
+    static const struct cutter cutter = {.how = CUT_PIECE};
+    bool is_cut;
+    return take(self, channel, &cutter, bytes, &is_cut);
+}
+
+void tr_unread(tr_self *self, tr_channel handle, size_t size)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status == TR_NOT_OWNER)
+        tr_crash(self, status, "tr_unread: %s", tr_status_text(status));
+    if (status == TR_OK && !tr__input_unread(channel, size))
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_unread: %zu bytes are more than were read", size);
+}
+
+void tr_channel_within(tr_self *self, tr_channel handle, tr_time ns)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status == TR_NOT_OWNER || ns < 0)
+        tr_crash(self, ns < 0 ? TR_INVALID_ARGUMENT : status, "tr_channel_within: no such channel");
+    if (status == TR_OK)
+        channel->within_ns = ns;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/wait.h"
+
+#include "actor/turn/park.h"
+
+tr_status tr__channel_park(struct tr_self *self, struct channel *channel, struct list *waits,
+                           const char *where)
+{
+    struct channel_wait wait = {.self = self};
+    tr_status status = turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    tr_time deadline_ns = TR_NEVER;
+    if (channel->within_ns)
+        deadline_ns = timer_deadline(clock_bound(&self->worker->clock), channel->within_ns);
+    list_push_last(waits, &wait.link);
+    status = turn_park_at(self, deadline_ns, where);
+    list_remove(&wait.link);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The verbs that write, and those that end a channel. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <troupe/net.h>
+
+#include "actor/cell/verb.h"
+#include "actor/turn/park.h"
+#include "actor/turn/turn.h"
+#include "base/assert.h"
+#include "net/output.h"
+#include "net/wait.h"
+
+/* ---- Writing. ---- */
+
+/* Finds a channel to which this turn may write. */
+static tr_status writable(struct tr_self *self, tr_channel handle, struct channel **found)
+{
+    tr_status status = tr__channel_of(self, handle, found);
+    if (status != TR_OK)
+        return status;
+    const struct channel *channel = *found;
+    if (channel->kind != CHANNEL_STREAM)
+        return TR_INVALID_ARGUMENT;
+    if (channel->state == CHANNEL_ENDED)
+        return channel->status == TR_OK ? TR_CLOSED : channel->status;
+    if (channel->state == CHANNEL_LINGERING || channel_has(channel, CHANNEL_FINISHING))
+        return TR_CLOSED;
+    return TR_OK;
+}
+
+/* Waits as a barrier until half of the output is sent. */
+static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel)
+{
+    bool is_barrier = self->is_barrier;
+    if (!is_barrier && turn_may_park(self) == TR_OK && tr__turn_prepare(self))
+        tr__barrier_begin(self);
+    tr_status status = tr__channel_park(self, channel, &channel->writers, NULL);
+    if (!is_barrier && self->is_barrier)
+        tr__barrier_end(self);
+    return status;
+}
+
+/*
+ * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. The
+ * channel may be gone afterwards: finds it again.
+ */
+static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t size,
+                               struct channel **found)
+{
+    tr_status status = writable(self, handle, found);
+    while (status == TR_OK && (*found)->output.size >= (*found)->endpoint->options.output_max) {
+        struct channel *channel = *found;
+        size_t max = channel->endpoint->options.output_max;
+        if (channel->state == CHANNEL_OPEN)
+            tr__output_flush(channel);
+        if (channel->output.size < max)
+            break;
+        if (turn_may_park(self) == TR_NOT_IN_A_TURN)
+            return channel->output.size + size > TR_OUTPUT_EXTRA * max ? TR_LIMIT : TR_OK;
+        status = wait_for_capacity(self, channel);
+        if (status == TR_OK)
+            status = writable(self, handle, found);
+    }
+    return status == TR_OK ? writable(self, handle, found) : status;
+}
+
+/* Writes what the framing puts before a piece. TR_TOO_LARGE, TR_NO_MEMORY. */
+static tr_status put_head(struct channel *channel, size_t size)
+{
+    const tr_framing *framing = channel->endpoint->options.framing;
+    unsigned char head[TR_FRAME_HEAD_MAX];
+    if (!framing || !framing->head)
+        return TR_OK;
+    size_t length = framing->head(framing, size, head);
+    if (length == SIZE_MAX)
+        return TR_TOO_LARGE;
+    TR_ASSERT(length <= sizeof head);
+    return tr__output_append(channel, head, length);
+}
+
+static tr_status put(struct channel *channel, tr_bytes bytes)
+{
+    tr_status status = put_head(channel, bytes.size);
+    return status == TR_OK ? tr__output_append(channel, bytes.data, bytes.size) : status;
+}
+
+tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = make_capacity(self, handle, bytes.size, &channel);
+    return status == TR_OK ? put(channel, bytes) : status;
+}
+
+tr_status tr_write_text(tr_self *self, tr_channel handle, const char *text)
+{
+    TURN_VERB(self);
+    return tr_write(self, handle, (tr_bytes){text, strlen(text)});
+}
+
+tr_status tr_print(tr_self *self, tr_channel handle, const char *format, ...)
+{
+    TURN_VERB(self);
+    char few[256];
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(few, sizeof few, format, arguments);
+    va_end(arguments);
+    tr_status status = TR_INVALID_ARGUMENT;
+    if (length >= 0 && (size_t)length < sizeof few) {
+        status = tr_write(self, handle, (tr_bytes){few, (size_t)length});
+    } else if (length >= 0) {
+        char *text = tr_scratch(self, (size_t)length + 1);
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+        status = tr_write(self, handle, (tr_bytes){text, (size_t)length});
+    }
+    va_end(again);
+    return status;
+}
+
+tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (!buffer)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
+    if (status == TR_OK)
+        status = put_head(channel, tr_buffer_size(buffer));
+    return status == TR_OK ? tr__output_append_buffer(channel, buffer) : status;
+}
+
+tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = writable(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    if (channel->output.size >= channel->endpoint->options.output_max) {
+        if (channel->state == CHANNEL_OPEN)
+            tr__output_flush(channel);
+        status = writable(self, handle, &channel);
+        if (status != TR_OK)
+            return status;
+        if (channel->output.size >= channel->endpoint->options.output_max) {
+            channel->flags |= CHANNEL_DRAINS;
+            return TR_LIMIT;
+        }
+    }
+    return put(channel, bytes);
+}
+
+void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = make_capacity(self, handle, size, &channel);
+    if (status == TR_CLOSED || status == TR_RESET) /* what is written to it goes nowhere */
+        return tr_scratch(self, size);
+    if (status == TR_OK && channel->endpoint->options.framing &&
+        channel->endpoint->options.framing->head)
+        status = TR_NOT_SUPPORTED;
+    void *memory = status == TR_OK ? tr__output_reserve(channel, size) : NULL;
+    if (!memory)
+        tr_crash(self, status == TR_OK ? TR_NO_MEMORY : status, "tr_reserve: %zu bytes", size);
+    return memory;
+}
+
+void tr_commit(tr_self *self, tr_channel handle, size_t size)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (!size || writable(self, handle, &channel) != TR_OK)
+        return;
+    const struct out_page *last = channel->output.last;
+    if (!last || last->buffer || last->capacity - last->end < size)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_commit: %zu bytes were not reserved", size);
+    tr__output_commit(channel, size);
+}
+
+tr_status tr_flush(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    tr_status status = writable(self, handle, &channel);
+    if (status == TR_OK && channel->state == CHANNEL_OPEN)
+        tr__output_flush(channel);
+    while (status == TR_OK) {
+        status = writable(self, handle, &channel);
+        if (status != TR_OK || tr__output_is_empty(channel))
+            return status;
+        status = tr__channel_park(self, channel, &channel->writers, NULL);
+    }
+    return status;
+}
+
+/* ---- The end. ---- */
+
+/* Finds a channel of this turn for a verb that ends it. False: it has ended. */
+static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
+                   struct channel **channel)
+{
+    tr_status status = tr__channel_of(self, handle, channel);
+    if (status == TR_NOT_OWNER)
+        tr_crash(self, status, "%s: %s", verb, tr_status_text(status));
+    return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
+}
+
+void tr_finish(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (ending(self, handle, "tr_finish", &channel) && channel->kind == CHANNEL_STREAM)
+        tr__channel_finish(channel);
+}
+
+void tr_close(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (ending(self, handle, "tr_close", &channel))
+        tr__channel_close(channel);
+}
+
+void tr_reset(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    if (ending(self, handle, "tr_reset", &channel))
+        tr__channel_reset(channel);
+}
+
+size_t tr_output_size(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    return tr__channel_of(self, handle, &channel) == TR_OK ? channel->output.size : 0;
+}
