@@ -83,7 +83,9 @@ typedef struct tr_packet {
 enum {
     TR_IO_IN = 1,  /* it can be read, or accepted from */
     TR_IO_OUT = 2, /* it can be written to, or its connect has ended */
-    TR_IO_END = 4  /* the other side has ended or reset it; what it sent before can still be read */
+    /* the other side has ended or reset it; what it sent before can still be read. Of datagrams: an
+       earlier one was not taken */
+    TR_IO_END = 4
 };
 
 /** An event of io_poll. */
@@ -167,7 +169,9 @@ struct tr_platform {
      * Makes a socket. TR_OK: it listens, is bound, or is connected. TR_WOULD_BLOCK: it connects, and
      * TR_IO_OUT says when socket_outcome knows more; *fd is set too. TR_ADDRESS_IN_USE,
      * TR_ADDRESS_INVALID, TR_NOT_PERMITTED, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_LIMIT (no
-     * descriptors), TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT.
+     * descriptors, or the listener at a path has as many waiting connections as its backlog says),
+     * TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT. A socket file on which no process listens
+     * any more is replaced. A path that begins with '@' is an abstract name.
      * Any thread. Does not wait.
      */
     tr_status (*socket_open)(const tr_platform *platform, const tr_socket_spec *spec, int *fd);
@@ -179,7 +183,8 @@ struct tr_platform {
     tr_status (*socket_outcome)(const tr_platform *platform, int fd);
     /**
      * Accepts a connection. TR_WOULD_BLOCK: there is none. TR_LIMIT: no descriptors or no memory, try
-     * again later. TR_RESET: that connection has ended already, try the next one.
+     * again later. TR_RESET: that connection has ended already, try the next one. `peer` may be
+     * NULL.
      * Any thread. Does not wait.
      */
     tr_status (*socket_accept)(const tr_platform *platform, int fd, int *accepted,
@@ -192,23 +197,25 @@ struct tr_platform {
     tr_status (*socket_receive)(const tr_platform *platform, int fd, void *to, size_t size,
                                 size_t *got);
     /**
-     * Sends pieces one after the other. TR_OK with *sent less than all: the rest would block.
-     * TR_WOULD_BLOCK: nothing was sent. TR_RESET, TR_TIMEOUT, TR_UNREACHABLE.
+     * Sends pieces one after the other. TR_OK with *sent less than all: the rest would block, or
+     * the next call says what is wrong. TR_WOULD_BLOCK: nothing was sent. TR_RESET, TR_TIMEOUT,
+     * TR_UNREACHABLE, TR_NO_MEMORY.
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_send)(const tr_platform *platform, int fd, const tr_bytes *pieces,
                              size_t count, size_t *sent);
     /**
-     * Receives up to `max` datagrams. *lost is how many the kernel has dropped so far, if it says so.
-     * TR_WOULD_BLOCK, TR_CONNECT_REFUSED (an earlier one was not taken; the next call continues).
+     * Receives up to `max` datagrams, some of them at once: the next call may have more. *lost is
+     * how many the kernel had dropped when the last of these came. TR_WOULD_BLOCK,
+     * TR_CONNECT_REFUSED (an earlier one was not taken; the next call continues).
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_receive_many)(const tr_platform *platform, int fd, tr_packet *packets,
                                      size_t max, size_t *count, uint64_t *lost);
     /**
-     * Sends up to `count` datagrams, and sets *sent. The first one that cannot be sent ends the call:
-     * if it is packets[0], the status says why: TR_WOULD_BLOCK, TR_TOO_LARGE, TR_UNREACHABLE,
-     * TR_CONNECT_REFUSED, TR_NOT_PERMITTED.
+     * Sends up to `count` datagrams, and sets *sent; the rest is for the next call. One that cannot
+     * be sent ends the call. If it is packets[0], the status says why: TR_WOULD_BLOCK,
+     * TR_TOO_LARGE, TR_UNREACHABLE, TR_CONNECT_REFUSED, TR_NOT_PERMITTED, TR_ADDRESS_INVALID.
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_send_many)(const tr_platform *platform, int fd, const tr_packet *packets,
@@ -216,7 +223,8 @@ struct tr_platform {
     /** Says to the other side that nothing more is sent. Any thread. Does not wait. */
     void (*socket_finish)(const tr_platform *platform, int fd);
     /**
-     * Closes a descriptor. resets: what was not sent is dropped, and the other side sees a reset.
+     * Closes a descriptor. resets: what was not sent is dropped, and the other side of a TCP
+     * connection sees a reset. A UNIX socket can only end.
      * Any thread. Does not wait.
      */
     void (*socket_close)(const tr_platform *platform, int fd, bool resets);
@@ -249,7 +257,8 @@ struct tr_platform {
 
     /**
      * Looks up a name, or reads an address of numbers. `port` goes into each address.
-     * TR_ADDRESS_INVALID: nobody has this name. TR_TIMEOUT: no answer, try again later. TR_NO_MEMORY.
+     * TR_ADDRESS_INVALID: nobody has this name. TR_TIMEOUT: no answer, try again later. TR_LIMIT (no
+     * descriptors), TR_NO_MEMORY.
      * Any thread. May wait, for seconds; the runtime calls it on a helper thread.
      */
     tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,

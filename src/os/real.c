@@ -4,10 +4,14 @@
 
 #include "os/clock.h"
 #include "os/cpu.h"
+#include "os/datagram.h"
 #include "os/log.h"
 #include "os/memory.h"
 #include "os/parker.h"
 #include "os/random.h"
+#include "os/resolve.h"
+#include "os/socket.h"
+#include "os/socket_open.h"
 #include "os/thread.h"
 
 static void *real_resize(const tr_platform *platform, void *memory, size_t size)
@@ -35,9 +39,20 @@ static const tr_platform real_table = {
     .parker_fd = tr__real_parker_fd,
     .thread_cpu = tr__real_thread_cpu,
     .parker_alarm = tr__real_parker_alarm,
+    .socket_open = tr__real_socket_open,
+    .socket_outcome = tr__real_socket_outcome,
+    .socket_accept = tr__real_socket_accept,
+    .socket_receive = tr__real_socket_receive,
+    .socket_send = tr__real_socket_send,
+    .socket_receive_many = tr__real_socket_receive_many,
+    .socket_send_many = tr__real_socket_send_many,
+    .socket_finish = tr__real_socket_finish,
+    .socket_close = tr__real_socket_close,
+    .socket_address = tr__real_socket_address,
     .io_watch = tr__real_io_watch,
     .io_unwatch = tr__real_io_unwatch,
     .io_poll = tr__real_io_poll,
+    .resolve = tr__real_resolve,
 };
 
 const tr_platform *tr_platform_real(void)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/datagram.h"
+
+#include "os/socket.h"
+#include "os/socket_address.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { DATAGRAMS_MAX = 32 }; /* of one system call; it keeps the stack small */
+
+/* The arguments of the kernel for one datagram. Of the address of a UNIX socket only the family matters. */
+struct datagram {
+    struct iovec piece;
+    struct sockaddr_in6 address;
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t))];
+};
+
+/* The number of dropped datagrams that came with this one; 0 if none did. */
+static uint64_t lost_of(struct msghdr *message)
+{
+    uint32_t lost = 0;
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(message); at; at = CMSG_NXTHDR(message, at)) {
+        if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SO_RXQ_OVFL)
+            memcpy(&lost, CMSG_DATA(at), sizeof lost);
+    }
+    return lost;
+}
+
+static void address_read(const struct msghdr *message, tr_address *address)
+{
+    union socket_address from;
+    memcpy(&from, message->msg_name, sizeof(struct sockaddr_in6));
+    (void)tr__socket_address_read(&from, message->msg_namelen, address);
+}
+
+tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_packet *packets,
+                                       size_t max, size_t *count, uint64_t *lost)
+{
+    (void)platform;
+    struct mmsghdr headers[DATAGRAMS_MAX];
+    struct datagram datagrams[DATAGRAMS_MAX];
+    size_t asked = max < DATAGRAMS_MAX ? max : DATAGRAMS_MAX;
+    if (!asked)
+        return TR_INVALID_ARGUMENT;
+    for (size_t i = 0; i < asked; i++) {
+        struct datagram *datagram = &datagrams[i];
+        datagram->piece =
+            (struct iovec){.iov_base = packets[i].data, .iov_len = packets[i].capacity};
+        headers[i] = (struct mmsghdr){.msg_hdr = {.msg_name = &datagram->address,
+                                                  .msg_namelen = sizeof datagram->address,
+                                                  .msg_iov = &datagram->piece,
+                                                  .msg_iovlen = 1,
+                                                  .msg_control = datagram->control,
+                                                  .msg_controllen = sizeof datagram->control}};
+    }
+    long got;
+    do {
+        /* MSG_TRUNC: the size of a datagram that was cut is its real one. */
+        got = syscall(SYS_recvmmsg, fd, headers, asked, MSG_DONTWAIT | MSG_TRUNC, NULL);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return tr__socket_status(errno);
+    for (long i = 0; i < got; i++) {
+        packets[i].size = headers[i].msg_len;
+        address_read(&headers[i].msg_hdr, &packets[i].address);
+    }
+    *count = (size_t)got;
+    *lost = lost_of(&headers[got - 1].msg_hdr);
+    return TR_OK;
+}
+
+tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const tr_packet *packets,
+                                    size_t count, size_t *sent)
+{
+    (void)platform;
+    struct mmsghdr headers[DATAGRAMS_MAX];
+    struct iovec pieces[DATAGRAMS_MAX];
+    struct sockaddr_in6 addresses[DATAGRAMS_MAX];
+    size_t ready = 0;
+    for (; ready < count && ready < DATAGRAMS_MAX; ready++) {
+        const tr_packet *packet = &packets[ready];
+        socklen_t size = 0;
+        if (packet->address.family != TR_FAMILY_NONE) {
+            union socket_address to;
+            size = tr__socket_address_of(&packet->address, &to);
+            if (!size)
+                break;
+            memcpy(&addresses[ready], &to, size);
+        }
+        pieces[ready] = (struct iovec){.iov_base = packet->data, .iov_len = packet->size};
+        headers[ready] = (struct mmsghdr){.msg_hdr = {.msg_name = size ? &addresses[ready] : NULL,
+                                                      .msg_namelen = size,
+                                                      .msg_iov = &pieces[ready],
+                                                      .msg_iovlen = 1}};
+    }
+    if (!ready)
+        return count ? TR_ADDRESS_INVALID : TR_INVALID_ARGUMENT;
+    long done;
+    do {
+        done = syscall(SYS_sendmmsg, fd, headers, ready, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (done < 0 && errno == EINTR);
+    if (done < 0)
+        return tr__socket_status(errno);
+    *sent = (size_t)done;
+    return TR_OK;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/socket.h"
+
+#include "os/socket_address.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PIECES_MAX = 1024 }; /* of one system call: the limit of the kernel */
+
+/* The kernel reads the pieces as they are. */
+_Static_assert(sizeof(tr_bytes) == sizeof(struct iovec), "a piece is an iovec");
+_Static_assert(offsetof(tr_bytes, data) == offsetof(struct iovec, iov_base), "a piece is an iovec");
+_Static_assert(offsetof(tr_bytes, size) == offsetof(struct iovec, iov_len), "a piece is an iovec");
+
+static const struct {
+    int error;
+    tr_status status;
+} statuses[] = {
+    {0, TR_OK},
+    {EAGAIN, TR_WOULD_BLOCK},
+    {EWOULDBLOCK, TR_WOULD_BLOCK},
+    {EINPROGRESS, TR_WOULD_BLOCK},
+    {EALREADY, TR_WOULD_BLOCK},
+    {ECONNREFUSED, TR_CONNECT_REFUSED},
+    {ECONNRESET, TR_RESET},
+    {ECONNABORTED, TR_RESET},
+    {ENETRESET, TR_RESET},
+    {ENOTCONN, TR_RESET},
+    {EPIPE, TR_RESET},
+    {EPROTO, TR_RESET},
+    {ESHUTDOWN, TR_RESET},
+    {ETIMEDOUT, TR_TIMEOUT},
+    {EHOSTDOWN, TR_UNREACHABLE},
+    {EHOSTUNREACH, TR_UNREACHABLE},
+    {ENETDOWN, TR_UNREACHABLE},
+    {ENETUNREACH, TR_UNREACHABLE},
+    {ENONET, TR_UNREACHABLE},
+    {EADDRINUSE, TR_ADDRESS_IN_USE},
+    {EADDRNOTAVAIL, TR_ADDRESS_INVALID},
+    {EISDIR, TR_ADDRESS_INVALID},
+    {ELOOP, TR_ADDRESS_INVALID},
+    {ENAMETOOLONG, TR_ADDRESS_INVALID},
+    {ENODEV, TR_ADDRESS_INVALID}, /* the scope of an IPv6 address */
+    {ENOENT, TR_ADDRESS_INVALID},
+    {ENOTDIR, TR_ADDRESS_INVALID},
+    {EACCES, TR_NOT_PERMITTED},
+    {EPERM, TR_NOT_PERMITTED},
+    {EROFS, TR_NOT_PERMITTED},
+    {EDQUOT, TR_LIMIT},
+    {EMFILE, TR_LIMIT},
+    {ENFILE, TR_LIMIT},
+    {ENOSPC, TR_LIMIT},
+    {ENOBUFS, TR_NO_MEMORY},
+    {ENOMEM, TR_NO_MEMORY},
+    {EMSGSIZE, TR_TOO_LARGE},
+    {EAFNOSUPPORT, TR_NOT_SUPPORTED},
+    {EOPNOTSUPP, TR_NOT_SUPPORTED},
+    {EPFNOSUPPORT, TR_NOT_SUPPORTED},
+    {EPROTONOSUPPORT, TR_NOT_SUPPORTED},
+    {EPROTOTYPE, TR_NOT_SUPPORTED},
+    {ESOCKTNOSUPPORT, TR_NOT_SUPPORTED},
+};
+
+tr_status tr__socket_status(int error)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        if (statuses[i].error == error)
+            return statuses[i].status;
+    }
+    return TR_INVALID_ARGUMENT;
+}
+
+static int error_of_socket(int fd, int *error)
+{
+    socklen_t size = sizeof *error;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &size) == 0 ? 0 : errno;
+}
+
+tr_status tr__real_socket_outcome(const tr_platform *platform, int fd)
+{
+    (void)platform;
+    int error;
+    int failure = error_of_socket(fd, &error);
+    if (failure || error)
+        return tr__socket_status(failure ? failure : error);
+    union socket_address address;
+    socklen_t size = sizeof address;
+    if (getpeername(fd, &address.any, &size) == 0)
+        return TR_OK;
+    if (errno != ENOTCONN)
+        return tr__socket_status(errno);
+    /* It connects, or has failed and the error was read before. */
+    struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
+    return poll(&poll_fd, 1, 0) == 1 ? TR_RESET : TR_WOULD_BLOCK;
+}
+
+tr_status tr__socket_accept_status(int error)
+{
+    switch (error) {
+    case ENOBUFS:
+    case ENOMEM:
+        return TR_LIMIT;
+    /* Errors of the connection, not of the listener: accept(2) says to try again. */
+    case EPERM:
+    case ENOPROTOOPT:
+    case ETIMEDOUT:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case ENONET:
+        return TR_RESET;
+    default:
+        return tr__socket_status(error);
+    }
+}
+
+tr_status tr__real_socket_accept(const tr_platform *platform, int fd, int *accepted,
+                                 tr_address *peer)
+{
+    (void)platform;
+    union socket_address address;
+    socklen_t size = sizeof address;
+    long got;
+    do {
+        got = syscall(SYS_accept4,
+                      fd,
+                      peer ? &address : NULL,
+                      peer ? &size : NULL,
+                      SOCK_NONBLOCK | SOCK_CLOEXEC);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return tr__socket_accept_status(errno);
+    *accepted = (int)got;
+    if (peer)
+        (void)tr__socket_address_read(&address, size, peer);
+    return TR_OK;
+}
+
+tr_status tr__real_socket_receive(const tr_platform *platform, int fd, void *to, size_t size,
+                                  size_t *got)
+{
+    (void)platform;
+    if (size == 0)
+        return TR_INVALID_ARGUMENT; /* the result would look like an end */
+    long count;
+    do {
+        count = syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return tr__socket_status(errno);
+    *got = (size_t)count;
+    return TR_OK;
+}
+
+/* Sends pieces by one system call. Returns the number of bytes, or a negative error number. */
+static long pieces_send(int fd, const tr_bytes *pieces, size_t count)
+{
+    const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces, .msg_iovlen = count};
+    long sent;
+    do {
+        if (count == 1)
+            sent = syscall(SYS_sendto, fd, pieces->data, pieces->size, flags, NULL, 0);
+        else
+            sent = syscall(SYS_sendmsg, fd, &message, flags);
+    } while (sent < 0 && errno == EINTR);
+    return sent < 0 ? -errno : sent;
+}
+
+static size_t size_of(const tr_bytes *pieces, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += pieces[i].size;
+    return size;
+}
+
+tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_bytes *pieces,
+                               size_t count, size_t *sent)
+{
+    (void)platform;
+    size_t total = 0;
+    while (count > PIECES_MAX) {
+        long done = pieces_send(fd, pieces, PIECES_MAX);
+        if (done < 0 && !total)
+            return tr__socket_status((int)-done);
+        total += done > 0 ? (size_t)done : 0;
+        if (done < 0 || (size_t)done < size_of(pieces, PIECES_MAX)) {
+            *sent = total;
+            return TR_OK;
+        }
+        pieces += PIECES_MAX;
+        count -= PIECES_MAX;
+    }
+    long done = pieces_send(fd, pieces, count);
+    if (done < 0 && !total)
+        return tr__socket_status((int)-done);
+    *sent = total + (done > 0 ? (size_t)done : 0); /* the next call gives the error */
+    return TR_OK;
+}
+
+void tr__real_socket_finish(const tr_platform *platform, int fd)
+{
+    (void)platform;
+    (void)shutdown(fd, SHUT_WR); /* it fails if the connection has ended */
+}
+
+void tr__real_socket_close(const tr_platform *platform, int fd, bool resets)
+{
+    (void)platform;
+    const struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    if (resets)
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+    (void)close(fd);
+}
+
+tr_status tr__real_socket_address(const tr_platform *platform, int fd, bool of_peer,
+                                  tr_address *address)
+{
+    (void)platform;
+    union socket_address found;
+    socklen_t size = sizeof found;
+    int result = of_peer ? getpeername(fd, &found.any, &size) : getsockname(fd, &found.any, &size);
+    if (result != 0)
+        return errno == EINVAL ? TR_RESET : tr__socket_status(errno);
+    return tr__socket_address_read(&found, size, address) ? TR_OK : TR_INVALID_ARGUMENT;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Addresses between tr_address and what the kernel takes.
+ */
+#ifndef OS_SOCKET_ADDRESS_H
+#define OS_SOCKET_ADDRESS_H
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <troupe/address.h>
+
+/** An address of the kernel, of any family that is supported here. */
+union socket_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    struct sockaddr_un path;
+};
+
+/** Returns the size of the address that is written to `to`; 0 if `from` is no address of an IP family. */
+socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to);
+
+/**
+ * Writes the address of a UNIX socket, '@' first for an abstract name. Returns its size; 0 if the path is empty or too
+ * long.
+ */
+socklen_t tr__socket_address_of_path(const char *path, union socket_address *to);
+
+/**
+ * Reads an address of `size` bytes that the kernel gave. An IPv4 address in an IPv6 one becomes IPv4. Returns false,
+ * and writes TR_FAMILY_NONE, if it has another family or is none.
+ */
+bool tr__socket_address_read(const union socket_address *from, socklen_t size, tr_address *to);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Opens sockets: those that listen, connect or are bound, and those that another process has left to this one.
+ *
+ * What is set on a listening socket holds for the connections that it accepts: the kernel copies it.
+ */
+#include "os/socket_open.h"
+
+#include "os/socket.h"
+#include "os/socket_address.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 4096,        /* connections that wait to be accepted; the kernel has a limit, too */
+    KEEP_ALIVE_IDLE = 60,  /* seconds until an idle connection is probed */
+    KEEP_ALIVE_EVERY = 10, /* seconds between two probes */
+    KEEP_ALIVE_PROBES = 3  /* without an answer, then the connection is reset */
+};
+
+/* What is known of a socket while it is opened. */
+struct opening {
+    const tr_socket_spec *spec;
+    union socket_address address;
+    socklen_t size;
+    int type; /* SOCK_STREAM or SOCK_DGRAM */
+};
+
+/* Returns 0 or an error number. */
+static int option_set(int fd, int level, int name, int value)
+{
+    return setsockopt(fd, level, name, &value, sizeof value) == 0 ? 0 : errno;
+}
+
+static int stall_ms(tr_time stall_ns)
+{
+    tr_time ms = (stall_ns - 1) / TR_MILLISECOND + 1;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* Sets the options of a TCP socket. Returns 0 or an error number. */
+static int tcp_set(int fd, const tr_socket_spec *spec)
+{
+    int error = option_set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    if (!error)
+        error = option_set(fd, IPPROTO_TCP, TCP_KEEPIDLE, KEEP_ALIVE_IDLE);
+    if (!error)
+        error = option_set(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEP_ALIVE_EVERY);
+    if (!error)
+        error = option_set(fd, IPPROTO_TCP, TCP_KEEPCNT, KEEP_ALIVE_PROBES);
+    if (!error)
+        error = option_set(fd, IPPROTO_TCP, TCP_NODELAY, !spec->delays);
+    if (!error && spec->stall_ns > 0)
+        error = option_set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, stall_ms(spec->stall_ns));
+    return error;
+}
+
+/* Sets the options that a socket of this family and type needs. Returns 0 or an error number. */
+static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
+{
+    int error = 0;
+    bool is_ip = family == AF_INET || family == AF_INET6;
+    bool is_bound = spec->role != TR_SOCKET_CONNECT;
+    if (is_ip && type == SOCK_STREAM)
+        error = tcp_set(fd, spec);
+    if (!error && type == SOCK_DGRAM)
+        error = option_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
+    /* Connections of an earlier process that are not quite over do not count. */
+    if (!error && is_ip && spec->role == TR_SOCKET_LISTEN)
+        error = option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if (!error && is_ip && spec->reuses_port)
+        error = option_set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+    if (!error && family == AF_INET6 && is_bound)
+        error = option_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, spec->only_v6);
+    return error;
+}
+
+/* ---- A descriptor that was inherited. ---- */
+
+static bool is_inherited(const char *path)
+{
+    return path && strncmp(path, "fd:", 3) == 0;
+}
+
+/* Returns the number after "fd:", or -1. */
+static int number_of(const char *path)
+{
+    int number = 0;
+    const char *at = path + 3;
+    for (; *at >= '0' && *at <= '9' && number <= INT_MAX / 10 - 1; at++)
+        number = 10 * number + (*at - '0');
+    return *at || at == path + 3 ? -1 : number;
+}
+
+/* Returns an option of a socket, or -1: it is no socket. */
+static int option_get(int fd, int name)
+{
+    int value;
+    socklen_t size = sizeof value;
+    return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+}
+
+/* Whether a socket already is what the role would make of it. */
+static bool has_role(int fd, const tr_socket_spec *spec, int type)
+{
+    union socket_address address;
+    socklen_t size = sizeof address;
+    if (option_get(fd, SO_TYPE) != type)
+        return false;
+    if (spec->role == TR_SOCKET_LISTEN)
+        return option_get(fd, SO_ACCEPTCONN) == 1;
+    return spec->role == TR_SOCKET_BIND || getpeername(fd, &address.any, &size) == 0;
+}
+
+static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
+{
+    int number = number_of(spec->path);
+    if (number < 0)
+        return TR_INVALID_ARGUMENT;
+    int family = option_get(number, SO_DOMAIN);
+    if (family != AF_INET && family != AF_INET6 && family != AF_UNIX)
+        return TR_INVALID_ARGUMENT;
+    if (!has_role(number, spec, type))
+        return TR_INVALID_ARGUMENT;
+    int flags = fcntl(number, F_GETFL);
+    if (flags < 0 || fcntl(number, F_SETFL, flags | O_NONBLOCK) != 0)
+        return TR_INVALID_ARGUMENT;
+    if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
+        return TR_INVALID_ARGUMENT;
+    /* It is bound, so what must be set before a bind is its maker's matter. */
+    int error = family != AF_UNIX && type == SOCK_STREAM ? tcp_set(number, spec) : 0;
+    if (!error && type == SOCK_DGRAM)
+        error = option_set(number, SOL_SOCKET, SO_RXQ_OVFL, 1);
+    if (!error)
+        *fd = number;
+    return tr__socket_status(error);
+}
+
+/* ---- Listen, bind and connect. Each returns 0 or an error number. ---- */
+
+/* Whether a file is a socket on which nobody listens any more. */
+static bool is_stale(const struct opening *opening)
+{
+    struct stat status;
+    const struct sockaddr_un *path = &opening->address.path;
+    if (lstat(path->sun_path, &status) != 0 || !S_ISSOCK(status.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, opening->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    bool is_refused =
+        connect(fd, &opening->address.any, opening->size) != 0 && errno == ECONNREFUSED;
+    (void)close(fd);
+    return is_refused;
+}
+
+/*
+ * Binds a socket. A file that a process has left behind is replaced. If two processes do that at the same moment, the
+ * later one has the path.
+ */
+static int socket_bind(int fd, const struct opening *opening)
+{
+    const struct sockaddr *address = &opening->address.any;
+    int error = bind(fd, address, opening->size) == 0 ? 0 : errno;
+    if (error != EADDRINUSE || address->sa_family != AF_UNIX)
+        return error;
+    const char *path = opening->address.path.sun_path;
+    if (!path[0] || !is_stale(opening) || unlink(path) != 0)
+        return error;
+    return bind(fd, address, opening->size) == 0 ? 0 : errno;
+}
+
+static int socket_listen(int fd, const struct opening *opening)
+{
+    uint32_t backlog = opening->spec->backlog ? opening->spec->backlog : BACKLOG;
+    int error = socket_bind(fd, opening);
+    if (!error && listen(fd, backlog < INT_MAX ? (int)backlog : INT_MAX) != 0)
+        error = errno;
+    return error;
+}
+
+/* Binds a socket that will be connected to its own address. */
+static int source_bind(int fd, const struct opening *opening)
+{
+    union socket_address source;
+    const tr_address *address = &opening->spec->source;
+    if (address->family == TR_FAMILY_NONE)
+        return 0;
+    socklen_t size = tr__socket_address_of(address, &source);
+    if (!size || source.any.sa_family != opening->address.any.sa_family)
+        return EINVAL;
+    /* Then the port is chosen by the connect, and may be in use for another peer. */
+    if (!address->port)
+        (void)option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    return bind(fd, &source.any, size) == 0 ? 0 : errno;
+}
+
+static tr_status socket_connect(int fd, const struct opening *opening)
+{
+    int error = source_bind(fd, opening);
+    if (error)
+        return tr__socket_status(error);
+    if (connect(fd, &opening->address.any, opening->size) == 0)
+        return TR_OK;
+    bool is_unix = opening->address.any.sa_family == AF_UNIX;
+    switch (errno) {
+    case EINTR: /* it continues */
+        return TR_WOULD_BLOCK;
+    case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and nothing says when it is not */
+        return TR_LIMIT;
+    case ENOENT:
+        return is_unix ? TR_CONNECT_REFUSED : TR_ADDRESS_INVALID;
+    case EADDRNOTAVAIL: /* no port is left, or this machine has no address of that kind */
+        return TR_UNREACHABLE;
+    default:
+        return tr__socket_status(errno);
+    }
+}
+
+/* ---- Open. ---- */
+
+static tr_status socket_begin(int fd, const struct opening *opening)
+{
+    int family = opening->address.any.sa_family;
+    int error = options_set(fd, family, opening->type, opening->spec);
+    if (error)
+        return tr__socket_status(error);
+    switch (opening->spec->role) {
+    case TR_SOCKET_LISTEN:
+        return tr__socket_status(socket_listen(fd, opening));
+    case TR_SOCKET_BIND:
+        return tr__socket_status(socket_bind(fd, opening));
+    case TR_SOCKET_CONNECT:
+        return socket_connect(fd, opening);
+    }
+    return TR_INVALID_ARGUMENT;
+}
+
+static bool is_valid(const tr_socket_spec *spec, bool is_datagram)
+{
+    if (spec->size < sizeof *spec || spec->stall_ns < 0)
+        return false;
+    switch (spec->role) {
+    case TR_SOCKET_LISTEN:
+        return !is_datagram;
+    case TR_SOCKET_BIND:
+        return is_datagram;
+    case TR_SOCKET_CONNECT:
+        return true;
+    }
+    return false;
+}
+
+tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
+{
+    (void)platform;
+    struct opening opening = {.spec = spec};
+    if (!is_valid(spec, spec->is_datagram))
+        return TR_INVALID_ARGUMENT;
+    opening.type = spec->is_datagram ? SOCK_DGRAM : SOCK_STREAM;
+    if (is_inherited(spec->path))
+        return open_inherited(spec, opening.type, fd);
+    if (spec->address.family == TR_FAMILY_UNIX)
+        opening.size = spec->path ? tr__socket_address_of_path(spec->path, &opening.address) : 0;
+    else
+        opening.size = tr__socket_address_of(&spec->address, &opening.address);
+    if (!opening.size)
+        return TR_ADDRESS_INVALID;
+    int made =
+        socket(opening.address.any.sa_family, opening.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (made < 0)
+        return tr__socket_status(errno);
+    tr_status status = socket_begin(made, &opening);
+    if (status == TR_OK || status == TR_WOULD_BLOCK)
+        *fd = made;
+    else
+        (void)close(made);
+    return status;
+}
