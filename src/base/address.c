@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+#include <troupe/address.h>
+
+enum { GROUPS = 8 };
+
+/* ---- Reading. ---- */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int hex_value(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool read_number(const char *text, size_t size, uint32_t max, uint32_t *number)
+{
+    uint64_t value = 0;
+    if (size == 0 || (size > 1 && text[0] == '0'))
+        return false;
+    for (size_t i = 0; i < size; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        value = value * 10 + (uint64_t)(text[i] - '0');
+        if (value > max)
+            return false;
+    }
+    *number = (uint32_t)value;
+    return true;
+}
+
+/* Four numbers up to 255 with dots between them. Leading zeros are refused: some readers take them for octal. */
+static bool read_v4(const char *text, size_t size, uint8_t *host)
+{
+    const char *end = text + size;
+    for (int i = 0; i < 4; i++) {
+        const char *dot = i < 3 ? memchr(text, '.', (size_t)(end - text)) : end;
+        uint32_t number;
+        if (!dot || !read_number(text, (size_t)(dot - text), UINT8_MAX, &number))
+            return false;
+        host[i] = (uint8_t)number;
+        text = dot + (i < 3);
+    }
+    return true;
+}
+
+/* The groups of an IPv6 address as they are read. */
+struct groups {
+    uint8_t bytes[2 * GROUPS];
+    int count;
+    int gap; /* the group before which "::" stands; -1: there is none */
+};
+
+/* Reads one group of up to four hexadecimal digits. Returns how many characters it has, 0: it is none. */
+static size_t read_group(const char *text, size_t size, struct groups *groups)
+{
+    uint32_t value = 0;
+    size_t length = 0;
+    while (length < size && hex_value(text[length]) >= 0) {
+        if (length == 4)
+            return 0;
+        value = value << 4 | (uint32_t)hex_value(text[length++]);
+    }
+    if (length == 0 || groups->count == GROUPS)
+        return 0;
+    groups->bytes[2 * groups->count] = (uint8_t)(value >> 8);
+    groups->bytes[2 * groups->count + 1] = (uint8_t)value;
+    groups->count++;
+    return length;
+}
+
+/* The last two groups may be written as an IPv4 address. */
+static bool read_v4_tail(const char *text, size_t size, struct groups *groups)
+{
+    if (groups->count > GROUPS - 2 || !read_v4(text, size, groups->bytes + 2 * groups->count))
+        return false;
+    groups->count += 2;
+    return true;
+}
+
+static bool read_groups(const char *text, size_t size, struct groups *groups)
+{
+    const char *end = text + size;
+    if (size >= 2 && text[0] == ':' && text[1] == ':') {
+        groups->gap = 0;
+        text += 2;
+        if (text == end)
+            return true;
+    }
+    for (;;) {
+        size_t left = (size_t)(end - text);
+        const char *colon = memchr(text, ':', left);
+        if (!colon && memchr(text, '.', left))
+            return read_v4_tail(text, left, groups);
+        size_t length = read_group(text, left, groups);
+        text += length;
+        if (length == 0 || text == end)
+            return length > 0;
+        if (*text++ != ':' || text == end)
+            return false;
+        if (*text != ':')
+            continue;
+        if (groups->gap >= 0)
+            return false;
+        groups->gap = groups->count;
+        if (++text == end)
+            return true;
+    }
+}
+
+static bool read_v6(const char *text, size_t size, uint8_t *host)
+{
+    struct groups groups = {.count = 0, .gap = -1};
+    if (!read_groups(text, size, &groups))
+        return false;
+    if (groups.gap < 0 ? groups.count != GROUPS : groups.count == GROUPS)
+        return false;
+    size_t before = groups.gap < 0 ? sizeof groups.bytes : 2 * (size_t)groups.gap;
+    size_t after = 2 * (size_t)groups.count - (groups.gap < 0 ? before : 2 * (size_t)groups.gap);
+    memset(host, 0, sizeof groups.bytes);
+    memcpy(host, groups.bytes, before);
+    memcpy(host + sizeof groups.bytes - after, groups.bytes + before, after);
+    return true;
+}
+
+static tr_status address_read_v4(const char *text, size_t size, tr_address *address)
+{
+    tr_address read = {.family = TR_FAMILY_V4};
+    if (!read_v4(text, size, read.host))
+        return TR_ADDRESS_INVALID;
+    *address = read;
+    return TR_OK;
+}
+
+static tr_status address_read_v6(const char *text, size_t size, tr_address *address)
+{
+    tr_address read = {.family = TR_FAMILY_V6};
+    if (!read_v6(text, size, read.host))
+        return TR_ADDRESS_INVALID;
+    *address = read;
+    return TR_OK;
+}
+
+/* What is between the brackets: an IPv6 address, and perhaps the number of a scope, "fe80::1%2". */
+static tr_status read_scoped(const char *text, size_t size, tr_address *address)
+{
+    const char *percent = memchr(text, '%', size);
+    size_t length = percent ? (size_t)(percent - text) : size;
+    uint32_t scope = 0;
+    if (percent && !read_number(percent + 1, size - length - 1, UINT32_MAX, &scope))
+        return TR_ADDRESS_INVALID;
+    tr_status status = address_read_v6(text, length, address);
+    if (status == TR_OK)
+        address->scope = scope;
+    return status;
+}
+
+/* Finds the colon before the port and reads what is behind it. NULL: there is no port. */
+static const char *read_port(const char *text, uint16_t *port)
+{
+    uint32_t number;
+    const char *colon = strrchr(text, ':');
+    if (!colon || !read_number(colon + 1, strlen(colon + 1), UINT16_MAX, &number))
+        return NULL;
+    *port = (uint16_t)number;
+    return colon;
+}
+
+tr_status tr_address_parse(const char *text, tr_address *address)
+{
+    tr_address read = {.family = TR_FAMILY_V6};
+    uint16_t port;
+    const char *colon = text ? read_port(text, &port) : NULL;
+    if (!colon)
+        return TR_ADDRESS_INVALID;
+    size_t size = (size_t)(colon - text);
+    tr_status status = TR_OK;
+    if (size >= 2 && text[0] == '[' && colon[-1] == ']')
+        status = read_scoped(text + 1, size - 2, &read);
+    else if (size > 0)
+        status = address_read_v4(text, size, &read);
+    if (status != TR_OK)
+        return status;
+    read.port = port;
+    *address = read;
+    return TR_OK;
+}
+
+/* ---- Printing. ---- */
+
+/* Where the longest run of two or more zero groups begins, the first of equal ones; its length in *length. */
+static int find_zeros(const uint8_t *host, int groups, int *length)
+{
+    int best = -1;
+    *length = 1;
+    for (int i = 0; i < groups; i++) {
+        int run = 0;
+        while (i + run < groups && host[2 * (i + run)] == 0 && host[2 * (i + run) + 1] == 0)
+            run++;
+        if (run > *length) {
+            best = i;
+            *length = run;
+        }
+        i += run;
+    }
+    return best;
+}
+
+/* As RFC 5952 says. An IPv4 address that is mapped is written with dots: "::ffff:10.0.0.7". */
+static char *print_v6(const uint8_t *host, char *to)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    bool is_mapped = memcmp(host, mapped, sizeof mapped) == 0;
+    int groups = is_mapped ? GROUPS - 2 : GROUPS;
+    int zeros_length;
+    int zeros = find_zeros(host, groups, &zeros_length);
+    bool needs_colon = false;
+    for (int i = 0; i < groups; i++) {
+        if (i == zeros) {
+            to += sprintf(to, "::");
+            i += zeros_length - 1;
+            needs_colon = false;
+            continue;
+        }
+        to += sprintf(to, "%s%x", needs_colon ? ":" : "", host[2 * i] << 8 | host[2 * i + 1]);
+        needs_colon = true;
+    }
+    if (is_mapped)
+        to += sprintf(to, ":%d.%d.%d.%d", host[12], host[13], host[14], host[15]);
+    return to;
+}
+
+char *tr_address_print(const tr_address *address, char *text)
+{
+    const uint8_t *host = address->host;
+    char *to = text;
+    switch ((tr_family)address->family) {
+    case TR_FAMILY_V4:
+        sprintf(to, "%d.%d.%d.%d:%d", host[0], host[1], host[2], host[3], address->port);
+        return text;
+    case TR_FAMILY_V6:
+        *to++ = '[';
+        to = print_v6(host, to);
+        if (address->scope != 0)
+            to += sprintf(to, "%%%u", address->scope);
+        sprintf(to, "]:%d", address->port);
+        return text;
+    case TR_FAMILY_UNIX:
+        return strcpy(text, "unix");
+    case TR_FAMILY_NONE:
+        break;
+    }
+    return strcpy(text, "none");
+}
+
+bool tr_address_is_equal(const tr_address *a, const tr_address *b)
+{
+    if (a->family != b->family)
+        return false;
+    switch ((tr_family)a->family) {
+    case TR_FAMILY_V4:
+        return a->port == b->port && memcmp(a->host, b->host, 4) == 0;
+    case TR_FAMILY_V6:
+        return a->port == b->port && a->scope == b->scope &&
+               memcmp(a->host, b->host, sizeof a->host) == 0;
+    case TR_FAMILY_UNIX:
+    case TR_FAMILY_NONE:
+        break;
+    }
+    return true;
+}
