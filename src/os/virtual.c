@@ -6,6 +6,9 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
+#include "os/virtual_io.h"
+#include "os/virtual_names.h"
+#include "os/virtual_socket.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,9 +26,12 @@ struct block {
 _Static_assert(sizeof(struct block) % 16 == 0, "blocks keep the alignment of malloc");
 
 struct tr_parker {
-    struct list link; /* in virtual_platform.parkers */
+    struct virtual_watches watches; /* must be first: io_watch finds it by the parker */
+    struct list link;               /* in virtual_platform.parkers */
     bool is_woken;
 };
+
+_Static_assert(offsetof(struct tr_parker, watches) == 0, "io_watch finds it by the parker");
 
 static struct virtual_platform *virtual_of(const tr_platform *platform)
 {
@@ -159,6 +165,7 @@ static tr_status virtual_parker_new(const tr_platform *platform, tr_parker **par
     if (!made)
         return TR_NO_MEMORY;
     *made = (tr_parker){.is_woken = false};
+    tr__virtual_watches_init(&made->watches);
     list_push_last(&virtual->parkers, &made->link);
     *parker = made;
     return TR_OK;
@@ -168,6 +175,7 @@ static void virtual_parker_free(const tr_platform *platform, tr_parker *parker)
 {
     if (!parker)
         return;
+    tr__virtual_watches_deinit(&parker->watches);
     list_remove(&parker->link);
     virtual_resize(platform, parker, 0);
 }
@@ -176,7 +184,8 @@ static void virtual_park(const tr_platform *platform, tr_parker *parker, tr_time
 {
     struct virtual_platform *virtual = virtual_of(platform);
     virtual->parks++;
-    while (!parker->is_woken && virtual->mono < deadline) {
+    while (!parker->is_woken && virtual->mono < deadline &&
+           !tr__virtual_has_event(virtual, parker)) {
         if (!virtual->on_park || !virtual->on_park(virtual->on_park_context, deadline))
             break;
     }
@@ -222,6 +231,20 @@ static const tr_platform virtual_table = {
     .parker_fd = virtual_parker_fd,
     .thread_cpu = virtual_thread_cpu,
     .parker_alarm = virtual_parker_alarm,
+    .socket_open = tr__virtual_socket_open,
+    .socket_outcome = tr__virtual_socket_outcome,
+    .socket_accept = tr__virtual_socket_accept,
+    .socket_receive = tr__virtual_socket_receive,
+    .socket_send = tr__virtual_socket_send,
+    .socket_receive_many = tr__virtual_socket_receive_many,
+    .socket_send_many = tr__virtual_socket_send_many,
+    .socket_finish = tr__virtual_socket_finish,
+    .socket_close = tr__virtual_socket_close,
+    .socket_address = tr__virtual_socket_address,
+    .io_watch = tr__virtual_io_watch,
+    .io_unwatch = tr__virtual_io_unwatch,
+    .io_poll = tr__virtual_io_poll,
+    .resolve = tr__virtual_resolve,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)
@@ -237,6 +260,7 @@ struct virtual_platform *tr__virtual_new(uint64_t seed)
     rng_init(&virtual->rng, seed);
     list_init(&virtual->blocks);
     list_init(&virtual->parkers);
+    tr__virtual_net_init(&virtual->net, &virtual->table, seed);
     return virtual;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/list.h"
 #include "base/rng.h"
+#include "os/virtual_net.h"
 
 #include <troupe/platform.h>
 
@@ -63,6 +64,8 @@ struct virtual_platform {
 
     uint64_t lines_count; /* lines logged so far */
     struct virtual_line lines[VIRTUAL_LOG_LINES];
+
+    struct virtual_net net; /* the network; os/virtual_socket.h has its functions */
 };
 
 /**

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Datagrams of the virtual network. Those of UDP may be lost, overtake one another, and find nobody;
+ * those of UNIX sockets arrive at once, in order, and block their sender while the receiver has no
+ * space.
+ *
+ * A receiver has space for a window of bytes. A UDP datagram that finds no space is lost and
+ * counted.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_DATAGRAM_H
+#define OS_VIRTUAL_DATAGRAM_H
+
+#include "os/virtual_net.h"
+
+/**
+ * Makes a socket that is bound (TR_SOCKET_BIND) or connected (TR_SOCKET_CONNECT).
+ * TR_CONNECT_REFUSED: no socket has this path. TR_NO_MEMORY, and the statuses of tr__virtual_place
+ * and tr__virtual_bind.
+ */
+tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spec *spec,
+                                    bool is_peer, struct virtual_socket **made);
+/** As socket_receive_many. */
+tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet *packets,
+                                       size_t max, size_t *count, uint64_t *lost);
+/** As socket_send_many; and TR_NO_MEMORY, and TR_INVALID_ARGUMENT: nobody is named. */
+tr_status tr__virtual_datagram_send(struct virtual_socket *socket, const tr_packet *packets,
+                                    size_t count, size_t *sent);
+void tr__virtual_datagram_close(struct virtual_socket *socket);
+/** While a socket is cut, what it sends and what is sent to it is lost. */
+void tr__virtual_datagram_cut(struct virtual_socket *socket, bool is_cut);
+/** Returns what is possible now: TR_IO_IN, TR_IO_OUT. */
+uint32_t tr__virtual_datagram_possible(const struct virtual_socket *socket);
+/** Frees the datagrams that are on their way. */
+void tr__virtual_datagrams_drop(struct virtual_net *net);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Events of the virtual network: which sockets a parker watches, and which of them have changed.
+ *
+ * They are those of an epoll that is edge-triggered, and no more: a socket is reported once when
+ * it is watched, and then when something becomes possible that would have blocked. An event says
+ * all that is possible when it is taken.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_IO_H
+#define OS_VIRTUAL_IO_H
+
+#include "os/virtual_net.h"
+
+/** The watches of a parker. It is the first member of struct tr_parker. */
+struct virtual_watches {
+    struct list all;   /* oldest first */
+    struct list ready; /* those that have an event, oldest first */
+};
+
+void tr__virtual_watches_init(struct virtual_watches *watches);
+/** Ends all watches of a parker. */
+void tr__virtual_watches_deinit(struct virtual_watches *watches);
+/** Whether io_poll would give an event now. */
+bool tr__virtual_watches_are_ready(const struct virtual_watches *watches);
+
+/** Makes an event of all watches of a socket. */
+void tr__virtual_socket_report(struct virtual_socket *socket);
+/** Ends all watches of a socket. */
+void tr__virtual_socket_unwatch(struct virtual_socket *socket);
+
+/** As the functions of the table. */
+tr_status tr__virtual_io_watch(const tr_platform *platform, tr_parker *parker, int fd,
+                               uint64_t token);
+void tr__virtual_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd);
+size_t tr__virtual_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
+                           size_t max);
+
+#endif

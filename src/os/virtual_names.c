@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os/virtual_names.h"
+
+#include "os/virtual.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NUMBERS_MAX = 64 }; /* more than the longest address of numbers has */
+
+struct virtual_name {
+    struct list link; /* in virtual_net.names, oldest first */
+    tr_address address;
+    tr_status status;
+    char name[];
+};
+
+tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
+                                const tr_address *address, tr_status status)
+{
+    size_t size = strlen(name) + 1;
+    struct virtual_name *made = tr__virtual_net_new(net, sizeof *made + size);
+    if (!made)
+        return TR_NO_MEMORY;
+    *made = (struct virtual_name){.status = status};
+    if (address)
+        made->address = *address;
+    memcpy(made->name, name, size);
+    list_push_last(&net->names, &made->link);
+    return TR_OK;
+}
+
+void tr__virtual_names_clear(struct virtual_net *net)
+{
+    struct list *link;
+    while ((link = list_pop_first(&net->names)) != NULL)
+        tr__virtual_net_free(net, LIST_OWNER(link, struct virtual_name, link));
+}
+
+/* Reads an address of numbers: "127.0.0.1" or "::1". */
+static bool read_numbers(const char *name, tr_address *address)
+{
+    char text[NUMBERS_MAX + sizeof "[]:0"];
+    if (strlen(name) > NUMBERS_MAX || !*name)
+        return false;
+    (void)snprintf(text, sizeof text, strchr(name, ':') ? "[%s]:0" : "%s:0", name);
+    return tr_address_parse(text, address) == TR_OK;
+}
+
+tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uint16_t port,
+                              tr_address *addresses, size_t max, size_t *count)
+{
+    struct virtual_net *net = &((struct virtual_platform *)(uintptr_t)platform)->net;
+    tr_status status = tr__virtual_net_call(net, VIRTUAL_CALL_RESOLVE);
+    tr_address numbers;
+    size_t found = 0;
+    if (status != TR_OK)
+        return status;
+    if (max > 0 && read_numbers(name, &numbers))
+        addresses[found++] = numbers;
+    LIST_EACH (link, &net->names) {
+        const struct virtual_name *known = LIST_OWNER(link, struct virtual_name, link);
+        if (strcasecmp(known->name, name) != 0 || found == max)
+            continue;
+        if (known->status != TR_OK)
+            return known->status;
+        addresses[found++] = known->address;
+    }
+    if (found == 0)
+        return TR_ADDRESS_INVALID;
+    for (size_t i = 0; i < found; i++)
+        addresses[i].port = port;
+    *count = found;
+    return TR_OK;
+}

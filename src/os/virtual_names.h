@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Names of the virtual network: a table that the test fills. Addresses of numbers need no entry.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_NAMES_H
+#define OS_VIRTUAL_NAMES_H
+
+#include "os/virtual_net.h"
+
+/**
+ * Adds an address of a name. Several are given in the order of the calls. With a status other than
+ * TR_OK, looking the name up gives that status. TR_NO_MEMORY.
+ */
+tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
+                                const tr_address *address, tr_status status);
+/** Removes all names. */
+void tr__virtual_names_clear(struct virtual_net *net);
+/** As the function of the table. */
+tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uint16_t port,
+                              tr_address *addresses, size_t max, size_t *count);
+
+#endif

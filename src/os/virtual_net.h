@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The network of the virtual platform: what all its sockets share. It has their descriptors and
+ * addresses, and what is on its way, in the order in which it arrives.
+ *
+ * Nothing moves by itself. What is on its way arrives when a function of the network is called and
+ * the clock has reached its time. Streams are in os/virtual_stream.h, datagrams in
+ * os/virtual_datagram.h, events in os/virtual_io.h, the functions of the table in
+ * os/virtual_socket.h.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_NET_H
+#define OS_VIRTUAL_NET_H
+
+#include "base/list.h"
+#include "base/rng.h"
+
+#include <troupe/platform.h>
+
+enum {
+    VIRTUAL_FIRST_FD = 1000,    /* descriptors count up from here; no number is used twice */
+    VIRTUAL_FIRST_PORT = 49152, /* the ports of ":0" and of connections: the dynamic ones of IANA */
+    VIRTUAL_BUCKETS = 1024,
+    VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL: as sun_path of Linux */
+    VIRTUAL_BACKLOG = 128,  /* of a listener that names none */
+    VIRTUAL_WINDOW = 64 * 1024,
+    VIRTUAL_DATAGRAM_MAX = 65507 /* bytes that fit into a UDP packet of IPv4 */
+};
+/** As a piece_max: the seed chooses the size of each piece. */
+#define VIRTUAL_PIECE_RANDOM SIZE_MAX
+
+struct virtual_net;
+
+/** How the network is. All zero: at once, in whole pieces, nothing is lost. */
+struct virtual_weather {
+    tr_time delay_ns;    /* from one end to the other */
+    tr_time jitter_ns;   /* up to so much more, as the seed chooses */
+    size_t piece_max;    /* what a receive gets at most; 0: all that is there */
+    size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
+    size_t datagram_max; /* bytes; 0: VIRTUAL_DATAGRAM_MAX */
+    double loses;        /* the share of datagrams that are lost, 0 to 1 */
+    double reorders;     /* the share of datagrams that take longer, so that others overtake them */
+};
+
+/** Calls that can be made to fail. */
+enum virtual_call {
+    VIRTUAL_CALL_OPEN,
+    VIRTUAL_CALL_OUTCOME,
+    VIRTUAL_CALL_ACCEPT,
+    VIRTUAL_CALL_RECEIVE,
+    VIRTUAL_CALL_SEND,
+    VIRTUAL_CALL_RECEIVE_MANY,
+    VIRTUAL_CALL_SEND_MANY,
+    VIRTUAL_CALL_ADDRESS,
+    VIRTUAL_CALL_WATCH,
+    VIRTUAL_CALL_RESOLVE,
+    VIRTUAL_CALLS
+};
+
+/** A call that will fail: the n-th from now. */
+struct virtual_failure {
+    uint64_t in; /* calls until it fails, this one included; 0: none fails */
+    tr_status status;
+};
+
+/** Something on its way: part of a struct of the sender. It is lent until it arrives. */
+struct virtual_transit {
+    struct list link; /* in virtual_net.transits, or where its receiver keeps it */
+    tr_time due_ns;
+    void (*arrive)(struct virtual_net *net, struct virtual_transit *transit);
+};
+
+/** Where a socket is. */
+struct virtual_place {
+    tr_address address;          /* TR_FAMILY_UNIX: `path` says where */
+    char path[VIRTUAL_PATH_MAX]; /* "": no name */
+};
+
+enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
+
+/** What all sockets have. It is the first member of a struct of its kind. */
+struct virtual_socket {
+    struct virtual_net *net;
+    struct virtual_socket *next; /* in its bucket */
+    struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
+    struct list watches;         /* of os/virtual_io.h */
+    enum virtual_kind kind;
+    int fd;       /* 0: it has none */
+    bool is_peer; /* it belongs to the test, not to the system */
+    bool reuses_port;
+    bool only_v6;
+    struct virtual_place local;
+    struct virtual_place remote; /* family TR_FAMILY_NONE: it has no other side */
+};
+
+/** A name that a test has given to addresses. */
+struct virtual_name;
+
+struct virtual_net {
+    const tr_platform *platform; /* whose clock and memory it uses */
+    struct rng rng;
+    struct virtual_weather weather;
+    struct virtual_failure failures[VIRTUAL_CALLS];
+    struct list transits; /* earliest first */
+    struct list bound;    /* oldest first */
+    struct list names;    /* of os/virtual_names.h */
+    tr_time arriving_ns;  /* while something arrives: its time */
+    bool is_settling;
+    int last_fd;
+    uint16_t last_port;
+    size_t open_count;                               /* descriptors of the system */
+    uint64_t trace;                                  /* a hash of all that has happened */
+    struct virtual_socket *buckets[VIRTUAL_BUCKETS]; /* by descriptor */
+};
+
+/** Makes an empty network. The platform is lent. */
+void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, uint64_t seed);
+/** Allocates from the platform. NULL: refused. */
+void *tr__virtual_net_new(struct virtual_net *net, size_t size);
+void tr__virtual_net_free(struct virtual_net *net, void *memory);
+/** Adds a number to the trace. */
+void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
+
+/** Returns the time: of what arrives while it arrives, otherwise of the clock. */
+tr_time tr__virtual_net_now(const struct virtual_net *net);
+/** Returns when something that is sent now arrives, by delay and jitter. */
+tr_time tr__virtual_net_due(struct virtual_net *net);
+/** Sends something. If it is due, it has arrived when this returns, unless something arrives now. */
+void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
+/** Lets everything arrive that is due. */
+void tr__virtual_net_settle(struct virtual_net *net);
+/** Returns when something arrives next. TR_NEVER: nothing is on its way. */
+tr_time tr__virtual_net_next_ns(struct virtual_net *net);
+
+/** Makes the n-th call from now fail. n = 0: none. */
+void tr__virtual_net_fail(struct virtual_net *net, enum virtual_call call, uint64_t n,
+                          tr_status status);
+/** Counts a call. Returns the status with which it fails, or TR_OK. */
+tr_status tr__virtual_net_call(struct virtual_net *net, enum virtual_call call);
+
+/** Fills in what all sockets have. */
+void tr__virtual_socket_init(struct virtual_net *net, struct virtual_socket *socket,
+                             enum virtual_kind kind);
+/** Gives a socket its descriptor. */
+void tr__virtual_socket_number(struct virtual_socket *socket, bool is_peer);
+/** Takes the descriptor and the address from a socket. */
+void tr__virtual_socket_release(struct virtual_socket *socket);
+/** Returns the socket of a descriptor of the system. NULL: there is none. */
+struct virtual_socket *tr__virtual_socket_find(const struct virtual_net *net, int fd);
+
+/** Copies an address, or a path. TR_ADDRESS_INVALID, TR_NOT_SUPPORTED: an inherited descriptor. */
+tr_status tr__virtual_place(struct virtual_place *place, const tr_address *address,
+                            const char *path);
+/** Gives a socket its address. Port 0: chooses one. TR_ADDRESS_IN_USE; TR_LIMIT: no port is free. */
+tr_status tr__virtual_bind(struct virtual_socket *socket, const struct virtual_place *place);
+/** Returns the socket of a kind that takes what is sent to a place. NULL: none does. */
+struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_kind kind,
+                                         const struct virtual_place *place);
+/** Returns a port that no bound socket has; 0: all are in use. */
+uint16_t tr__virtual_free_port(struct virtual_net *net, enum virtual_kind kind);
+/** Makes "every address" the loopback address of its family, as connect of Linux does. */
+void tr__virtual_place_loopback(struct virtual_place *place);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Streams of the virtual network: listeners and connections.
+ *
+ * A connection has two ends and two flows, one in each direction. A flow carries a request for the
+ * connection or the answer, then bytes, then the finish of its sender or a reset, in this order. It
+ * has a window: the bytes that are on their way or not yet read.
+ *
+ * Rules:
+ * 1. A connection is freed when both ends are closed, and only by a close.
+ * 2. The second end is closed until a listener has taken the request.
+ * 3. What arrives at an end that is closed is answered by a reset.
+ * 4. While a connection is cut, resets are lost, and all else waits in its flow.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_STREAM_H
+#define OS_VIRTUAL_STREAM_H
+
+#include "os/virtual_net.h"
+
+/**
+ * Makes a socket that accepts connections. TR_NO_MEMORY, and the statuses of tr__virtual_place and
+ * tr__virtual_bind.
+ */
+tr_status tr__virtual_listen(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
+                             struct virtual_socket **made);
+/**
+ * Makes a socket that connects. TR_OK and TR_WOULD_BLOCK give a socket. A UNIX socket on a network
+ * without delay connects at once. TR_CONNECT_REFUSED, TR_NO_MEMORY, TR_LIMIT, and the statuses of
+ * tr__virtual_place.
+ */
+tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
+                              struct virtual_socket **made);
+/** As socket_accept. */
+tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
+                             struct virtual_socket **accepted);
+/** As socket_outcome: the state of a connection. */
+tr_status tr__virtual_outcome(const struct virtual_socket *socket);
+/** As socket_receive. */
+tr_status tr__virtual_receive(struct virtual_socket *socket, void *to, size_t size, size_t *got);
+/** As socket_send; and TR_NO_MEMORY: nothing was sent. */
+tr_status tr__virtual_send(struct virtual_socket *socket, const tr_bytes *pieces, size_t count,
+                           size_t *sent);
+/** As socket_finish. */
+void tr__virtual_finish(struct virtual_socket *socket);
+/** Closes a listener, and resets the connections that nobody has accepted. */
+void tr__virtual_listener_close(struct virtual_socket *socket);
+/** As socket_close, of a connection. As in Linux, unread bytes make it a reset. */
+void tr__virtual_stream_close(struct virtual_socket *socket, bool resets);
+/** Cuts a connection: nothing gets through. Or heals it: what waited is on its way again. */
+void tr__virtual_stream_cut(struct virtual_socket *socket, bool is_cut);
+/** Reports a sender that waits for a window which has become larger. */
+void tr__virtual_stream_widen(struct virtual_socket *socket);
+
+/** Returns what is possible now: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
+uint32_t tr__virtual_listener_possible(const struct virtual_socket *socket);
+uint32_t tr__virtual_stream_possible(const struct virtual_socket *socket);
+
+#endif
