@@ -8,7 +8,7 @@
 #include "net/datagram.h"
 #include "net/dial.h"
 #include "net/input.h"
-#include "net/listener.h"
+#include "net/move.h"
 #include "net/output.h"
 #include "net/table.h"
 #include "net/worker.h"
@@ -295,12 +295,6 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     source_resize(&worker->source, record, 0);
 }
 
-static bool may_move(const struct cell *cell)
-{
-    (void)cell;
-    return false;
-}
-
 static void on_turn_end(struct tr_self *self)
 {
     tr__input_return(self);
@@ -317,6 +311,9 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
-    .may_move = may_move,
+    .may_move = tr__channels_may_move,
+    .on_leave = tr__channels_leave,
+    .on_arrive = tr__channels_arrive,
+    .on_handed = tr__channel_handed,
     .on_worker_end = on_worker_end,
 };
