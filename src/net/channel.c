@@ -13,7 +13,6 @@
 #include "net/dial.h"
 #include "net/exchange.h"
 #include "net/filter.h"
-#include "net/hooks.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"

@@ -4,14 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
 #include "net/dial.h"
-#include "net/hooks.h"
 #include "net/listener_shared.h"
 #include "net/proxy.h"
 #include "net/secure.h"

@@ -4,12 +4,10 @@
 #include <string.h>
 #include <troupe/net.h>
 
-#include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
-#include "base/assert.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/worker.h"

@@ -8,7 +8,11 @@
 #ifndef NET_MOVE_H
 #define NET_MOVE_H
 
-#include "net/channel.h"
+#include <stdbool.h>
+
+struct cell;
+struct envelope;
+struct worker;
 
 /** Whether an actor may move to another worker with its channels. Owner only. */
 bool tr__channels_may_move(const struct cell *cell);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "net/hooks.h"
 
 /* Chunk k has FIRST_CHUNK << k channels, so that a few pointers suffice for all of them. */
