@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-
 #include <troupe/net.h>
 
 #define SERVER "127.0.0.1:7000"
@@ -26,7 +25,10 @@ static tr_listener_ref listener;
     do {                                                                                           \
         host_ref made_;                                                                            \
         ck_assert_int_eq(                                                                          \
-            tr_client_try_spawn(test, TR_SPAWN_ARGS_(&tr_behavior_##behavior, NULL, "host", home, NULL, NULL, NULL), &made_.bits), \
+            tr_client_try_spawn(                                                                   \
+                test,                                                                              \
+                TR_SPAWN_ARGS_(&tr_behavior_##behavior, NULL, "host", home, NULL, NULL, NULL),     \
+                &made_.bits),                                                                      \
             TR_OK);                                                                                \
         host = made_;                                                                              \
         host_run(first);                                                                           \
