@@ -8,6 +8,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdio.h>
+#include <string.h>
 
 tr_status tr__tls_pem_read(const tr_platform *platform, const char *path, struct tls_pem *pem,
                            char *why, size_t why_size)
@@ -62,6 +63,12 @@ static bool is_at_end(void)
 {
     unsigned long error = ERR_peek_last_error();
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
+/* Decoders of keys do not say whether there was none, or one that is damaged. */
+static bool has_key(const struct tls_pem *pem)
+{
+    return memmem(pem->data, pem->size, "PRIVATE KEY-----", strlen("PRIVATE KEY-----")) != NULL;
 }
 
 static tr_status pem_fail(const struct tls_pem *pem, const char *what, char *why, size_t why_size)
@@ -122,7 +129,7 @@ tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why, 
         *key = found;
     } else if (was_asked) {
         (void)snprintf(why, why_size, "%s: the key has a password; store it without", pem->path);
-    } else if (bio && is_at_end()) {
+    } else if (bio && !has_key(pem)) {
         (void)snprintf(why, why_size, "%s: no private key in this file", pem->path);
     } else {
         status = pem_fail(pem, "damaged key", why, why_size);

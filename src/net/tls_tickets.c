@@ -77,9 +77,10 @@ static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHE
         (!is_encrypting || RAND_bytes(iv, EVP_CIPHER_iv_length(EVP_aes_256_cbc())) == 1) &&
         set_key(&key, iv, cipher, mac, is_encrypting);
     OPENSSL_cleanse(&key, sizeof key);
-    if (!is_set)
-        return -1;
-    return found > 0 ? 2 : 1;
+    if (!is_set || is_encrypting)
+        return is_set ? 1 : -1;
+    /* A client of TLS 1.3 uses a ticket once, so it needs another one each time. */
+    return found > 0 || SSL_version(ssl) >= TLS1_3_VERSION ? 2 : 1;
 }
 
 tr_status tr__tls_tickets_init(struct tls_tickets *tickets, const tr_platform *platform)
