@@ -258,7 +258,7 @@ static tr_status read_records(struct tls *tls, struct net_buffer *in)
         }
         switch (SSL_get_error(tls->ssl, result)) {
         case SSL_ERROR_WANT_READ:
-            return tls->pipe.is_out_of_memory ? fail(tls) : TR_OK;
+            return TR_OK;
         case SSL_ERROR_ZERO_RETURN:
             return end(tls, TR_CLOSED, "");
         default:

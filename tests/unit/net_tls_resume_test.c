@@ -215,7 +215,7 @@ TEST(new_connections_get_the_new_certificate_and_old_ones_stay, "C-15")
     begin(TR_VERIFY_NONE);
     tls_pair_init(&old, server, client, &memory.platform);
     tls_settle(&old, TLS_PIECE_ALL);
-    reload(client); /* so that it looks at certificates */
+    reload(client);                                         /* so that it looks at certificates */
     tls_pair_init(&half, server, client, &memory.platform); /* its handshake is under way */
     certificate_copy(&at, "other.pem", "now.pem");
     certificate_copy(&at, "other.key", "now.key");

@@ -214,8 +214,16 @@ TEST(a_client_compares_names_and_addresses, "C-15")
     expect_name("10.0.0.7:443", "shop.example", NULL);
     expect_name("/run/shop.socket", "shop.example", NULL);
     expect_name(":443", NULL, "certificate has another name: expected localhost");
-    /* The common name does not count: shop is CN=shop. */
-    expect_name("shop:443", NULL, "certificate has another name: expected shop");
+    end();
+}
+
+TEST(a_common_name_is_no_name_of_a_host, "C-15")
+{
+    begin();
+    certificate_make(
+        &at,
+        (struct certificate_form){.name = "shop", .person = "shop.example", .usage = "serverAuth"});
+    expect_name("shop.example:443", NULL, "certificate has another name: expected shop.example");
     end();
 }
 
@@ -445,9 +453,9 @@ SUITE("net tls", a_certificate_of_a_trusted_authority_is_accepted,
       a_certificate_that_cannot_be_trusted_is_refused_with_its_reason,
       a_client_without_authorities_trusts_those_of_the_system, authorities_may_be_in_a_directory,
       an_insecure_client_accepts_any_certificate_and_knows_no_name,
-      a_client_compares_names_and_addresses, a_name_given_for_one_connection_is_the_one_that_counts,
-      a_verified_client_has_a_name, a_listener_that_does_not_verify_knows_no_name,
-      a_name_with_strange_characters_is_escaped,
+      a_client_compares_names_and_addresses, a_common_name_is_no_name_of_a_host,
+      a_name_given_for_one_connection_is_the_one_that_counts, a_verified_client_has_a_name,
+      a_listener_that_does_not_verify_knows_no_name, a_name_with_strange_characters_is_escaped,
       a_client_may_have_no_certificate_unless_one_is_required,
       a_client_with_a_wrong_certificate_is_refused, the_name_chooses_the_certificate,
       the_listener_chooses_the_protocol_in_its_own_order)
