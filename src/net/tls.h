@@ -6,8 +6,8 @@
  *     if (tr__tls_begin(context, worker, NULL, &state) == TR_OK)
  *         tr__tls_filter.begin(state, &out);
  *
- * A state may move to another worker between two calls. A call of a handshake takes up to a millisecond and up to 30
- * KiB of stack; see docs/design/tls.md.
+ * A state may move to another worker between two calls. A call of a handshake takes up to a
+ * millisecond. See docs/design/tls.md.
  */
 #ifndef NET_TLS_H
 #define NET_TLS_H

@@ -8,7 +8,7 @@
  *     if (tr__tls_context_new(platform, endpoint, true, &context, why, sizeof why) != TR_OK)
  *         the log gets `why`: "/etc/shop/a.key: not the key of the certificate in /etc/shop/a.pem"
  *
- * To read files takes time and up to 40 KiB of stack: see docs/design/tls.md.
+ * To read files takes time: a client with the authorities of the system takes some 100 ms. See docs/design/tls.md.
  */
 #ifndef NET_TLS_CONTEXT_H
 #define NET_TLS_CONTEXT_H

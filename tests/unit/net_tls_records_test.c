@@ -419,10 +419,13 @@ TEST(a_listener_cannot_have_a_client_renegotiate, "C-15")
     tls_raw_settle(&raw, &end_of_client);
     ck_assert(tls_is_open(&end_of_client));
     ck_assert_int_eq(SSL_renegotiate(raw.ssl), 1);
+    char data[256];
     (void)SSL_do_handshake(raw.ssl);
-    tls_raw_settle(&raw, &end_of_client);
-    ck_assert_int_eq(SSL_renegotiate_pending(raw.ssl), 1);
-    ck_assert_int_eq(end_of_client.status, TR_OK);
+    int size = BIO_read(raw.out, data, sizeof data); /* a request for a hello */
+    ck_assert_int_gt(size, 0);
+    ck_assert(tls_end_give(&end_of_client, (tr_bytes){data, (size_t)size}));
+    tr_bytes answer = net_buffer_bytes(&end_of_client.out);
+    ck_assert(answer.size == 0 || *(const char *)answer.data == 21); /* at most an alert */
     ck_assert_uint_eq(net_buffer_size(&end_of_client.in), 0);
     tls_end_deinit(&end_of_client);
     tls_raw_deinit(&raw);
