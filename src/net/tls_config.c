@@ -35,8 +35,7 @@ static tr_bytes host_of(const char *address)
     if (!address || address[0] == '/' || address[0] == '@' || strncmp(address, "fd:", 3) == 0)
         return (tr_bytes){"", 0};
     if (address[0] == '[') {
-        const char *end = strchr(address, ']');
-        return (tr_bytes){address + 1, end ? (size_t)(end - address - 1) : strlen(address + 1)};
+        return (tr_bytes){address + 1, strcspn(address + 1, "]%")}; /* without a zone */
     }
     const char *end = strrchr(address, ':');
     size_t size = end ? (size_t)(end - address) : strlen(address);
