@@ -3,6 +3,7 @@
 
 #include "net/tls_set.h"
 
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,6 +29,11 @@ tr_status tr__tls_context_new(const tr_platform *platform, const tr_endpoint *en
                               size_t why_size)
 {
     struct tls_config *config;
+    /* Otherwise exit() frees what OpenSSL has, while threads of a shutdown that is incomplete still use it. */
+    if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
+        (void)snprintf(why, why_size, "OpenSSL cannot be started");
+        return TR_NO_MEMORY;
+    }
     tr_status status = tr__tls_config_new(platform, endpoint, is_server, &config, why, why_size);
     if (status != TR_OK)
         return status;

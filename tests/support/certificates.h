@@ -15,6 +15,7 @@
 #ifndef TROUPE_TESTS_SUPPORT_CERTIFICATES_H
 #define TROUPE_TESTS_SUPPORT_CERTIFICATES_H
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
@@ -143,6 +144,8 @@ static inline void certificate_write(const struct certificates *at, const char *
 static inline void certificates_init(struct certificates *at)
 {
     const char *shop = "DNS:shop.example,DNS:*.shop.example,IP:127.0.0.1";
+    /* As the library does it, so that it makes no difference which of the two is the first. */
+    ck_assert_int_eq(OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL), 1);
     *at = (struct certificates){.directory = "/tmp/troupe-tls-XXXXXX"};
     ck_assert_ptr_nonnull(mkdtemp(at->directory));
     certificate_make(at, (struct certificate_form){.name = "authority"});

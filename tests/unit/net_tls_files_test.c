@@ -8,6 +8,7 @@
 #include "net/tls_config.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static struct certificates at;
 static struct fake_memory memory;
@@ -272,8 +273,44 @@ TEST(hosts_match_by_name_then_by_their_first_label, "C-15")
     ck_assert_uint_eq(memory.blocks, 0);
 }
 
+/* ---- The end of the process. ---- */
+
+/* Runs after what OpenSSL would do at exit. */
+static void connect_at_exit(void)
+{
+    struct tls_pair pair;
+    tr_endpoint server = {.address = ":443", SHOP};
+    tr_endpoint client = {.address = "shop.example:443", .trusts = path("authority.pem")};
+    struct tls_context *server_context = tls_context(&memory.platform, true, &server);
+    struct tls_context *client_context = tls_context(&memory.platform, false, &client);
+    tls_pair_init(&pair, server_context, client_context, &memory.platform);
+    tls_settle(&pair, TLS_PIECE_ALL);
+    certificates_deinit(&at);
+    _exit(tls_is_open(&pair.client) && tls_is_open(&pair.server) ? 0 : 1);
+}
+
+/* A thread whose shutdown was incomplete may be in the middle of a handshake when the process ends. */
+TEST(handshakes_work_while_the_process_exits, "C-15")
+{
+    struct tls_context *context;
+    char why[TLS_WHY_SIZE];
+    int result = -1;
+    tls_memory_init(&memory);
+    pid_t child = fork();
+    if (child == 0) {
+        tr_endpoint none = {.address = ":443", .certificate = "/none"};
+        (void)atexit(connect_at_exit);
+        if (tr__tls_context_new(&memory.platform, &none, true, &context, why, sizeof why) == TR_OK)
+            _exit(2);
+        certificates_init(&at);
+        exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &result, 0), child);
+    ck_assert_int_eq(result, 0);
+}
+
 SUITE("net tls files", options_that_make_no_sense_are_refused, files_that_cannot_be_used_are_named,
       a_key_with_a_password_is_refused, a_key_that_is_too_weak_is_refused_when_it_is_read,
       one_file_may_have_certificate_and_key, a_lack_of_memory_is_a_status,
       a_context_is_for_endpoints_with_the_same_options,
-      hosts_match_by_name_then_by_their_first_label)
+      hosts_match_by_name_then_by_their_first_label, handshakes_work_while_the_process_exits)
