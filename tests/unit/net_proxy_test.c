@@ -3,6 +3,7 @@
  * The PROXY header: both versions split at every byte, what is refused and with which status, and memory that
  * runs out.
  */
+#include "support/source.h"
 #include "net/proxy.h"
 
 #include "support/fake_memory.h"
@@ -39,8 +40,8 @@ static void play_init(struct play *play)
     fake_memory_init(&play->memory);
     play->proxy = tr__proxy_new(&play->memory.platform);
     ck_assert_ptr_nonnull(play->proxy);
-    play->in = NET_BUFFER(&play->memory.platform);
-    play->out = NET_BUFFER(&play->memory.platform);
+    play->in = NET_BUFFER(source_of(&play->memory.platform));
+    play->out = NET_BUFFER(source_of(&play->memory.platform));
     ck_assert_int_eq(tr__proxy_filter.begin(play->proxy, &play->out), TR_OK);
 }
 
