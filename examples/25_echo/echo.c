@@ -17,7 +17,7 @@ TR_BEHAVIOR(echo, void, TR_ON(tr_received, on_received));
 
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
-    const char *address = message->argv.count ? message->argv.items[0] : ":7000";
+    const char *address = message->argv.count > 1 ? message->argv.items[1] : ":7000";
     tr_listener_ref listener = tr_listen(self, echo, TR_TCP(address));
     printf("listening at %s\n", tr_address_text(self, tr_listener_address(self, listener)));
     fflush(stdout);

@@ -20,6 +20,14 @@ struct session {
     room_topic room;
 };
 
+static void leave(tr_self *self, struct session *session, const char *text)
+{
+    if (!session->room.bits)
+        return;
+    tr_unsubscribe(self, session->room);
+    tr_publish(self, session->room, said, .name = session->name, .text = text);
+}
+
 static void join(tr_self *self, struct session *session, const char *name)
 {
     room_topic room;
@@ -27,10 +35,7 @@ static void join(tr_self *self, struct session *session, const char *name)
         tr_print(self, tr_peer(self), "* invalid name of a room: %s\n", name);
         return;
     }
-    if (session->room.bits) {
-        tr_publish(self, session->room, said, .name = session->name, .text = "has left");
-        tr_unsubscribe(self, session->room);
-    }
+    leave(self, session, "has left");
     session->room = room;
     tr_subscribe(self, room);
     tr_publish(self, room, said, .name = session->name, .text = "has come");
@@ -68,8 +73,7 @@ static tr_next on_said(tr_self *self, const struct said *message)
 
 static tr_next on_closed(tr_self *self, struct session *session)
 {
-    if (session->room.bits)
-        tr_publish(self, session->room, said, .name = session->name, .text = "has gone");
+    leave(self, session, "has gone");
     return TR_STOP;
 }
 
@@ -79,7 +83,7 @@ TR_BEHAVIOR(session, struct session, TR_ON(tr_opened, on_opened), TR_ON(tr_recei
 
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
-    const char *address = message->argv.count ? message->argv.items[0] : ":7000";
+    const char *address = message->argv.count > 1 ? message->argv.items[1] : ":7000";
     tr_listener_ref listener =
         tr_listen(self, session, TR_TCP(address, .framing = TR_LINES, .frame_max = 4096));
     printf("listening at %s\n", tr_address_text(self, tr_listener_address(self, listener)));

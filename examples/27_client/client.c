@@ -52,7 +52,7 @@ enum { COUNT = 100 };
 
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
-    const char *address = message->argv.count ? message->argv.items[0] : "localhost:6379";
+    const char *address = message->argv.count > 1 ? message->argv.items[1] : "localhost:6379";
     redis_ref redis = tr_spawn(self, redis, "redis", open_redis, .address = address);
     increment_ask asks[COUNT];
     for (int i = 0; i < COUNT; i++)

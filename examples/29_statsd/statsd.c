@@ -110,7 +110,7 @@ static tr_next on_counted(const struct counted *message)
 
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
-    const char *address = message->argv.count ? message->argv.items[0] : ":8125";
+    const char *address = message->argv.count > 1 ? message->argv.items[1] : ":8125";
     tr_spawn_group(self,
                    collector,
                    "collectors",
