@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Troupe: actors in C. This header includes all others except kit.h, which is for tests.
+ * Troupe: actors in C. This header includes all others except kit.h and kit_net.h, which are for
+ * tests.
  *
  * ```c
  * #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "net/dial.h"
 #include "net/exchange.h"
 #include "net/filter.h"
-#include "net/hooks.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
@@ -67,9 +66,22 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     return TR_OK;
 }
 
-/* Takes a channel from its actor. */
-static void disown(struct channel *channel)
+/* Takes the event from a channel. One that is queued is dropped when its turn comes. */
+static void event_forget(struct channel *channel)
 {
+    struct envelope *event = channel->event;
+    channel->event = NULL;
+    if (!event)
+        return;
+    if (channel_has(channel, CHANNEL_IN_TURN))
+        event->sender = 0; /* on_done finds no channel */
+    else
+        event->kind = ENVELOPE_VOID;
+}
+
+void tr__channel_disown(struct channel *channel)
+{
+    event_forget(channel);
     struct net_cell *record = net_cell_of(channel->cell);
     TR_ASSERT(record && record->count > 0);
     record->count--;
@@ -144,19 +156,6 @@ static void close_socket(struct channel *channel, bool resets)
         platform->socket_close(platform, fd, resets);
 }
 
-/* Takes the event from a channel. One that is queued is dropped when its turn comes. */
-static void event_forget(struct channel *channel)
-{
-    struct envelope *event = channel->event;
-    channel->event = NULL;
-    if (!event)
-        return;
-    if (channel_has(channel, CHANNEL_IN_TURN))
-        event->sender = 0; /* on_done finds no channel */
-    else
-        event->kind = ENVELOPE_VOID;
-}
-
 void tr__channel_free(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -174,9 +173,10 @@ void tr__channel_free(struct channel *channel)
         channel->filter.table->free(channel->filter.state);
     tr__net_buffer_free(&channel->filter.raw);
     tr__net_buffer_free(&channel->filter.out);
-    tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer);
+    if (timer_is_armed(&channel->timer))
+        tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer);
     if (channel->cell)
-        disown(channel);
+        tr__channel_disown(channel);
     else
         list_remove(&channel->link);
     tr__session_uncount(channel);
@@ -392,7 +392,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     list_init(&channel->writers);
     channel->input.borrower = NULL;
     tr__exchanges_free(channel);
-    disown(channel);
+    tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
     bool is_whole = channel->kind == CHANNEL_STREAM &&

@@ -6,8 +6,6 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
 
 enum {
     BATCH_BYTES = 256 * 1024, /* of the datagrams that one call receives */

@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/hooks.h"
 
-#include "actor/cell/system.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
-#include "net/area.h"
 #include "net/datagram.h"
 #include "net/dial.h"
 #include "net/input.h"
 #include "net/listener.h"
+#include "net/move.h"
 #include "net/output.h"
 #include "net/table.h"
 #include "net/worker.h"
 
-#include <troupe/why.h>
 
 /* ---- The worker. ---- */
-
-struct net_worker *tr__net_worker_of(struct worker *worker)
-{
-    struct net_worker *net = worker->channels.net;
-    if (net)
-        return net;
-    net = source_resize(&worker->source, NULL, sizeof *net);
-    if (!net)
-        return NULL;
-    net->area = NULL;
-    net->pages = NULL;
-    net->page_count = 0;
-    tr__wheel_init(&net->wheel, worker->loop.now_ns);
-    list_init(&net->dirty);
-    list_init(&net->lingering);
-    list_init(&net->starved);
-    worker->channels.net = net;
-    worker->channels.hooks = &tr__net_hooks;
-    return net;
-}
-
-static void on_worker_end(struct worker *worker)
-{
-    struct net_worker *net = worker->channels.net;
-    struct list *link;
-    while ((link = list_first(&net->lingering)))
-        tr__channel_free(LIST_OWNER(link, struct channel, link));
-    tr__pages_free(worker);
-    source_resize(&worker->source, net->area, 0);
-    source_resize(&worker->source, net, 0);
-    worker->channels = (struct worker_channels){0};
-}
 
 static void on_io(struct worker *worker, uint64_t token, uint32_t what)
 {
@@ -295,12 +261,6 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     source_resize(&worker->source, record, 0);
 }
 
-static bool may_move(const struct cell *cell)
-{
-    (void)cell;
-    return false;
-}
-
 static void on_turn_end(struct tr_self *self)
 {
     tr__input_return(self);
@@ -317,6 +277,9 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
-    .may_move = may_move,
-    .on_worker_end = on_worker_end,
+    .may_move = tr__channels_may_move,
+    .on_leave = tr__channels_leave,
+    .on_arrive = tr__channels_arrive,
+    .on_handed = tr__channel_handed,
+    .on_worker_end = tr__net_worker_end,
 };

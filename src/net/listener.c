@@ -4,14 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
 #include "net/dial.h"
-#include "net/hooks.h"
 #include "net/listener_shared.h"
 #include "net/proxy.h"
 #include "net/secure.h"
@@ -103,7 +99,7 @@ static tr_status filters_attach(struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
     if (options->has_proxy_header) {
-        channel->filter.state = tr__proxy_new(channel->worker->loop.platform);
+        channel->filter.state = tr__proxy_new(&channel->worker->system->source);
         if (!channel->filter.state)
             return TR_NO_MEMORY;
         channel->filter.table = &tr__proxy_filter;

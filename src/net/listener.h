@@ -12,6 +12,9 @@
 
 #include "net/channel.h"
 
+/** The type of the event that a listener gets when there are connections. */
+extern const tr_type tr__acceptable_type;
+
 /** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
 void tr__session_uncount(struct channel *channel);
 

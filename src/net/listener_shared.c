@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "net/table.h"
 
 tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
                                   const tr_listen_args *args, struct listener_shared **made)

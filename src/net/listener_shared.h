@@ -6,8 +6,6 @@
 #include "actor/cell/system.h"
 #include "net/endpoint.h"
 
-#include <troupe/net.h>
-
 /** Connections of one address, for connections_per_peer_max. */
 struct peer_count {
     struct peer_count *next;

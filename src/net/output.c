@@ -38,7 +38,7 @@ static void page_give(struct channel *channel, struct out_page *page)
 {
     struct net_worker *net = channel->worker->channels.net;
     tr_buffer_release(page->buffer);
-    if (page->capacity == PAGE_BYTES && net->page_count < PAGES_KEPT) {
+    if (page->capacity == PAGE_BYTES && net && net->page_count < PAGES_KEPT) {
         page->next = net->pages;
         net->pages = page;
         net->page_count++;

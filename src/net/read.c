@@ -3,8 +3,6 @@
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
 #include "net/input.h"
 #include "net/wait.h"
 

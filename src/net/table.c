@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/assert.h"
+#include "net/hooks.h"
 
 /* Chunk k has FIRST_CHUNK << k channels, so that a few pointers suffice for all of them. */
 enum { FIRST_CHUNK = 64, FIRST_SHIFT = 6, CHUNKS = 17 };
@@ -50,6 +50,7 @@ static struct channel_table *table_make(struct tr_system *system)
                 atomptr_init(&table->chunks[i], NULL);
             table->used = 1;
             system->channels.free = table_free;
+            system->channels.hooks = &tr__net_hooks;
             atomptr_store(&system->channels.table, table, ATOM_RELEASE); /* partner: table_of */
         }
     }

@@ -6,7 +6,10 @@
 #ifndef NET_WORKER_H
 #define NET_WORKER_H
 
-#include "net/channel.h"
+#include "base/list.h"
+#include "timer/wheel.h"
+
+struct worker;
 
 struct net_worker {
     struct area *area;      /* where the next receive goes */
@@ -20,5 +23,7 @@ struct net_worker {
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */
 struct net_worker *tr__net_worker_of(struct worker *worker);
+/** Frees it, with all channels that linger. When the worker ends. */
+void tr__net_worker_end(struct worker *worker);
 
 #endif

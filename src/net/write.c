@@ -7,7 +7,6 @@
 
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
-#include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "net/output.h"
 #include "net/wait.h"

@@ -188,37 +188,41 @@ tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet 
     return TR_OK;
 }
 
-/* Whether a socket can send to addresses of a family. One of a UNIX socket has no path. */
+/* Whether a socket can send to addresses of a family. */
 static bool box_reaches(const struct post_box *box, tr_family family)
 {
     tr_family own = (tr_family)box->socket.local.address.family;
-    return (own == family && family != TR_FAMILY_UNIX) ||
-           (own == TR_FAMILY_V6 && family == TR_FAMILY_V4 && !box->socket.only_v6);
+    return own == family || (own == TR_FAMILY_V6 && family == TR_FAMILY_V4 && !box->socket.only_v6);
 }
 
-/* Finds where a datagram goes, and whether it may. */
-static tr_status route(struct post_box *box, const tr_packet *packet, struct virtual_place *to)
+/* Finds where a packet goes. */
+static tr_status route(const struct post_box *box, const tr_packet *packet,
+                       struct virtual_place *to)
+{
+    *to = box->socket.remote;
+    if (packet->address.family == TR_FAMILY_NONE)
+        return box->is_connected ? TR_OK : TR_INVALID_ARGUMENT;
+    if (packet->address.family == TR_FAMILY_UNIX)
+        return TR_UNREACHABLE; /* it has no path */
+    *to = (struct virtual_place){.address = packet->address};
+    return TR_OK;
+}
+
+/* Whether a datagram may be sent. */
+static tr_status admit(struct post_box *box, const struct virtual_place *to, size_t size)
 {
     struct virtual_net *net = box->socket.net;
     size_t max = net->weather.datagram_max ? net->weather.datagram_max : VIRTUAL_DATAGRAM_MAX;
-    if (packet->size > max)
+    if (size > max)
         return TR_TOO_LARGE;
-    if (packet->address.family == TR_FAMILY_NONE) {
-        *to = box->socket.remote;
-        if (!box->is_connected)
-            return TR_INVALID_ARGUMENT;
-    } else if (!box_reaches(box, (tr_family)packet->address.family)) {
+    if (!box_reaches(box, (tr_family)to->address.family))
         return TR_UNREACHABLE;
-    } else {
-        *to = (struct virtual_place){.address = packet->address};
-        tr__virtual_place_loopback(to);
-    }
     if (!is_unix(to))
         return TR_OK;
     struct post_box *receiver = box_find(net, to);
     if (!receiver)
         return TR_CONNECT_REFUSED;
-    if (box_has_space(receiver, packet->size))
+    if (box_has_space(receiver, size))
         return TR_OK;
     receiver->has_blocked = box->is_blocked = true;
     return TR_WOULD_BLOCK;
@@ -234,31 +238,41 @@ static struct virtual_place source_of(const struct post_box *box, const struct v
     return place;
 }
 
-static tr_status send_one(struct post_box *box, const tr_packet *packet)
+/* Returns when a datagram arrives. */
+static tr_time due_of(struct virtual_net *net, const struct virtual_place *to)
 {
-    struct virtual_net *net = box->socket.net;
-    struct virtual_place to;
-    tr_status status = route(box, packet, &to);
+    if (is_unix(to))
+        return tr__virtual_net_now(net);
+    tr_time due_ns = tr__virtual_net_due(net);
+    if (!happens(net, net->weather.reorders))
+        return due_ns;
+    tr_time longest_ns = net->weather.delay_ns + net->weather.jitter_ns + TR_MILLISECOND;
+    return due_ns + 1 + (tr_time)rng_below(&net->rng, (uint64_t)longest_ns);
+}
+
+tr_status tr__virtual_datagram_send_to(struct virtual_socket *socket,
+                                       const struct virtual_place *place, tr_bytes bytes)
+{
+    struct post_box *box = box_of(socket);
+    struct virtual_net *net = socket->net;
+    struct virtual_place to = *place;
+    tr__virtual_place_loopback(&to);
+    tr_status status = admit(box, &to, bytes.size);
     if (status != TR_OK)
         return status;
     if (box->is_cut || (!is_unix(&to) && happens(net, net->weather.loses)))
         return TR_OK; /* it is lost on its way */
-    struct datagram *datagram = tr__virtual_net_new(net, sizeof *datagram + packet->size);
+    struct datagram *datagram = tr__virtual_net_new(net, sizeof *datagram + bytes.size);
     if (!datagram)
         return TR_NO_MEMORY;
     *datagram = (struct datagram){.transit = {.arrive = on_datagram},
                                   .from = source_of(box, &to),
                                   .to = to,
-                                  .size = packet->size};
-    if (packet->size)
-        memcpy(datagram->data, packet->data, packet->size);
+                                  .size = bytes.size};
+    if (bytes.size)
+        memcpy(datagram->data, bytes.data, bytes.size);
     list_init(&datagram->transit.link);
-    tr_time due_ns = is_unix(&to) ? tr__virtual_net_now(net) : tr__virtual_net_due(net);
-    if (!is_unix(&to) && happens(net, net->weather.reorders)) {
-        tr_time longest_ns = net->weather.delay_ns + net->weather.jitter_ns + TR_MILLISECOND;
-        due_ns += 1 + (tr_time)rng_below(&net->rng, (uint64_t)longest_ns);
-    }
-    tr__virtual_net_post(net, &datagram->transit, due_ns);
+    tr__virtual_net_post(net, &datagram->transit, due_of(net, &to));
     return TR_OK;
 }
 
@@ -271,7 +285,12 @@ tr_status tr__virtual_datagram_send(struct virtual_socket *socket, const tr_pack
         return TR_CONNECT_REFUSED;
     }
     for (*sent = 0; *sent < count; (*sent)++) {
-        tr_status status = send_one(box, &packets[*sent]);
+        const tr_packet *packet = &packets[*sent];
+        struct virtual_place to;
+        tr_status status = route(box, packet, &to);
+        if (status == TR_OK)
+            status =
+                tr__virtual_datagram_send_to(socket, &to, (tr_bytes){packet->data, packet->size});
         if (status != TR_OK)
             return *sent ? TR_OK : status;
     }
@@ -302,6 +321,12 @@ uint32_t tr__virtual_datagram_possible(const struct virtual_socket *socket)
     if (box->is_refused || !list_is_empty(&box->arrived))
         what |= TR_IO_IN;
     return what;
+}
+
+size_t tr__virtual_datagram_size(const struct virtual_socket *socket)
+{
+    const struct list *link = list_first(&box_of(socket)->arrived);
+    return link ? LIST_OWNER(link, struct datagram, transit.link)->size : 0;
 }
 
 void tr__virtual_datagrams_drop(struct virtual_net *net)

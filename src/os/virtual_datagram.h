@@ -27,11 +27,16 @@ tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet 
 /** As socket_send_many; and TR_NO_MEMORY, and TR_INVALID_ARGUMENT: nobody is named. */
 tr_status tr__virtual_datagram_send(struct virtual_socket *socket, const tr_packet *packets,
                                     size_t count, size_t *sent);
+/** Sends one datagram to a place. The statuses of tr__virtual_datagram_send. */
+tr_status tr__virtual_datagram_send_to(struct virtual_socket *socket,
+                                       const struct virtual_place *place, tr_bytes bytes);
 void tr__virtual_datagram_close(struct virtual_socket *socket);
 /** While a socket is cut, what it sends and what is sent to it is lost. */
 void tr__virtual_datagram_cut(struct virtual_socket *socket, bool is_cut);
 /** Returns what is possible now: TR_IO_IN, TR_IO_OUT. */
 uint32_t tr__virtual_datagram_possible(const struct virtual_socket *socket);
+/** Returns the size of the datagram that is received next; 0 if there is none. */
+size_t tr__virtual_datagram_size(const struct virtual_socket *socket);
 /** Frees the datagrams that are on their way. */
 void tr__virtual_datagrams_drop(struct virtual_net *net);
 

@@ -38,8 +38,7 @@ void tr__virtual_names_clear(struct virtual_net *net)
         tr__virtual_net_free(net, LIST_OWNER(link, struct virtual_name, link));
 }
 
-/* Reads an address of numbers: "127.0.0.1" or "::1". */
-static bool read_numbers(const char *name, tr_address *address)
+bool tr__virtual_read_host(const char *name, tr_address *address)
 {
     char text[NUMBERS_MAX + sizeof "[]:0"];
     if (strlen(name) > NUMBERS_MAX || !*name)
@@ -57,7 +56,7 @@ tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uin
     size_t found = 0;
     if (status != TR_OK)
         return status;
-    if (max > 0 && read_numbers(name, &numbers))
+    if (max > 0 && tr__virtual_read_host(name, &numbers))
         addresses[found++] = numbers;
     LIST_EACH (link, &net->names) {
         const struct virtual_name *known = LIST_OWNER(link, struct virtual_name, link);

@@ -17,6 +17,8 @@ tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
                                 const tr_address *address, tr_status status);
 /** Removes all names. */
 void tr__virtual_names_clear(struct virtual_net *net);
+/** Reads an address of numbers without a port: "127.0.0.1" or "::1". */
+bool tr__virtual_read_host(const char *name, tr_address *address);
 /** As the function of the table. */
 tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uint16_t port,
                               tr_address *addresses, size_t max, size_t *count);

@@ -2,15 +2,9 @@
 /**
  * Streams of the virtual network: listeners and connections.
  *
- * A connection has two ends and two flows, one in each direction. A flow carries a request for the
- * connection or the answer, then bytes, then the finish of its sender or a reset, in this order. It
- * has a window: the bytes that are on their way or not yet read.
- *
- * Rules:
+ * A connection has two ends and two flows (os/virtual_flow.h), one in each direction. Rules:
  * 1. A connection is freed when both ends are closed, and only by a close.
  * 2. The second end is closed until a listener has taken the request.
- * 3. What arrives at an end that is closed is answered by a reset.
- * 4. While a connection is cut, resets are lost, and all else waits in its flow.
  *
  * All functions: one thread at a time.
  */
@@ -48,6 +42,8 @@ void tr__virtual_finish(struct virtual_socket *socket);
 void tr__virtual_listener_close(struct virtual_socket *socket);
 /** As socket_close, of a connection. As in Linux, unread bytes make it a reset. */
 void tr__virtual_stream_close(struct virtual_socket *socket, bool resets);
+/** Resets a connection, and keeps the socket until it is closed. */
+void tr__virtual_stream_reset(struct virtual_socket *socket);
 /** Cuts a connection: nothing gets through. Or heals it: what waited is on its way again. */
 void tr__virtual_stream_cut(struct virtual_socket *socket, bool is_cut);
 /** Reports a sender that waits for a window which has become larger. */

@@ -18,16 +18,17 @@ static void require(bool condition)
         abort();
 }
 
-static void *resize(const tr_platform *platform, void *memory, size_t size)
+static void *resize(const tr_platform *self, void *memory, size_t size)
 {
-    (void)platform;
+    (void)self;
     if (size > 0)
         return realloc(memory, size);
     free(memory);
     return NULL;
 }
 
-static const tr_platform memory_only = {.resize = resize};
+static const tr_platform platform = {.resize = resize};
+static const struct memory_source memory_only = {.platform = &platform};
 
 struct result {
     tr_status status;

@@ -44,10 +44,14 @@ struct channel_hooks {
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
-    /** Whether the actor may move with its channels; then `on_leave` and, on the other worker, `on_arrive`. */
+    /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
-    void (*on_leave)(struct worker *worker, struct cell *cell);
+    /** The actor is about to move. False: out of memory, and nothing has changed. */
+    bool (*on_leave)(struct worker *worker, struct cell *cell);
+    /** The actor has moved to this worker, or has not moved after all. */
     void (*on_arrive)(struct worker *worker, struct cell *cell);
+    /** An ENVELOPE_HANDED has arrived, with a channel for the actor, which may be gone. Takes it. */
+    void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /** Adds to the report what the actor waits for. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /** The worker ends: frees worker->channels.net. */

@@ -104,6 +104,7 @@ struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
     struct list listeners; /* of struct listener_shared, under the lock; not initialized: none */
+    const struct channel_hooks *hooks; /* set before the first channel is made */
     void (*free)(struct tr_system *system);
 };
 

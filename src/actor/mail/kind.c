@@ -5,6 +5,11 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
 
+static void handed_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    worker->system->channels.hooks->on_handed(worker, cell, envelope);
+}
+
 /*
  * The function of each kind that is TAKEN in MAIL_KINDS. tests/unit/actor_kind_test.c compares the
  * two tables.
@@ -23,6 +28,7 @@ mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
     [ENVELOPE_RETURNED] = tr__blocking_returned,
     [ENVELOPE_WHY] = tr__why_mail,
     [ENVELOPE_STORED] = tr__stored_mail,
+    [ENVELOPE_HANDED] = handed_mail,
     [ENVELOPE_WATCH] = tr__watch_mail,
     [ENVELOPE_UNWATCH] = tr__watch_mail,
     [ENVELOPE_FAILED] = tr__supervision_mail,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/system/kit.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <troupe/durable.h>
-#include <troupe/kit.h>
 
 #include "actor/ask/batch.h"
 #include "actor/ask/waiters.h"
 #include "actor/cell/client.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/system/kit_net.h"
 #include "actor/system/system.h"
 #include "actor/system/worker.h"
 #include "actor/turn/blocking.h"
@@ -17,17 +19,7 @@
 #include "base/assert.h"
 #include "base/sized.h"
 #include "os/memory.h"
-#include "os/virtual.h"
-
-struct tr_kit {
-    struct virtual_platform *virtual;
-    struct tr_system *system;
-    tr_client *client;
-    struct rng rng; /* chooses the worker that runs next */
-    uint64_t trace;
-    bool is_stepping;
-    uint64_t thread_id; /* of the only thread */
-};
+#include "os/virtual_socket.h"
 
 static void trace(struct tr_kit *kit, uint64_t value)
 {
@@ -50,7 +42,8 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
         if (worker->loop.alarm_ns < due_ns)
             due_ns = worker->loop.alarm_ns;
         bool is_due = due_ns <= kit->virtual->mono;
-        if (is_due || tr__loop_has_work(&worker->loop))
+        if (is_due || tr__loop_has_work(&worker->loop) ||
+            tr__virtual_has_event(kit->virtual, worker->loop.parker))
             busy[count++] = i;
     }
     uint32_t jobs = tr__blocking_choices(&system->blocking);
@@ -107,10 +100,10 @@ size_t tr_kit_settle(tr_kit *kit)
     return steps;
 }
 
-/* Returns when something falls due next in any worker. */
+/* Returns when something falls due next in any worker, or arrives in the network. */
 static tr_time next_alarm(const struct tr_kit *kit)
 {
-    tr_time next_ns = TR_NEVER;
+    tr_time next_ns = tr__virtual_next_event_ns(kit->virtual);
     for (uint32_t i = 0; i < kit->system->worker_count; i++) {
         struct worker *worker = kit->system->workers[i];
         tr_time timer_ns = tr__worker_next(worker);
@@ -140,22 +133,23 @@ void tr_kit_advance(tr_kit *kit, tr_time ns)
     advance_to(kit, kit->virtual->mono + ns);
 }
 
-/*
- * Called when a client waits: makes one step. If there is nothing to do, moves the clock to the
- * next event, at most to the client's deadline.
- */
-static bool on_park(void *context, tr_time deadline_ns)
+void tr__kit_wait(tr_kit *kit, tr_time deadline_ns)
 {
-    struct tr_kit *kit = context;
     if (tr_kit_step(kit))
-        return true;
+        return;
     tr_time next_ns = next_alarm(kit);
     if (next_ns > deadline_ns)
         next_ns = deadline_ns;
     if (next_ns == TR_NEVER)
         tr__assert_failed(
-            __FILE__, __LINE__, __func__, "a client waits forever: no work and no timer is left");
+            __FILE__, __LINE__, __func__, "the test waits forever: no work and no timer is left");
     tr__virtual_advance_to(kit->virtual, next_ns);
+}
+
+/* Called when a client waits. */
+static bool on_park(void *context, tr_time deadline_ns)
+{
+    tr__kit_wait(context, deadline_ns);
     return true;
 }
 
@@ -172,6 +166,8 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     *kit = (tr_kit){.virtual = tr__virtual_new(seed)};
     if (!kit->virtual)
         goto free_kit;
+    list_init(&kit->peers);
+    list_init(&kit->listeners);
     rng_init(&kit->rng, seed);
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
@@ -215,6 +211,7 @@ void tr_kit_free(tr_kit *kit)
     tr_kit_check(kit);
     tr_client_free(kit->client);
     tr_system_free(kit->system);
+    tr__kit_net_free(kit);
     size_t leaked = tr__virtual_live_blocks(kit->virtual);
     if (leaked) {
         char text[160];
@@ -257,7 +254,8 @@ uint64_t tr_kit_allocations(const tr_kit *kit)
 
 uint64_t tr_kit_trace(const tr_kit *kit)
 {
-    return kit->trace;
+    uint64_t network = kit->virtual->net.trace;
+    return network ? hash_mix(kit->trace ^ network) : kit->trace;
 }
 
 /* ---- Conservation: each accepted message is handled, dead or queued. ---- */

@@ -28,8 +28,7 @@ static bool extra_may_move(const struct cell_extra *extra)
     if (extra->supervision.failed || extra->supervision.group ||
         list_first(&extra->supervision.returns))
         return false;
-    if (extra->channels)
-        return false;
+
     return !extra->supervision.failure || extra->supervision.failure->phase == FAILURE_PAST;
 }
 
@@ -49,7 +48,10 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
         return false;
     if (cell == worker->system->user.guardian || atom32_load(&cell->control, ATOM_RELAXED))
         return false;
-    return !cell->extra || extra_may_move(cell->extra);
+    if (!cell->extra)
+        return true;
+    return extra_may_move(cell->extra) &&
+           (!cell->extra->channels || worker->channels.hooks->may_move(cell));
 }
 
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
@@ -74,10 +76,17 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     struct timer_parcel *parcel;
     if (!tr__timers_reserve(worker, cell, &parcel))
         return false;
+    bool has_channels = cell->extra && cell->extra->channels;
+    if (has_channels && !worker->channels.hooks->on_leave(worker, cell)) {
+        tr__timers_unreserve(worker, parcel);
+        return false;
+    }
     bool is_packed = tr__watches_pack(worker, cell);
     if (!is_packed || (!has_post && door_nudge(&cell->door) != DOOR_TAKEN_POST)) {
         tr__watches_unpack(worker, cell);
         tr__timers_unreserve(worker, parcel);
+        if (has_channels)
+            worker->channels.hooks->on_arrive(worker, cell);
         return false;
     }
     tr__timers_pack(worker, cell, parcel);
@@ -127,6 +136,8 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
+    if (cell->extra && cell->extra->channels)
+        worker->system->channels.hooks->on_arrive(worker, cell);
     if (!has_timers)
         fail(worker, cell);
     else if (cell->sched_state == SCHED_WAITING)

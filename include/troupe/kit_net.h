@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The network of a test kit: no sockets, virtual time, and the test is the other side.
+ *
+ * ```c
+ * #include <troupe/kit_net.h>
+ *
+ * int main(void)
+ * {
+ *     tr_kit *kit = tr_kit_new(NULL);
+ *     tr_kit_network slow = {.delay_ns = TR_MILLISECOND, .piece_max = TR_KIT_RANDOM};
+ *     tr_kit_set_network(kit, &slow);
+ *     bool is_refused = tr_kit_connect(kit, "127.0.0.1:7000") == NULL; // nobody listens
+ *
+ *     // The test may be both sides.
+ *     tr_kit_peer *accepted = tr_kit_accept(kit, "127.0.0.1:7000", 0); // listens from now on
+ *     tr_kit_peer *peer = tr_kit_connect(kit, "127.0.0.1:7000");
+ *     accepted = tr_kit_accept(kit, "127.0.0.1:7000", TR_SECOND);
+ *     tr_bytes ping = {"PING", 4};
+ *     bool is_sent = tr_kit_send(peer, ping) == 4;
+ *     tr_kit_finish(peer);
+ *     const char *text = tr_kit_receive_text(accepted, TR_SECOND); // takes no time
+ *     bool is_right = is_refused && is_sent && text[0] == 'P';
+ *     tr_kit_free(kit); // aborts if memory has leaked
+ *     return is_right ? 0 : 1;
+ * }
+ * ```
+ *
+ * A system on a kit has this network and no other. A peer is a socket of the test. What is sent
+ * arrives when the clock has reached its time; without a delay that is at once. What a system does
+ * about it, it does when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
+ *
+ * An address is "127.0.0.1:7000", "[::1]:7000", ":7000", or the path of a UNIX socket, which has
+ * a '/' in it or begins with '@'. Every address is one of this machine. Peers belong to the kit until
+ * tr_kit_close or tr_kit_free.
+ */
+#ifndef TROUPE_KIT_NET_H
+#define TROUPE_KIT_NET_H
+
+#include <troupe/address.h>
+#include <troupe/kit.h>
+
+/** One side of a connection, or a datagram socket, that belongs to the test. */
+typedef struct tr_kit_peer tr_kit_peer;
+
+/** As piece_max: the seed chooses the size of each piece. */
+#define TR_KIT_RANDOM SIZE_MAX
+
+/** How the network is. All zero: at once, in whole pieces, nothing is lost. */
+typedef struct tr_kit_network {
+    size_t size;         /* need not be set */
+    tr_time delay_ns;    /* from one end to the other */
+    tr_time jitter_ns;   /* up to so much more, as the seed chooses; a connection stays in order */
+    size_t piece_max;    /* bytes that a receive gets at most; 0: all that are there */
+    size_t window;       /* bytes on the way or unread in one direction; 0: 64 KiB */
+    size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
+    double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
+    double reorders;     /* the share that take longer, so that others overtake them */
+} tr_kit_network;
+
+TR_BEGIN_C
+/**
+ * Changes how the network is, from now on. Aborts if a member is negative or a share is above 1.
+ * One thread. Does not wait.
+ */
+TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
+/**
+ * Connects to an address, and runs the system until that is done, for at most 30 s of virtual time.
+ * NULL: nobody listens there, or there is no memory.
+ * One thread. Does not wait: time is virtual.
+ */
+tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address);
+/**
+ * Waits until the system, or a peer, has connected to this address. The test listens there from the
+ * first call on. NULL: nobody has connected in time, somebody else listens there, or there is no
+ * memory.
+ * One thread. Does not wait: time is virtual.
+ */
+tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns);
+/**
+ * Sends bytes, which are copied, to the other side. Returns how many: less if the window is full, 0
+ * if the connection has ended or there is no memory.
+ * One thread. Does not wait.
+ */
+size_t tr_kit_send(tr_kit_peer *peer, tr_bytes bytes);
+/**
+ * Runs the system until it has nothing to do, and returns all that has come. If nothing has, moves
+ * the clock until something comes, at most by the timeout. The bytes are borrowed until the next
+ * call with this peer. No bytes: see tr_kit_peer_status.
+ * One thread. Does not wait: time is virtual.
+ */
+tr_bytes tr_kit_receive(tr_kit_peer *peer, tr_time timeout_ns);
+/**
+ * As tr_kit_receive. The bytes are followed by a NUL. One thread. Does not wait: time is virtual.
+ */
+const char *tr_kit_receive_text(tr_kit_peer *peer, tr_time timeout_ns);
+/**
+ * Notifies the other side that nothing more is sent. The peer can still receive.
+ * One thread. Does not wait.
+ */
+void tr_kit_finish(tr_kit_peer *peer);
+/**
+ * Resets the connection: what is on its way is lost. The peer stays, with TR_RESET as its status.
+ * One thread. Does not wait.
+ */
+void tr_kit_reset(tr_kit_peer *peer);
+/**
+ * Closes the socket of a peer and frees the peer. As with real sockets, a connection with bytes that
+ * nobody has read is reset. NULL does nothing.
+ * One thread. Does not wait.
+ */
+void tr_kit_close(tr_kit_peer *peer);
+/**
+ * Returns TR_OK: it is open. TR_CLOSED: the other side sends nothing more; what it sent before can
+ * still be received. TR_RESET.
+ * One thread. Does not wait.
+ */
+tr_status tr_kit_peer_status(const tr_kit_peer *peer);
+/** Returns the address of a peer, as the other side has it. One thread. Does not wait. */
+tr_address tr_kit_peer_address(const tr_kit_peer *peer);
+/**
+ * Cuts these peers from the network, or ends that. While they are cut nothing gets through: resets and
+ * datagrams are lost, all else arrives after the cut. A side that is cut does not notice.
+ * One thread. Does not wait.
+ */
+void tr_kit_partition(tr_kit *kit, tr_kit_peer *const *peers, size_t count, bool is_cut);
+/**
+ * Makes a peer that sends and receives datagrams. NULL: the address is invalid or in use, or there is
+ * no memory.
+ * One thread. Does not wait.
+ */
+tr_kit_peer *tr_kit_bind(tr_kit *kit, const char *address);
+/**
+ * Sends a datagram, which is copied, from a peer of tr_kit_bind. TR_OK also if it will be lost.
+ * TR_ADDRESS_INVALID, TR_TOO_LARGE, TR_UNREACHABLE (another family), TR_NO_MEMORY; and of UNIX sockets
+ * TR_CONNECT_REFUSED and TR_WOULD_BLOCK (the receiver has no space).
+ * One thread. Does not wait.
+ */
+tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes);
+/**
+ * As tr_kit_receive, for one datagram. data is NULL: none has come. from may be NULL.
+ * One thread. Does not wait: time is virtual.
+ */
+tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
+/**
+ * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
+ * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
+ * "address", or "watch" or "resolve". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * there is no such call.
+ * One thread. Does not wait.
+ */
+void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
+/**
+ * Adds an address of a name, "10.0.0.1" or "fe80::1"; one with several gets them in this order.
+ * Without an entry no name is known, "localhost" included. False: invalid, or no memory.
+ * One thread. Does not wait.
+ */
+bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
+/**
+ * From now on looking this name up gives a status, such as TR_TIMEOUT. False: no memory.
+ * One thread. Does not wait.
+ */
+bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
+/** Returns how many sockets the system has open. One thread. Does not wait. */
+size_t tr_kit_open_channels(const tr_kit *kit);
+TR_END_C
+
+#include <troupe/detail/kit_net.h>
+
+#endif

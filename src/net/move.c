@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/move.h"
+
+#include <string.h>
+#include <troupe/net.h>
+
+#include "actor/cell/verb.h"
+#include "actor/mail/address.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/mail.h"
+#include "net/input.h"
+#include "net/output.h"
+#include "net/worker.h"
+
+/* TR_NO_MEMORY: it is as before. */
+static tr_status pack(struct channel *channel)
+{
+    struct worker *worker = channel->worker;
+    tr_status status = tr__input_leave_area(channel, 0);
+    if (status != TR_OK)
+        return status;
+    if (channel_has(channel, CHANNEL_WATCHED))
+        tr__loop_unwatch(&worker->loop, channel->fd);
+    channel->flags &= ~(uint32_t)(CHANNEL_WATCHED | CHANNEL_DIRTY);
+    list_remove(&channel->dirty);
+    list_remove(&channel->starved);
+    tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer);
+    return TR_OK;
+}
+
+/* TR_NO_MEMORY, TR_LIMIT: the channel cannot be watched here, and is to end. */
+static tr_status unpack(struct worker *worker, struct channel *channel)
+{
+    channel->worker = worker;
+    if (!tr__net_worker_of(worker))
+        return TR_NO_MEMORY;
+    if (channel->fd >= 0) {
+        tr_status status = tr__channel_watch(channel, channel->fd);
+        if (status != TR_OK)
+            return status;
+    }
+    tr__channel_arm(channel);
+    if (!tr__output_is_empty(channel) || channel_has(channel, CHANNEL_FINISHING))
+        tr__output_touch(channel);
+    return TR_OK;
+}
+
+/* ---- With the actor. ---- */
+
+bool tr__channels_may_move(const struct cell *cell)
+{
+    const struct net_cell *record = net_cell_of(cell);
+    if (record->count > TR_MOVED_CHANNELS_MAX)
+        return false;
+    LIST_EACH (link, &record->channels) {
+        const struct channel *channel = LIST_OWNER(link, struct channel, link);
+        bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
+        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || channel->exchanges ||
+            channel->looks)
+            return false;
+    }
+    return true;
+}
+
+bool tr__channels_leave(struct worker *worker, struct cell *cell)
+{
+    struct net_cell *record = net_cell_of(cell);
+    LIST_EACH (link, &record->channels) {
+        if (pack(LIST_OWNER(link, struct channel, link)) != TR_OK) {
+            tr__channels_arrive(worker, cell);
+            return false;
+        }
+    }
+    return true;
+}
+
+void tr__channels_arrive(struct worker *worker, struct cell *cell)
+{
+    struct net_cell *record = net_cell_of(cell);
+    LIST_EACH (link, &record->channels) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        if (channel->worker == worker && channel_has(channel, CHANNEL_WATCHED))
+            continue; /* it was not packed */
+        tr_status status = unpack(worker, channel);
+        if (status != TR_OK)
+            tr__channel_end(channel, status, NULL);
+        else
+            tr__channel_call(channel);
+    }
+}
+
+/* ---- Without it. ---- */
+
+static struct channel *channel_in(const struct envelope *envelope)
+{
+    void *channel;
+    memcpy(&channel, envelope->payload.bytes, sizeof channel);
+    return channel;
+}
+
+void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    struct channel *channel = channel_in(envelope);
+    bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
+    envelope_give(&worker->pool, envelope);
+    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
+    tr_status status = unpack(worker, channel);
+    if (!is_alive || status != TR_OK || tr__channel_adopt(channel, cell) != TR_OK) {
+        tr__channel_free(channel); /* the other side sees a reset */
+        return;
+    }
+    channel->flags |= CHANNEL_HANDED_OVER | CHANNEL_OPENS;
+    channel->flags &= ~(uint32_t)CHANNEL_ACCEPTED;
+    tr__channel_call(channel);
+}
+
+/* Whether nothing of this actor waits for the channel. */
+static bool may_be_handed(const struct channel *channel)
+{
+    return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
+           list_is_empty(&channel->readers) && list_is_empty(&channel->writers) &&
+           !channel->exchanges && !channel->looks;
+}
+
+tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    struct worker *worker = self->worker;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    if (!may_be_handed(channel))
+        return TR_INVALID_TRANSITION;
+    struct cell *cell = slots_find(worker->slots, to.bits);
+    if (!cell || cell_is_client(cell) || cell_is_group_address(cell))
+        return cell ? TR_INVALID_ARGUMENT : TR_STOPPED;
+    struct address address = {.kind = ENVELOPE_HANDED, .to = to.bits, .causal = self->causal};
+    struct envelope *envelope = envelope_take(&worker->pool);
+    if (!envelope)
+        return TR_NO_MEMORY;
+    envelope->type = &tr_type_tr_opened;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    mail_address(envelope, address);
+    memcpy(envelope->payload.bytes, &channel, sizeof channel);
+    tr__input_settle(channel);
+    status = pack(channel);
+    if (status == TR_OK) {
+        tr__channel_disown(channel);
+        status = tr__mail_send(worker, cell, envelope);
+        if (status == TR_OK)
+            return TR_OK;
+        if (unpack(worker, channel) != TR_OK || tr__channel_adopt(channel, self->cell) != TR_OK)
+            tr__channel_free(channel);
+    }
+    envelope_give(&worker->pool, envelope);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/worker.h"
+
+#include "actor/cell/worker.h"
+#include "net/channel.h"
+#include "net/hooks.h"
+#include "net/output.h"
+
+struct net_worker *tr__net_worker_of(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    if (net)
+        return net;
+    net = source_resize(&worker->source, NULL, sizeof *net);
+    if (!net)
+        return NULL;
+    net->area = NULL;
+    net->pages = NULL;
+    net->page_count = 0;
+    tr__wheel_init(&net->wheel, worker->loop.now_ns);
+    list_init(&net->dirty);
+    list_init(&net->lingering);
+    list_init(&net->starved);
+    worker->channels.net = net;
+    worker->channels.hooks = &tr__net_hooks;
+    return net;
+}
+
+void tr__net_worker_end(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    struct list *link;
+    while ((link = list_first(&net->lingering)))
+        tr__channel_free(LIST_OWNER(link, struct channel, link));
+    tr__pages_free(worker);
+    source_resize(&worker->source, net->area, 0);
+    source_resize(&worker->source, net, 0);
+    worker->channels = (struct worker_channels){0};
+}
