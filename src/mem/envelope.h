@@ -30,6 +30,7 @@ enum {
     ENVELOPE_INLINE_ASK = 16,
     ENVELOPE_NO_BLOCK = 0xff,   /* block_class: the message is inside */
     ENVELOPE_SHARED = 0xfe,     /* block_class: several envelopes share it, see mem/shared.h */
+    ENVELOPE_LENT = 0xfd,       /* block_class: the message belongs to its sender, who empties it */
     ENVELOPE_RETURN_BATCH = 64, /* envelopes of one home that are sent back together */
     /* slabs of one pool: at 32,768 envelopes each no limit in practice */
     ENVELOPE_SLABS_MAX = 1 << 16

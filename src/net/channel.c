@@ -180,6 +180,7 @@ void tr__channel_free(struct channel *channel)
     else
         list_remove(&channel->link);
     tr__session_uncount(channel);
+    source_resize(source, channel->opened, 0);
     source_resize(source, channel->text, 0);
     tr__endpoint_drop(source, channel->endpoint);
     channel->state = CHANNEL_FREE;
@@ -245,12 +246,25 @@ static bool has_news(const struct channel *channel)
     return has_piece(channel);
 }
 
+/* Whether the other side has ended, all that it sent was read, and nobody has noticed the end. */
+static bool is_read_out(const struct channel *channel)
+{
+    return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
+           channel_has(channel, CHANNEL_INPUT_OVER) && list_is_empty(&channel->readers) &&
+           !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
+}
+
 void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
     struct cell *cell = channel->cell;
-    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING ||
-        !has_news(channel))
+    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING)
+        return;
+    if (is_read_out(channel)) {
+        tr__channel_hang_up(channel); /* calls this again, when it has ended */
+        return;
+    }
+    if (!has_news(channel))
         return;
     struct envelope *event = envelope_take(&worker->pool);
     if (!event) {
@@ -263,6 +277,14 @@ void tr__channel_call(struct channel *channel)
     struct address address = {.kind = ENVELOPE_CHANNEL, .to = cell->identity};
     mail_address(event, address);
     tr__channel_queue(channel, event);
+}
+
+void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
+{
+    event->type = type;
+    event->block_class = ENVELOPE_LENT;
+    event->payload.block.data = message;
+    event->payload.block.size = 0;
 }
 
 void tr__channel_queue(struct channel *channel, struct envelope *event)
@@ -311,7 +333,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     tr__session_uncount(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_CLOSES;
-    tr__exchanges_fail(channel);
+    tr__exchanges_fail(channel, status == TR_OK ? TR_CANCELLED : status);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     tr__channel_call(channel);
@@ -342,7 +364,35 @@ static void linger(struct channel *channel)
         }
     }
     if (tr__output_is_empty(channel) && channel_has(channel, CHANNEL_INPUT_OVER))
-        tr__channel_end(channel, TR_OK, NULL);
+        tr__channel_end(channel, channel->status, NULL);
+}
+
+/* Lets a channel linger: it sends what is left, and ends with this status. It may be freed. */
+static void linger_begin(struct channel *channel, tr_status status)
+{
+    channel->status = status;
+    channel->flags |= CHANNEL_FINISHING;
+    channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
+    channel->drop_left = TR_LINGER_BYTES_MAX;
+    channel->deadline_ns =
+        timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
+    channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
+    tr__input_settle(channel);
+    tr__channel_change(channel, CHANNEL_LINGERING);
+    tr__waits_wake(&channel->readers);
+    tr__waits_wake(&channel->writers);
+    linger(channel);
+}
+
+void tr__channel_hang_up(struct channel *channel)
+{
+    if (channel->state != CHANNEL_OPEN)
+        return;
+    tr__exchanges_fail(channel, TR_CLOSED);
+    if (tr__output_is_empty(channel) && !channel->filter.table)
+        tr__channel_end(channel, TR_CLOSED, NULL);
+    else
+        linger_begin(channel, TR_CLOSED);
 }
 
 void tr__channel_finish(struct channel *channel)
@@ -355,26 +405,15 @@ void tr__channel_finish(struct channel *channel)
 
 void tr__channel_close(struct channel *channel)
 {
-    struct worker *worker = channel->worker;
     if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
         return;
     bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
-    tr__exchanges_fail(channel);
+    tr__exchanges_fail(channel, TR_CANCELLED);
     if (!is_stream) {
         tr__channel_end(channel, TR_OK, NULL);
         return;
     }
-    channel->flags |= CHANNEL_FINISHING;
-    channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
-    channel->drop_left = TR_LINGER_BYTES_MAX;
-    channel->deadline_ns =
-        timer_deadline(worker->loop.now_ns, channel->endpoint->options.linger_ns);
-    channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
-    tr__input_settle(channel);
-    tr__channel_change(channel, CHANNEL_LINGERING);
-    tr__waits_wake(&channel->readers);
-    tr__waits_wake(&channel->writers);
-    linger(channel);
+    linger_begin(channel, TR_OK);
 }
 
 void tr__channel_reset(struct channel *channel)
@@ -462,7 +501,9 @@ static void look_for_end(struct channel *channel)
     tr_status status = tr__input_peek(channel);
     if (status == TR_OK || status == TR_WOULD_BLOCK)
         return;
-    if (!net_buffer_size(&channel->input.buffer))
+    if (status == TR_CLOSED)
+        tr__channel_call(channel);
+    else if (!net_buffer_size(&channel->input.buffer))
         tr__channel_end(channel, status, NULL);
 }
 

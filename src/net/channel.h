@@ -109,7 +109,7 @@ struct channel {
     uint8_t kind;
     uint8_t state;
     uint32_t flags;
-    tr_status status;       /* why it has ended */
+    tr_status status;       /* why it has ended, or why it lingers */
     struct envelope *event; /* queued for the actor, or of the turn that handles it; NULL: none */
     struct list dirty;      /* in net_worker.dirty */
     struct list starved;    /* in net_worker.starved */
@@ -134,6 +134,7 @@ struct channel {
     uint32_t listener_worker;         /* which of its counts */
     tr_address accepted_from;         /* as the kernel says */
     char *text;                       /* of tr_closed; NULL: none */
+    struct tr_opened *opened;         /* lent to the event while its turn runs; NULL: none */
 };
 
 /** A turn that waits for a channel. It is on the stack of that turn. */
@@ -194,6 +195,8 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
+/** Makes an event a message that belongs to the channel. Owner only. */
+void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 /** The timer of a channel has fired. It may be freed. Owner only. */
@@ -209,6 +212,8 @@ void tr__waits_wake(struct list *waits);
 void tr__channel_end(struct channel *channel, tr_status status, const char *text);
 /** Sends what is left and closes: the actor gets tr_closed with TR_OK, if it is there. Owner only. */
 void tr__channel_close(struct channel *channel);
+/** The other side has ended, and all was read: sends what is left, and ends with TR_CLOSED. Owner only. */
+void tr__channel_hang_up(struct channel *channel);
 /** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. Owner only. */
 void tr__channel_reset(struct channel *channel);
 /** Takes a channel from its actor, whose incarnation ends. It is closed in order, or reset. Owner only. */

@@ -17,6 +17,7 @@ enum {
 struct datagrams {
     size_t next;
     size_t count;
+    struct tr_datagram message; /* the one whose turn runs */
     tr_packet packets[BATCH_MAX];
     unsigned char bytes[];
 };
@@ -99,16 +100,19 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
     struct datagrams *batch = channel->datagrams;
     const tr_packet *packet = &batch->packets[batch->next];
     size_t size = packet->size < packet->capacity ? packet->size : packet->capacity;
-    struct tr_datagram message = {.channel = {channel_bits(channel)},
-                                  .from = packet->address,
-                                  .bytes = {packet->data, size},
-                                  .is_cut = packet->size > packet->capacity};
-    if (envelope_fill(&worker->pool, envelope, &tr_type_tr_datagram, &message, ENVELOPE_INLINE) !=
-        TR_OK)
-        return false;
-    if (++batch->next == batch->count)
-        batch_free(channel);
+    batch->message = (struct tr_datagram){.channel = {channel_bits(channel)},
+                                          .from = packet->address,
+                                          .bytes = {packet->data, size},
+                                          .is_cut = packet->size > packet->capacity};
+    batch->next++;
+    tr__event_lend(envelope, &tr_type_tr_datagram, &batch->message);
     return true;
+}
+
+void tr__datagram_done(struct channel *channel)
+{
+    if (channel->datagrams && !tr__datagrams_has_some(channel))
+        batch_free(channel);
 }
 
 /* ---- Verbs. ---- */

@@ -7,6 +7,8 @@
 
 /** Fills an event with the next datagram. False: there is none, or no memory for it. Owner only. */
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope);
+/** The turn of a datagram has ended. Owner only. */
+void tr__datagram_done(struct channel *channel);
 /** Whether datagrams have come that were not handled. Owner only. */
 bool tr__datagrams_has_some(const struct channel *channel);
 /** Drops the datagrams that were not handled. Owner only. */

@@ -59,7 +59,9 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
     struct ask *ask = ask_find(channel, exchange);
     if (!ask)
         return; /* its turn has given up */
-    struct tr_received message = {.channel = {channel_bits(channel)}, .bytes = bytes};
+    bool has_nul = bytes.data && channel->endpoint->options.framing == TR_LINES;
+    struct tr_received message = {.channel = {channel_bits(channel)},
+                                  .bytes = {bytes.data, bytes.size + has_nul}};
     struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity, .number = exchange->id};
     struct envelope *envelope;
     tr_status status =
@@ -68,6 +70,9 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
         tr__ask_done(worker, ask, status);
         return;
     }
+    if (has_nul)
+        ((struct tr_received *)(uintptr_t)envelope_data(envelope))
+            ->bytes.size--; /* the NUL was copied too */
     atom64_count(&worker->counters.accepted, 1);
     tr__ask_arrived(worker, cell, envelope);
 }
@@ -81,6 +86,10 @@ void tr__exchanges_read(struct channel *channel)
         tr_status status = tr__input_take(NULL, channel, &piece_cutter, &piece, &is_cut);
         if (status == TR_WOULD_BLOCK)
             return;
+        if (status == TR_CLOSED) {
+            tr__channel_hang_up(channel);
+            return;
+        }
         if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);
             return;
@@ -103,10 +112,8 @@ static void fail_list(struct channel *channel, struct exchange **list, tr_status
     }
 }
 
-void tr__exchanges_fail(struct channel *channel)
+void tr__exchanges_fail(struct channel *channel, tr_status status)
 {
-    tr_status status = channel->state == CHANNEL_ENDED && channel->status != TR_OK ? channel->status
-                                                                                   : TR_CANCELLED;
     if (!channel->cell)
         return;
     fail_list(channel, &channel->exchanges, status);

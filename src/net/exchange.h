@@ -10,8 +10,8 @@
 
 /** Gives the exchanges the pieces that have come. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
-/** Ends all exchanges with the status of the channel, or TR_CANCELLED while it is open. */
-void tr__exchanges_fail(struct channel *channel);
+/** Ends all exchanges with this status. */
+void tr__exchanges_fail(struct channel *channel, tr_status status);
 /** Forgets all exchanges: their turns have ended. */
 void tr__exchanges_free(struct channel *channel);
 /** Ends the asks of tr_readable and tr_writable whose time has come. */

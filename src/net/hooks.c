@@ -12,7 +12,6 @@
 #include "net/table.h"
 #include "net/worker.h"
 
-
 /* ---- The worker. ---- */
 
 static void on_io(struct worker *worker, uint64_t token, uint32_t what)
@@ -65,18 +64,24 @@ static void put(struct envelope *envelope, const tr_type *type, const void *mess
     envelope_copy(envelope, message, size);
 }
 
-/* tr_opened has more than fits. */
+/*
+ * tr_opened has more than fits: it is in memory of the channel until the turn has ended. It cannot be in a block of
+ * the worker's pool, because the envelope may be of another worker, from which the actor has moved.
+ */
 static bool put_opened(struct channel *channel, struct envelope *envelope)
 {
-    struct worker *worker = channel->worker;
-    struct tr_opened message = {.channel = {channel_bits(channel)},
-                                .peer = tr__channel_peer(channel),
-                                .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
-                                .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
-                                .protocol = tr__channel_protocol(channel)};
-    tr_status status =
-        envelope_fill(&worker->pool, envelope, &tr_type_tr_opened, &message, ENVELOPE_INLINE);
-    return status == TR_OK;
+    struct tr_opened *message =
+        source_resize(&channel->worker->system->source, NULL, sizeof *message);
+    if (!message)
+        return false;
+    *message = (struct tr_opened){.channel = {channel_bits(channel)},
+                                  .peer = tr__channel_peer(channel),
+                                  .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
+                                  .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
+                                  .protocol = tr__channel_protocol(channel)};
+    channel->opened = message;
+    tr__event_lend(envelope, &tr_type_tr_opened, message);
+    return true;
 }
 
 static void put_closed(struct channel *channel, struct envelope *envelope)
@@ -104,7 +109,9 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;
     }
-    if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
+    if (status == TR_CLOSED)
+        tr__channel_hang_up(channel);
+    else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, status, NULL);
     return false;
 }
@@ -165,15 +172,30 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
     return false;
 }
 
+/* Takes back what was lent to an envelope. */
+static void event_empty(struct channel *channel, struct envelope *envelope)
+{
+    if (envelope->block_class != ENVELOPE_LENT)
+        return;
+    envelope->block_class = ENVELOPE_NO_BLOCK;
+    if (channel->opened) {
+        source_resize(&channel->worker->system->source, channel->opened, 0);
+        channel->opened = NULL;
+    }
+    tr__datagram_done(channel);
+}
+
 static void on_done(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     (void)cell;
     struct channel *channel = channel_of(envelope);
     if (!channel) { /* it was freed by its own turn */
+        envelope->block_class = ENVELOPE_NO_BLOCK;
         envelope_give(&worker->pool, envelope);
         return;
     }
     bool was_closed = envelope->type == &tr_type_tr_closed;
+    event_empty(channel, envelope);
     channel->event = NULL;
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     envelope_give(&worker->pool, envelope);
@@ -263,7 +285,11 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
 
 static void on_turn_end(struct tr_self *self)
 {
-    tr__input_return(self);
+    while (self->borrowed) {
+        struct channel *channel = self->borrowed;
+        tr__input_settle(channel);
+        tr__channel_call(channel); /* its end may be all that is left */
+    }
 }
 
 const struct channel_hooks tr__net_hooks = {

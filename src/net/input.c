@@ -373,6 +373,13 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
     }
 }
 
+void tr__input_watch_end(struct tr_self *self, struct channel *channel)
+{
+    if (channel->input.borrower != self)
+        unborrow(channel);
+    borrow(self, channel);
+}
+
 bool tr__input_unread(struct channel *channel, size_t size)
 {
     struct channel_input *input = &channel->input;
@@ -409,12 +416,6 @@ void tr__input_settle(struct channel *channel)
         memory_release(channel);
     else if (!tr__input_has_bytes(channel))
         (void)tr__input_leave_area(channel, 0); /* without memory it stays where it is */
-}
-
-void tr__input_return(struct tr_self *self)
-{
-    while (self->borrowed)
-        tr__input_settle(self->borrowed);
 }
 
 void tr__input_free(struct channel *channel)

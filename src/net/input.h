@@ -36,8 +36,8 @@ TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *cha
 TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
 /** Whether there are bytes that were not read, and that need not wait for more. */
 bool tr__input_has_bytes(const struct channel *channel);
-/** Ends what a turn has borrowed: of all channels. */
-void tr__input_return(struct tr_self *self);
+/** Makes the end of this turn look at the channel, whose other side has ended. */
+void tr__input_watch_end(struct tr_self *self, struct channel *channel);
 /** Ends what was borrowed of this channel. */
 void tr__input_settle(struct channel *channel);
 /** Receives what has come, without taking it, so that an end behind it is found. */

@@ -309,13 +309,16 @@ static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t work
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
 }
 
-/* There are no descriptors: says so, and tries again later. */
-static void wait_for_descriptors(tr_self *self, struct listener *listener)
+/* No connection can be accepted: says so, and tries again later. */
+static void wait_to_accept(tr_self *self, struct listener *listener, tr_status status)
 {
     tr_time now = tr_now(self);
     if (!listener->logged_ns || now - listener->logged_ns >= ACCEPT_LOG_NS) {
         listener->logged_ns = now;
-        tr_log_warn(self, "no more connections: the process has no file descriptors left");
+        tr_log_warn(self,
+                    "no connections are accepted: %s",
+                    status == TR_LIMIT ? "the process has no file descriptors left"
+                                       : tr_status_text(status));
     }
     tr_timer_once(self, "again", ACCEPT_AGAIN_NS, tr_accept_again_);
 }
@@ -340,13 +343,13 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
         tr_status status = platform->socket_accept(platform, channel->fd, &fd, &peer);
         if (status == TR_RESET)
             continue;
-        if (status == TR_LIMIT || status == TR_NO_MEMORY) {
-            channel->flags |= CHANNEL_PAUSED;
-            wait_for_descriptors(self, listener);
+        if (status == TR_WOULD_BLOCK) {
+            channel->flags &= ~(uint32_t)CHANNEL_READABLE;
             return;
         }
         if (status != TR_OK) {
-            channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+            channel->flags |= CHANNEL_PAUSED;
+            wait_to_accept(self, listener, status);
             return;
         }
         if (!tr__listener_count_peer(shared, &peer)) {

@@ -49,7 +49,9 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
     if (!list_is_empty(&channel->readers) && status == TR_OK &&
         (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
-    if (status != TR_OK)
+    if (status == TR_CLOSED)
+        tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */
+    else if (status != TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
 }

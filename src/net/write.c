@@ -85,12 +85,27 @@ static tr_status put(struct channel *channel, tr_bytes bytes)
     return status == TR_OK ? tr__output_append(channel, bytes.data, bytes.size) : status;
 }
 
+/*
+ * Ends a write. The status may be ignored, so bytes that were not taken must not be missing amid others: the channel
+ * ends with the reason.
+ */
+static tr_status written(struct tr_self *self, tr_channel handle, tr_status status)
+{
+    struct channel *channel;
+    if (status != TR_OK && status != TR_INVALID_ARGUMENT &&
+        writable(self, handle, &channel) == TR_OK)
+        tr__channel_end(channel, status, NULL);
+    return status;
+}
+
 tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = make_capacity(self, handle, bytes.size, &channel);
-    return status == TR_OK ? put(channel, bytes) : status;
+    if (status == TR_OK)
+        status = put(channel, bytes);
+    return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 
 tr_status tr_write_text(tr_self *self, tr_channel handle, const char *text)
@@ -129,7 +144,9 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
     if (status == TR_OK)
         status = put_head(channel, tr_buffer_size(buffer));
-    return status == TR_OK ? tr__output_append_buffer(channel, buffer) : status;
+    if (status == TR_OK)
+        status = tr__output_append_buffer(channel, buffer);
+    return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 
 tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)

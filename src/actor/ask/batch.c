@@ -53,6 +53,8 @@ static uint32_t count_batch(struct tr_self *self)
     uint32_t count = 1;
     if (!last || max == 1 || !may_be_in(handler, self->envelope))
         return count;
+    if (self->envelope->kind == ENVELOPE_CHANNEL)
+        return count; /* the events of other channels are not filled in yet */
     const struct door_mail *mail = &last->mail;
     do {
         mail = mail->next;
