@@ -10,6 +10,7 @@
 #include "net/filter.h"
 #include "net/input.h"
 #include "net/output.h"
+#include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
 
@@ -223,21 +224,56 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
+/* The PROXY header was read: the address of the client is known, and TLS follows, or nothing. */
+static tr_status header_leave(struct channel *channel)
+{
+    struct channel_filter *filter = &channel->filter;
+    const struct proxy *proxy = filter->state;
+    if (proxy->source.family != TR_FAMILY_NONE)
+        channel->peer = proxy->source;
+    filter->table->free(filter->state);
+    filter->table = NULL;
+    filter->state = NULL;
+    if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
+        return TR_OK;
+    tr_status status = tr__secure_attach(channel);
+    return status == TR_OK ? tr__input_filter_again(channel) : status;
+}
+
+/* Whether the last filter has ended its handshake, or there is none. */
+static bool is_shaken(const struct channel_filter *filter)
+{
+    return !filter->table ||
+           (filter->table != &tr__proxy_filter && filter->table->is_open(filter->state));
+}
+
+/* One step of a handshake. TR_WOULD_BLOCK: more must come first. */
+static tr_status shake_step(struct channel *channel)
+{
+    const struct channel_filter *filter = &channel->filter;
+    if (filter->table == &tr__proxy_filter && filter->table->is_open(filter->state))
+        return header_leave(channel);
+    if (!channel_has(channel, CHANNEL_READABLE))
+        return TR_WOULD_BLOCK;
+    tr_status status = tr__input_peek(channel);
+    /* The last bytes of a handshake may have been all that there was. */
+    bool is_open = filter->table->is_open(filter->state);
+    return status == TR_WOULD_BLOCK && is_open ? TR_OK : status;
+}
+
 void tr__channel_shake(struct channel *channel)
 {
     const struct channel_filter *filter = &channel->filter;
-    while (!filter->table->is_open(filter->state) && channel_has(channel, CHANNEL_READABLE)) {
-        tr_status status = tr__input_peek(channel);
-        if (status == TR_WOULD_BLOCK)
-            break;
-        if (status != TR_OK) {
-            tr__output_flush(channel); /* the alert */
-            tr__channel_end(channel, status, filter->table->text(filter->state));
-            return;
-        }
+    tr_status status = TR_OK;
+    while (status == TR_OK && !is_shaken(filter))
+        status = shake_step(channel);
+    if (status != TR_OK && status != TR_WOULD_BLOCK) {
+        tr__output_flush(channel); /* the alert */
+        tr__channel_end(channel, status, filter->table ? filter->table->text(filter->state) : NULL);
+        return;
     }
     tr__output_flush(channel);
-    if (channel->state == CHANNEL_DIALING && filter->table->is_open(filter->state))
+    if (channel->state == CHANNEL_DIALING && is_shaken(filter))
         tr__channel_opened(channel);
 }
 

@@ -187,6 +187,16 @@ tr_status tr__input_peek(struct channel *channel)
     return fill(channel, OWN_MIN);
 }
 
+tr_status tr__input_filter_again(struct channel *channel)
+{
+    tr_bytes bytes = net_buffer_bytes(&channel->input.buffer);
+    tr_status status = tr__net_buffer_append(&channel->filter.raw, bytes.data, bytes.size);
+    if (status != TR_OK || bytes.size == 0)
+        return status;
+    net_buffer_consume(&channel->input.buffer, bytes.size);
+    return pass(channel);
+}
+
 /* ---- Cutting. ---- */
 
 static size_t cut_line(tr_bytes bytes, size_t seen, tr_bytes *piece)

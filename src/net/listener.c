@@ -99,7 +99,7 @@ static tr_status filters_attach(struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
     if (options->has_proxy_header) {
-        channel->filter.state = tr__proxy_new(channel->worker->loop.platform);
+        channel->filter.state = tr__proxy_new(&channel->worker->system->source);
         if (!channel->filter.state)
             return TR_NO_MEMORY;
         channel->filter.table = &tr__proxy_filter;

@@ -314,7 +314,7 @@ static void free_proxy(void *state)
 {
     struct proxy *proxy = state;
     if (proxy)
-        proxy->platform->resize(proxy->platform, proxy, 0);
+        source_resize(proxy->memory, proxy, 0);
 }
 
 const struct filter tr__proxy_filter = {.name = "proxy",
@@ -327,10 +327,10 @@ const struct filter tr__proxy_filter = {.name = "proxy",
                                         .text = text_of,
                                         .free = free_proxy};
 
-struct proxy *tr__proxy_new(const tr_platform *platform)
+struct proxy *tr__proxy_new(const struct memory_source *source)
 {
-    struct proxy *proxy = platform->resize(platform, NULL, sizeof *proxy);
+    struct proxy *proxy = source_resize(source, NULL, sizeof *proxy);
     if (proxy)
-        *proxy = (struct proxy){.platform = platform, .text = ""};
+        *proxy = (struct proxy){.memory = source, .text = ""};
     return proxy;
 }

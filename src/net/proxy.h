@@ -16,7 +16,7 @@
 
 /** The state of the filter. Owner only. */
 struct proxy {
-    const tr_platform *platform;
+    const struct memory_source *memory;
     /**
      * Where the client is, and where it has connected to, once is_open is true. TR_FAMILY_NONE: the header does not say,
      * and the socket's own addresses hold: the balancer speaks for itself, to see whether the server lives.
@@ -34,7 +34,7 @@ struct proxy {
  */
 extern const struct filter tr__proxy_filter;
 
-/** Returns a new state, which `free` of the filter frees. NULL: out of memory. */
-TR_MUST_CHECK struct proxy *tr__proxy_new(const tr_platform *platform);
+/** Returns a new state, which `free` of the filter frees; the source must outlive it. NULL: out of memory. */
+TR_MUST_CHECK struct proxy *tr__proxy_new(const struct memory_source *source);
 
 #endif

@@ -18,17 +18,17 @@ static void require(bool condition)
         abort();
 }
 
-static void *resize(const tr_platform *platform, void *memory, size_t size)
+static void *resize(const tr_platform *self, void *memory, size_t size)
 {
-    (void)platform;
+    (void)self;
     if (size > 0)
         return realloc(memory, size);
     free(memory);
     return NULL;
 }
 
-static const tr_platform memory_only = {.resize = resize};
-static const struct memory_source memory_source = {.platform = &memory_only};
+static const tr_platform platform = {.resize = resize};
+static const struct memory_source memory_only = {.platform = &platform};
 
 struct result {
     tr_status status;
@@ -39,8 +39,8 @@ struct result {
 /* Gives the stream in portions of at most `portion_max` bytes; what was not taken comes again. */
 static struct result play(const uint8_t *data, size_t size, size_t portion_max, struct rng *rng)
 {
-    struct result result = {.proxy = tr__proxy_new(&memory_only), .in = NET_BUFFER(&memory_source)};
-    struct net_buffer out = NET_BUFFER(&memory_source);
+    struct result result = {.proxy = tr__proxy_new(&memory_only), .in = NET_BUFFER(&memory_only)};
+    struct net_buffer out = NET_BUFFER(&memory_only);
     size_t begin = 0;
     require(result.proxy != NULL);
     for (size_t end = 0; end < size && result.status == TR_OK;) {

@@ -3,7 +3,6 @@
  * The PROXY header: both versions split at every byte, what is refused and with which status, and memory that
  * runs out.
  */
-#include "support/source.h"
 #include "net/proxy.h"
 
 #include "support/fake_memory.h"
@@ -30,6 +29,7 @@ struct header {
 
 struct play {
     struct fake_memory memory;
+    struct memory_source source;
     struct proxy *proxy;
     struct net_buffer in;
     struct net_buffer out;
@@ -37,11 +37,11 @@ struct play {
 
 static void play_init(struct play *play)
 {
-    fake_memory_init(&play->memory);
-    play->proxy = tr__proxy_new(&play->memory.platform);
+    play->source = fake_memory_init(&play->memory);
+    play->proxy = tr__proxy_new(&play->source);
     ck_assert_ptr_nonnull(play->proxy);
-    play->in = NET_BUFFER(source_of(&play->memory.platform));
-    play->out = NET_BUFFER(source_of(&play->memory.platform));
+    play->in = NET_BUFFER(&play->source);
+    play->out = NET_BUFFER(&play->source);
     ck_assert_int_eq(tr__proxy_filter.begin(play->proxy, &play->out), TR_OK);
 }
 
@@ -359,7 +359,7 @@ TEST(memory_that_runs_out_changes_nothing, "")
     play_init(&play);
     play.memory.fail_all = true;
     size_t taken;
-    ck_assert_ptr_null(tr__proxy_new(&play.memory.platform));
+    ck_assert_ptr_null(tr__proxy_new(&play.source));
     ck_assert_int_eq(give(&play, data, sizeof data, &taken), TR_NO_MEMORY);
     ck_assert_uint_eq(taken, 0);
     ck_assert(!tr__proxy_filter.is_open(play.proxy));
