@@ -142,8 +142,10 @@ static tr_status expect_name(struct tls *tls, const char *name)
     if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
         return TR_OK;
     ERR_clear_error();
+    if (strlen(name) > TLSEXT_MAXLEN_host_name)
+        return TR_INVALID_ARGUMENT;
     if (SSL_set_tlsext_host_name(tls->ssl, name) != 1)
-        return TR_INVALID_ARGUMENT; /* longer than a name can be */
+        return TR_NO_MEMORY;
     X509_VERIFY_PARAM_set_hostflags(
         param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? TR_OK : TR_NO_MEMORY;
