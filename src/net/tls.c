@@ -67,7 +67,7 @@ static tr_status keep_peer_name(struct tls *tls)
         return TR_OK;
     const tr_platform *platform = tls->set->config->platform;
     BIO *bio = BIO_new(BIO_s_mem());
-    char *printed;
+    char *printed = NULL;
     /* As RFC 2253, but UTF-8 stays as it is. */
     unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
     bool is_printed =
