@@ -73,12 +73,12 @@ static tr_status keep_peer_name(struct tls *tls)
     bool is_printed =
         bio && X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, flags) >= 0;
     size_t size = is_printed ? (size_t)BIO_get_mem_data(bio, &printed) : 0;
-    if (is_printed)
-        tls->peer_name = platform->resize(platform, NULL, size + 1);
-    if (tls->peer_name) {
-        memcpy(tls->peer_name, printed, size);
-        tls->peer_name[size] = '\0';
+    char *name = is_printed ? platform->resize(platform, NULL, size + 1) : NULL;
+    if (name) {
+        memcpy(name, printed, size);
+        name[size] = '\0';
     }
+    tls->peer_name = name;
     BIO_free(bio);
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
