@@ -106,7 +106,7 @@ static void take_posts(struct loop *loop)
 /* Asks for IO events. Returns whether there are any, or were any left. */
 static bool look_at_io(struct loop *loop)
 {
-    if (loop->io_from == loop->io_count && loop->io_watched) {
+    if (loop->io_from == loop->io_count) {
         loop->io_from = 0;
         loop->io_count = (uint32_t)loop->platform->io_poll(
             loop->platform, loop->parker, loop->io_events, LOOP_IO_EVENTS);

@@ -165,6 +165,13 @@ TEST(a_wake_up_asks_the_kernel_once, "D-06")
     before = waits(&fixture);
     ck_assert_uint_eq(one_event(&fixture, 1), 0);
     ck_assert_uint_eq(waits(&fixture), before);
+    /* What is watched after the park is news. */
+    fixture.real->wake(fixture.real, fixture.parker);
+    park(&fixture, TR_NEVER);
+    unwatch(&fixture, fixture.ends[0]);
+    watch(&fixture, fixture.ends[0], 1);
+    ck_assert_uint_eq(one_event(&fixture, 1), TR_IO_IN | TR_IO_OUT);
+    before = waits(&fixture);
     /* The next poll is one of its own, as a worker does while it spins. */
     put(fixture.ends[1]);
     ck_assert_uint_ne(one_event(&fixture, 1), 0);

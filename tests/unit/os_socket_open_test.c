@@ -4,7 +4,13 @@
  */
 #include "support/sockets.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 static const tr_platform *real;
 
@@ -143,6 +149,43 @@ TEST(a_listener_of_ipv6_takes_ipv4_unless_told_otherwise, "C-02")
         close_all(&fds[1], 1);
     }
     ck_assert_int_eq(status, TR_CONNECT_REFUSED);
+    close_all(fds, 1);
+}
+
+/* From now on this process is on a machine without IPv6. */
+static bool lose_ipv6(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(every_address_of_a_machine_without_ipv6_is_ipv4, "C-02")
+{
+    if (!lose_ipv6())
+        test_skip("system calls cannot be filtered");
+    const tr_address every = {.family = TR_FAMILY_V6};
+    tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, every);
+    int fds[3] = {must_open(&spec)};
+    ck_assert_int_eq(address_of(fds[0], false).family, TR_FAMILY_V4);
+    tr_socket_spec other = spec_of(TR_SOCKET_CONNECT, loopback_v4(address_of(fds[0], false).port));
+    fds[1] = must_open(&other);
+    fds[2] = must_accept(fds[0], NULL);
+    close_all(fds, 3);
+    spec.only_v6 = true;
+    refuse(spec, TR_NOT_SUPPORTED);
+    refuse(spec_of(TR_SOCKET_LISTEN, loopback_v6(0)), TR_NOT_SUPPORTED);
+    refuse(spec_of(TR_SOCKET_CONNECT, every), TR_NOT_SUPPORTED);
+    spec = spec_of(TR_SOCKET_BIND, every);
+    fds[0] = must_open(&spec);
     close_all(fds, 1);
 }
 
@@ -308,8 +351,8 @@ SUITE("os socket open", what_makes_no_sense_is_refused,
       an_address_must_be_one_of_this_machine, what_cannot_be_reached_is_unreachable,
       a_connection_can_come_from_a_given_address,
       a_listener_of_ipv6_takes_ipv4_unless_told_otherwise,
-      a_socket_that_was_left_behind_is_replaced, a_file_that_is_no_socket_is_not_replaced,
-      a_path_has_107_bytes_at_most, a_path_where_nobody_listens_is_refused,
-      a_path_whose_listener_is_behind_is_a_limit, an_abstract_name_leaves_no_file,
-      a_listener_can_be_inherited, a_datagram_socket_can_be_inherited,
-      what_was_inherited_must_be_a_socket)
+      every_address_of_a_machine_without_ipv6_is_ipv4, a_socket_that_was_left_behind_is_replaced,
+      a_file_that_is_no_socket_is_not_replaced, a_path_has_107_bytes_at_most,
+      a_path_where_nobody_listens_is_refused, a_path_whose_listener_is_behind_is_a_limit,
+      an_abstract_name_leaves_no_file, a_listener_can_be_inherited,
+      a_datagram_socket_can_be_inherited, what_was_inherited_must_be_a_socket)
