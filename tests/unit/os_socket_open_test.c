@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 
 static const tr_platform *real;
 
@@ -281,6 +282,11 @@ TEST(an_abstract_name_leaves_no_file, "C-02")
     int fd = must_open(&spec);
     refuse(spec, TR_ADDRESS_IN_USE);
     ck_assert_int_ne(access(name, F_OK), 0);
+    struct sockaddr_un address; /* the name has no NUL at its end, as other programs have it */
+    socklen_t size = sizeof address;
+    ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    ck_assert_uint_eq(size, offsetof(struct sockaddr_un, sun_path) + strlen(name));
+    ck_assert_mem_eq(address.sun_path + 1, name + 1, strlen(name) - 1);
     close_all(&fd, 1);
     fd = must_open(&spec);
     close_all(&fd, 1);
