@@ -41,7 +41,7 @@ static tr_status send_text(int fd, const char *text, tr_address to)
     return status;
 }
 
-TEST(many_datagrams_go_and_come_at_once, "C-13")
+TEST(many_datagrams_go_and_come_at_once, "")
 {
     int fds[2] = {bind_udp(loopback_v4(0)), bind_udp(loopback_v4(0))};
     tr_address to = address_of(fds[1], false);
@@ -79,7 +79,7 @@ TEST(many_datagrams_go_and_come_at_once, "C-13")
     close_all(fds, 2);
 }
 
-TEST(a_datagram_that_is_too_large_is_cut_and_says_so, "C-13")
+TEST(a_datagram_that_is_too_large_is_cut_and_says_so, "")
 {
     int fds[2] = {bind_udp(loopback_v4(0)), bind_udp(loopback_v4(0))};
     char large[CAPACITY + 5] = {0};
@@ -98,7 +98,7 @@ TEST(a_datagram_that_is_too_large_is_cut_and_says_so, "C-13")
     close_all(fds, 2);
 }
 
-TEST(one_that_cannot_be_sent_ends_the_call, "C-13")
+TEST(one_that_cannot_be_sent_ends_the_call, "")
 {
     int fds[2] = {bind_udp(loopback_v4(0)), bind_udp(loopback_v4(0))};
     tr_address to = address_of(fds[1], false);
@@ -129,7 +129,7 @@ TEST(one_that_cannot_be_sent_ends_the_call, "C-13")
     close_all(fds, 2);
 }
 
-TEST(a_datagram_that_nobody_took_is_reported_once, "C-13")
+TEST(a_datagram_that_nobody_took_is_reported_once, "")
 {
     int fds[2] = {bind_udp(loopback_v4(0))};
     tr_socket_spec spec = spec_of(TR_SOCKET_CONNECT, address_of(fds[0], false));
@@ -152,7 +152,7 @@ TEST(a_datagram_that_nobody_took_is_reported_once, "C-13")
     close_all(&fds[1], 1);
 }
 
-TEST(lost_datagrams_are_counted, "C-13")
+TEST(lost_datagrams_are_counted, "")
 {
     int fds[2] = {bind_udp(loopback_v4(0)), bind_udp(loopback_v4(0))};
     tr_address to = address_of(fds[1], false);
@@ -174,7 +174,7 @@ TEST(lost_datagrams_are_counted, "C-13")
     close_all(fds, 2);
 }
 
-TEST(a_socket_of_ipv6_talks_to_ipv4, "C-13")
+TEST(a_socket_of_ipv6_talks_to_ipv4, "")
 {
     int fd = socket(AF_INET6, SOCK_DGRAM, 0);
     struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -194,7 +194,7 @@ TEST(a_socket_of_ipv6_talks_to_ipv4, "C-13")
     close_all(fds, 2);
 }
 
-TEST(datagrams_go_to_a_path, "C-13")
+TEST(datagrams_go_to_a_path, "")
 {
     real = tr_platform_real();
     struct socket_path path = path_make();
