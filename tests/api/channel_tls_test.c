@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Channels with TLS, on the network of kits. tests/unit/net_tls_test.c has the handshakes themselves. */
+#include "support/certificates.h"
+#include "support/net.h"
+
+static struct certificates at;
+static char server_pem[128], server_key[128], authority[128], anna_pem[128], anna_key[128];
+static bool is_mutual;
+
+static tr_next on_opened(tr_self *self, const struct tr_opened *message)
+{
+    const char *name = tr_peer_name(self, message->channel);
+    say("opened %s %s", message->protocol ? message->protocol : "-", name ? name : "-");
+    return TR_SAME;
+}
+
+static tr_next on_line(tr_self *self, const struct tr_received *line)
+{
+    tr_print(self, line->channel, "you said %s\n", (const char *)line->bytes.data);
+    return TR_SAME;
+}
+
+static tr_next on_closed(const struct tr_closed *message)
+{
+    say("closed %s %s", tr_status_name(message->status), message->text ? message->text : "-");
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(session, void, TR_ON(tr_opened, on_opened), TR_ON(tr_received, on_line),
+            TR_ON(tr_closed, on_closed));
+
+static tr_next on_client_closed(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(host, void, TR_ON(run, on_run), TR_ON(tr_closed, on_client_closed));
+
+static tr_next listen(tr_self *self)
+{
+    tr_status status =
+        tr_try_listen(self,
+                      &listener,
+                      session,
+                      TR_TLS(SERVER,
+                             .certificate = server_pem,
+                             .key = server_key,
+                             .trusts = is_mutual ? authority : NULL,
+                             .verify = is_mutual ? TR_VERIFY_REQUIRED : TR_VERIFY_NONE,
+                             .alpn = "b,a",
+                             .framing = TR_LINES));
+    ck_assert_int_eq(status, TR_OK);
+    return TR_SAME;
+}
+
+static tr_next talk_as(tr_self *self, const tr_endpoint *to)
+{
+    tr_channel channel;
+    tr_bytes line;
+    tr_status status = tr_try_connect(self, to, &channel);
+    if (status != TR_OK) {
+        say("client %s", tr_status_name(status));
+        return TR_SAME;
+    }
+    tr_write_text(self, channel, "hello\n");
+    status = tr_try_read(self, channel, &line);
+    say("client %s", status == TR_OK ? (const char *)line.data : tr_status_name(status));
+    if (status == TR_OK)
+        tr_close(self, channel);
+    return TR_SAME;
+}
+
+static tr_next talk(tr_self *self)
+{
+    return talk_as(self,
+                   TR_TLS(SERVER,
+                          .trusts = authority,
+                          .server_name = "shop.example",
+                          .alpn = "a,c",
+                          .framing = TR_LINES));
+}
+
+static tr_next talk_as_anna(tr_self *self)
+{
+    return talk_as(self,
+                   TR_TLS(SERVER,
+                          .trusts = authority,
+                          .server_name = "shop.example",
+                          .certificate = anna_pem,
+                          .key = anna_key,
+                          .framing = TR_LINES));
+}
+
+static tr_next talk_to_other(tr_self *self)
+{
+    return talk_as(
+        self,
+        TR_TLS(SERVER, .trusts = authority, .server_name = "other.example", .framing = TR_LINES));
+}
+
+static void begin(int workers, bool mutual)
+{
+    certificates_init(&at);
+    snprintf(server_pem, sizeof server_pem, "%s", certificate_path(&at, "shop.pem"));
+    snprintf(server_key, sizeof server_key, "%s", certificate_path(&at, "shop.key"));
+    snprintf(authority, sizeof authority, "%s", certificate_path(&at, "authority.pem"));
+    snprintf(anna_pem, sizeof anna_pem, "%s", certificate_path(&at, "anna.pem"));
+    snprintf(anna_key, sizeof anna_key, "%s", certificate_path(&at, "anna.key"));
+    is_mutual = mutual;
+    kit_open(workers, 1);
+    tr_kit_advance(kit, (time(NULL) - 1704067200) * TR_SECOND); /* a kit begins in 2024 */
+    HOST(host, listen);
+}
+
+static void end(void)
+{
+    kit_close();
+    certificates_deinit(&at);
+}
+
+TEST(lines_go_through_tls, "C-15", "CH-21")
+{
+    for (int workers = 1; workers <= 2; workers++) {
+        begin(workers, false);
+        host_run(talk);
+        tr_kit_advance(kit, TR_SECOND);
+        SAID("opened a -; client you said hello; closed TR_CLOSED -");
+        host_run(talk);
+        tr_kit_advance(kit, TR_SECOND);
+        SAID("opened a -; client you said hello; closed TR_CLOSED -");
+        ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+        end();
+    }
+}
+
+TEST(both_sides_show_certificates, "C-15")
+{
+    begin(1, true);
+    host_run(talk_as_anna);
+    tr_kit_advance(kit, TR_SECOND);
+    const char *text = said();
+    ck_assert_msg(strstr(text, "CN=anna") && strstr(text, "client you said hello"), "%s", text);
+    host_run(talk); /* shows none */
+    tr_kit_advance(kit, TR_SECOND);
+    text = said();
+    ck_assert_msg(strstr(text, "closed TR_TLS_FAILED") && !strstr(text, "you said"), "%s", text);
+    end();
+}
+
+TEST(a_client_does_not_talk_to_another_name, "C-15")
+{
+    begin(1, false);
+    host_run(talk_to_other);
+    tr_kit_advance(kit, TR_SECOND);
+    const char *text = said();
+    ck_assert_msg(strstr(text, "client TR_TLS_FAILED"), "%s", text);
+    end();
+}
+
+TEST(plain_text_to_a_port_of_tls_is_told, "C-15")
+{
+    begin(1, false);
+    tr_kit_peer *peer = peer_new();
+    peer_send(peer, "GET / HTTP/1.1\r\n\r\n");
+    tr_kit_advance(kit, TR_SECOND);
+    const char *text = said();
+    ck_assert_msg(strncmp(text, "closed TR_TLS_FAILED", 20) == 0 &&
+                      !strstr(text, "closed TR_TLS_FAILED -"),
+                  "%s",
+                  text);
+    tr_kit_peer *silent = peer_new(); /* a handshake that never ends */
+    tr_kit_advance(kit, TR_CONNECT_NS);
+    SAID("closed TR_TIMEOUT -");
+    ck_assert_int_eq(tr_kit_peer_status(silent), TR_RESET);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+    end();
+}
+
+static tr_next listen_badly(tr_self *self)
+{
+    tr_listener_ref none;
+    say("%s",
+        tr_status_name(tr_try_listen(
+            self,
+            &none,
+            session,
+            TR_TLS("127.0.0.1:7001", .certificate = "/no/such.pem", .key = "/no/such.key"))));
+    say("%s",
+        tr_status_name(
+            tr_try_listen(self,
+                          &none,
+                          session,
+                          TR_TLS("127.0.0.1:7001", .certificate = server_pem, .key = anna_key))));
+    return TR_SAME;
+}
+
+TEST(files_that_cannot_be_used_are_found_when_listening, "C-15")
+{
+    begin(1, false);
+    host_run(listen_badly);
+    SAID("TR_TLS_FAILED; TR_TLS_FAILED");
+    end();
+}
+
+static tr_next reload(tr_self *self)
+{
+    say("%s", tr_status_name(tr_listener_reload(self, listener)));
+    return TR_SAME;
+}
+
+TEST(certificates_are_replaced_while_running, "C-15", "CH-21")
+{
+    begin(1, false);
+    host_run(talk);
+    tr_kit_advance(kit, TR_SECOND);
+    (void)said();
+    host_run(reload);
+    SAID("TR_OK");
+    host_run(talk);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("opened a -; client you said hello; closed TR_CLOSED -");
+    ck_assert_int_eq(remove(server_key), 0);
+    host_run(reload);
+    SAID("TR_TLS_FAILED");
+    host_run(talk);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("opened a -; client you said hello; closed TR_CLOSED -");
+    end();
+}
+
+SUITE("channels with TLS", lines_go_through_tls, both_sides_show_certificates,
+      a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
+      files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running)
