@@ -117,7 +117,7 @@ static uint64_t play(struct fault fault)
 static void play_all(uint64_t kinds, tr_status status)
 {
     uint64_t count = play((struct fault){.kinds = kinds});
-    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 11 : 2;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 23 : 5;
     ck_assert_uint_gt(count, 5);
     for (uint64_t at = 1 + test_seed() % step; at <= count; at += step) {
         (void)play((struct fault){.kinds = kinds, .at = at, .status = status});
