@@ -77,10 +77,8 @@ _Noreturn void test_skip(const char *reason);
  * thread, so one schedule shows ThreadSanitizer as much as many do; AddressSanitizer and another compiler look at
  * the same code in the same schedules.
  */
-#ifdef __SANITIZE_THREAD__
+#if TEST_HAS_SANITIZER || defined(__clang__)
 #define TEST_SEEDS(count) ((count) / 5 + 2)
-#elif TEST_HAS_SANITIZER || defined(__clang__)
-#define TEST_SEEDS(count) ((count) / 3 + 2)
 #else
 #define TEST_SEEDS(count) (count)
 #endif
