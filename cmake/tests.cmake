@@ -9,7 +9,9 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/results)
 # What tools/test builds. troupe-bench is not in it: nothing runs it there, and its link-time optimisation takes as
 # long as the links of a hundred tests. Its sources are compiled for troupe-guard.
 add_custom_target(tested)
-add_dependencies(tested troupe_static ${example_targets})
+if(NOT TROUPE_SANITIZE)
+    add_dependencies(tested troupe_static ${example_targets})
+endif()
 if(TROUPE_SHARED)
     add_dependencies(tested troupe)
 endif()
@@ -47,10 +49,42 @@ if(TROUPE_TESTS)
         set_target_properties(PkgConfig::Check PROPERTIES
             INTERFACE_LINK_LIBRARIES "${check_libraries}")
     endif()
+    # The release build is linked by the linker that users have. The other builds take the quickest one that is installed.
+    set(linker "")
+    if(TROUPE_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
+        check_linker_flag(C -fuse-ld=lld TROUPE_HAS_LLD)
+        check_linker_flag(C -fuse-ld=gold TROUPE_HAS_GOLD)
+        if(TROUPE_HAS_LLD)
+            set(linker -fuse-ld=lld)
+        elseif(TROUPE_HAS_GOLD)
+            set(linker -fuse-ld=gold)
+        endif()
+    endif()
+    # Calls of pthread_create pass tests/support/threads.c, those of the library too. -u: nothing before the library
+    # calls it, and the linker would take the function of libgcc.a.
+    set(wrap -Wl,--wrap=pthread_create -Wl,-u,__wrap_pthread_create)
+    # Tests link the archive, and see what is internal. Instrumented code is large, and to copy it into each program
+    # takes longer than to compile the test, so the builds with sanitizers have it once, as a shared library that
+    # hides nothing. Its name is the one by which src/os/text.h knows the runtime's code.
+    set(tested_library troupe_static)
     file(GLOB support_sources CONFIGURE_DEPENDS ${tests_dir}/support/*.c)
+    if(TROUPE_SANITIZE)
+        set(tested_library troupe_tested)
+        set_target_properties(troupe_objects PROPERTIES C_VISIBILITY_PRESET default)
+        set(threads ${tests_dir}/support/threads.c)
+        list(REMOVE_ITEM support_sources ${threads})
+        add_library(troupe_tested SHARED $<TARGET_OBJECTS:troupe_objects> ${threads})
+        set_target_properties(troupe_tested PROPERTIES OUTPUT_NAME troupe LINKER_LANGUAGE C
+            LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+        target_include_directories(troupe_tested PRIVATE ${tests_dir} INTERFACE ${PROJECT_SOURCE_DIR}/include)
+        target_compile_options(troupe_tested INTERFACE ${TROUPE_USER_OPTIONS})
+        target_link_options(troupe_tested PRIVATE ${linker} ${wrap})
+        target_link_libraries(troupe_tested PRIVATE troupe_flags
+            PUBLIC Threads::Threads BoostContext::BoostContext ${store_library})
+    endif()
     add_library(test_support STATIC ${support_sources})
     target_include_directories(test_support PUBLIC ${tests_dir} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(test_support PUBLIC troupe_static troupe_flags PkgConfig::Check m)
+    target_link_libraries(test_support PUBLIC ${tested_library} troupe_flags PkgConfig::Check m)
     # Longer than the time-outs of the cases (tests/support/test.c), which give the better report.
     set(seconds 120)
     if(TROUPE_SANITIZE)
@@ -62,22 +96,17 @@ if(TROUPE_TESTS)
     # Tests link the machine code of the archive: optimising each program again takes minutes.
     set_target_properties(test_support PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
     set(no_lto $<$<BOOL:${CMAKE_INTERPROCEDURAL_OPTIMIZATION}>:-fno-lto>)
-    # The library is to be fast, not its tests. Only the unit tests of the release build are compiled as the library is,
-    # because they contain code of its headers. Tests of the other builds are compiled with -O0, which takes half the
-    # time, unless they run for long: the sanitizers see no less of them, and the library that they link keeps the flags
-    # of its build.
+    # The library is to be fast, not its tests: the release build compiles them with -O1. Tests of the other builds are
+    # compiled with -O0, which takes half the time, unless they run for long: the sanitizers see no less of them, and
+    # the library that they link keeps the flags of its build. Release builds leave out what only a debugger reads,
+    # which takes half of each link and an eighth of each compilation; the preset debug has it.
     set(is_compiled_quickly OFF)
-    # The release build is linked by the linker that users have. The other builds take the quickest one that is installed.
-    set(linker "")
     if(TROUPE_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
         set(is_compiled_quickly ON)
-        check_linker_flag(C -fuse-ld=lld TROUPE_HAS_LLD)
-        check_linker_flag(C -fuse-ld=gold TROUPE_HAS_GOLD)
-        if(TROUPE_HAS_LLD)
-            set(linker -fuse-ld=lld)
-        elseif(TROUPE_HAS_GOLD)
-            set(linker -fuse-ld=gold)
-        endif()
+    endif()
+    set(no_debug_information "")
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+        set(no_debug_information -g0)
     endif()
     foreach(kind unit api stress)
         file(GLOB sources CONFIGURE_DEPENDS ${tests_dir}/${kind}/*_test.c)
@@ -107,15 +136,21 @@ if(TROUPE_TESTS)
             endif()
             set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
                 RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-            target_link_options(${name} PRIVATE ${no_lto} ${linker} -Wl,--wrap=pthread_create)
+            target_link_options(${name} PRIVATE ${no_lto} ${linker} ${wrap})
             set(is_long OFF)
             if(kind STREQUAL "stress" OR stem MATCHES "^(store_(crash|fault|flip)|timer_keys|ask_model)_")
                 set(is_long ON)
             endif()
             if(is_compiled_quickly AND NOT is_long)
                 target_compile_options(${name} PRIVATE -O0)
-            elseif(NOT kind STREQUAL "unit")
+            else()
                 target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+            endif()
+            # Reports of faults name lines, so those tests keep what they read. -g0 is of the source, because options of
+            # a source come after those of troupe_flags.
+            if(no_debug_information AND NOT stem MATCHES "fault|symbols|crash")
+                set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS ${no_debug_information})
+                target_link_options(${name} PRIVATE -Wl,--strip-debug)
             endif()
             add_test(NAME ${name} COMMAND ${name})
             set_tests_properties(${name} PROPERTIES LABELS ${kind} SKIP_RETURN_CODE 77

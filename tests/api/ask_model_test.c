@@ -192,7 +192,7 @@ static void play_once(int workers, uint64_t seed)
 TEST(each_ask_of_a_random_play_has_one_outcome, "A-01", "A-02", "D-03", "D-05", "SG-11", "AK-01",
      "AK-06")
 {
-    uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 60 : 300, 5000);
+    uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 60 : 150, 5000);
     uint64_t seed = test_seed() % 1000000;
     for (uint64_t i = 0; i < rounds; i++)
         play_once(i % 3 ? 3 : 1, seed + i);
@@ -311,7 +311,7 @@ static void bank_once(int workers, uint64_t seed)
 
 static void bank_many(int part)
 {
-    uint64_t rounds = TEST_HAS_SANITIZER ? 250 : 2500;
+    uint64_t rounds = TEST_HAS_SANITIZER ? 120 : 1000;
     memset(outcomes, 0, sizeof outcomes);
     for (uint64_t i = 0; i < rounds; i++)
         bank_once(1 + (int)(i % 3), 1 + (uint64_t)part * rounds + i);

@@ -307,7 +307,7 @@ static uint64_t play(uint64_t seed, uint64_t nth, bool and_all_after)
 static void play_all(bool and_all_after)
 {
     uint64_t count = 0;
-    for (uint64_t seed = 1; seed <= (test_is_long() ? 100 : 6); seed++) {
+    for (uint64_t seed = 1; seed <= (test_is_long() ? 100 : 3); seed++) {
         uint64_t allocations = play(seed, 0, false);
         ck_assert_uint_gt(allocations, 10);
         for (uint64_t nth = 1; nth <= allocations; nth += 1 + (TEST_HAS_SANITIZER ? 3 : 0)) {

@@ -5,6 +5,7 @@
 #include "support/stage.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 TR_MESSAGE(work, (u64, n));
@@ -35,7 +36,29 @@ static tr_next on_slow_stop(void)
 }
 
 TR_BEHAVIOR(member, void, TR_ON(work, on_work));
-TR_BEHAVIOR(slow, void, TR_ON(tr_post_stop, on_slow_stop));
+/*
+ * The child takes its time, and its parent stops after it. The parent is on a worker that waits meanwhile, and a worker
+ * that waits reads the clock when it is woken; the other one may have got no tick if the machine is busy.
+ */
+static sem_t is_child_running;
+
+static tr_next on_child_start(void)
+{
+    (void)sem_post(&is_child_running);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(slow_child, void, TR_ON(tr_pre_start, on_child_start),
+            TR_ON(tr_post_stop, on_slow_stop));
+TR_ACTOR(slow_child);
+
+static tr_next on_slow_start(tr_self *self)
+{
+    slow_child_ref child;
+    return tr_try_spawn_at(self, &child, 0, slow_child, "child") == TR_OK ? TR_SAME : TR_STOP;
+}
+
+TR_BEHAVIOR(slow, void, TR_ON(tr_pre_start, on_slow_start));
 TR_ACTOR(slow);
 
 /* ---- The words. ---- */
@@ -176,12 +199,14 @@ TEST(the_slowest_are_named_with_their_time, "X-04")
 {
     struct theatre theatre = theatre_open(2);
     slow_ref slow;
-    (void)put(&theatre, "quick");
+    ck_assert_int_eq(sem_init(&is_child_running, 0, 0), 0);
     ck_assert_int_eq(tr_try_spawn_at(theatre.client, &slow, 1, slow, "slow"), TR_OK);
-    ck_assert_int_eq(tr_spawn_wait(theatre.client, slow, TR_NEVER, NULL), TR_OK);
+    ck_assert_int_eq(sem_wait(&is_child_running), 0);
     tr_shutdown_report report = end(&theatre, STAGE_PATIENCE, TR_OK);
     ck_assert_uint_ge(report.slow_count, 1);
-    ck_assert_str_eq(report.slow[0].path, "/user/slow");
+    /* Or its child, if the parent was less than a millisecond slower. */
+    ck_assert(strcmp(report.slow[0].path, "/user/slow") == 0 ||
+              strcmp(report.slow[0].path, "/user/slow/child") == 0);
     ck_assert_int_ge(report.slow[0].after_ns, 15 * TR_MILLISECOND);
     ck_assert_int_ge(report.took_ns, report.slow[0].after_ns);
     tr_client_free(theatre.client);

@@ -339,13 +339,13 @@ static void play_dice(uint64_t seed, bool is_poor)
 
 TEST(whatever_is_decided_nobody_hangs, "S-02", "S-07", "SU-17")
 {
-    for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
+    for (uint64_t seed = 1; seed <= test_scale(500, 20000); seed++)
         play_dice(seed, false);
 }
 
 TEST(nor_does_anybody_when_memory_runs_out, "S-02", "S-07", "U-03")
 {
-    for (uint64_t seed = 1; seed <= test_scale(1000, 20000); seed++)
+    for (uint64_t seed = 1; seed <= test_scale(500, 20000); seed++)
         play_dice(seed, true);
 }
 

@@ -413,7 +413,7 @@ TR_BEHAVIOR(gossip, void, TR_ON(note, gossip_note), TR_ON(begin, gossip_begin));
 
 TEST(systems_start_and_stop_under_traffic, "X-01", "L-06", "SH-11")
 {
-    uint64_t rounds = test_scale(200, 20000);
+    uint64_t rounds = test_scale(100, 20000);
     for (uint64_t round = 0; round < rounds; round++) {
         struct theatre theatre = theatre_open_slow(1 + (int)(round % 4));
         for (int i = 0; i < 4; i++) {

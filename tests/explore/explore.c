@@ -19,9 +19,12 @@
 #include <unistd.h>
 
 enum {
-    SCHEDULES_DEFAULT = 60000, /* of each strategy in each memory */
-    DFS_FACTOR = 10,           /* DFS often goes through all schedules before */
-    LONG_FACTOR = 100,
+    SCHEDULES_DEFAULT = 40000, /* of each strategy in each memory */
+    /* DFS often goes through all schedules before. If not, the first ones differ little from each other, and
+     * those of weak memory take long. */
+    DFS_FACTOR = 15,
+    DFS_FACTOR_WEAK = 6,
+    LONG_FACTOR = 150,
     MODELS_MAX = 64
 };
 
@@ -238,14 +241,16 @@ static bool model_run(const struct options *options, const struct explore_model 
         for (int strategy = 0; strategy < STRATEGY_COUNT; strategy++) {
             if (options->strategy >= 0 && options->strategy != strategy)
                 continue;
-            bool is_long_search = strategy == STRATEGY_DFS && !model->is_wrong;
+            uint64_t factor = memory == EXPLORE_WEAK ? DFS_FACTOR_WEAK : DFS_FACTOR;
+            if (strategy != STRATEGY_DFS || model->is_wrong)
+                factor = 1;
             static struct search search;
             search = (struct search){
                 .model = model,
                 .strategy = (enum strategy)strategy,
                 .is_weak = memory == EXPLORE_WEAK,
                 .seed = options->base,
-                .schedules_max = options->schedules_max * (is_long_search ? DFS_FACTOR : 1),
+                .schedules_max = options->schedules_max * factor,
             };
             search_one(options, &search, &tally);
         }

@@ -158,7 +158,7 @@ static size_t memory_bound(size_t before, size_t overdraft)
 
 static void flood(const tr_behavior *behavior)
 {
-    tr_time duration_ns = (tr_time)test_scale(1200, 60000) * TR_MILLISECOND;
+    tr_time duration_ns = (tr_time)test_scale(600, 60000) * TR_MILLISECOND;
     tr_system *system;
     tr_client *client;
     counting = *tr_platform_real();

@@ -180,7 +180,7 @@ static void play_order(int workers, uint64_t messages, tr_time spin_ns)
 
 TEST(ten_million_messages_stay_in_order_while_everybody_moves, "D-07", "WP-12", "WP-15", "WP-06")
 {
-    uint64_t messages = test_scale(10000000, 100000000);
+    uint64_t messages = test_scale(4000000, 100000000);
     play_order(2, messages / 4, 0);
     play_order(2, messages / 4, -1);
     play_order(4, messages / 4, 0);
@@ -416,13 +416,13 @@ static void play_city(int workers, uint64_t lives, uint64_t end_at, tr_time time
 
 TEST(timers_watches_asks_and_ends_are_right_while_everybody_moves, "D-07", "WP-12", "AK-13")
 {
-    play_city(2, test_scale(200000, 4000000), 0, TR_MINUTE);
-    play_city(4, test_scale(200000, 4000000), 0, TR_MINUTE);
+    play_city(2, test_scale(80000, 4000000), 0, TR_MINUTE);
+    play_city(4, test_scale(80000, 4000000), 0, TR_MINUTE);
 }
 
 TEST(a_shutdown_at_any_moment_finds_everybody, "D-07", "WP-12")
 {
-    uint64_t rounds = test_scale(100, 4000);
+    uint64_t rounds = test_scale(50, 4000);
     uint64_t random = test_seed();
     for (uint64_t i = 0; i < rounds; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;

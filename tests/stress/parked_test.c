@@ -21,7 +21,7 @@
 enum { FRAME = 1900, ACTORS = 1000, RESIDENT_MAX = 8192 };
 
 /* Sanitizers have larger stacks, with shadows; the virtual addresses are what ends first. */
-static const uint64_t turns = TEST_HAS_SANITIZER ? 2000 : 100000;
+static const uint64_t turns = TEST_HAS_SANITIZER ? 1000 : 100000;
 
 TR_MESSAGE(doze, (u64, number));
 TR_MESSAGE(inquire, (u64, number));

@@ -132,7 +132,7 @@ static void play(tr_time spin_ns, tr_balance balance, uint64_t hops)
 
 TEST(order_and_conservation_where_workers_are_woken, "WP-15", "SG-01", "M-04")
 {
-    uint64_t hops = test_scale(20000, 2000000);
+    uint64_t hops = test_scale(10000, 2000000);
     play(-1, TR_BALANCE_OFF, hops);
     play(-1, TR_BALANCE_ON, hops);
     play(-1, TR_BALANCE_RESTLESS, hops);
@@ -140,7 +140,7 @@ TEST(order_and_conservation_where_workers_are_woken, "WP-15", "SG-01", "M-04")
 
 TEST(order_and_conservation_where_workers_spin_for_a_moment, "WP-15", "SG-01", "M-04")
 {
-    uint64_t hops = test_scale(20000, 2000000);
+    uint64_t hops = test_scale(10000, 2000000);
     play(TR_MICROSECOND, TR_BALANCE_OFF, hops);
     play(0, TR_BALANCE_OFF, hops);
     play(0, TR_BALANCE_ON, hops);
@@ -149,7 +149,7 @@ TEST(order_and_conservation_where_workers_spin_for_a_moment, "WP-15", "SG-01", "
 
 TEST(order_and_conservation_where_workers_spin_for_long, "WP-15", "SG-01", "M-04")
 {
-    uint64_t hops = test_scale(3000, 2000000);
+    uint64_t hops = test_scale(1500, 2000000);
     play(TR_MILLISECOND, TR_BALANCE_OFF, hops);
     play(TR_MILLISECOND, TR_BALANCE_ON, hops);
     play(TR_MILLISECOND, TR_BALANCE_RESTLESS, hops);

@@ -182,17 +182,17 @@ static void play(tr_balance balance, uint32_t threads_max, uint64_t rounds)
 
 TEST(threads_come_and_go_under_load, "O-05", "WP-11")
 {
-    play(TR_BALANCE_OFF, THREADS_MAX, test_scale(600, 20000));
+    play(TR_BALANCE_OFF, THREADS_MAX, test_scale(300, 20000));
 }
 
 TEST(and_when_actors_move, "O-05")
 {
-    play(TR_BALANCE_RESTLESS, THREADS_MAX, test_scale(300, 10000));
+    play(TR_BALANCE_RESTLESS, THREADS_MAX, test_scale(150, 10000));
 }
 
 TEST(and_when_threads_are_scarce, "O-05")
 {
-    play(TR_BALANCE_ON, 1, test_scale(300, 10000));
+    play(TR_BALANCE_ON, 1, test_scale(150, 10000));
 }
 
 SUITE("stress relief threads", threads_come_and_go_under_load, and_when_actors_move,

@@ -468,7 +468,7 @@ static void await_handled(tr_system *system, uint64_t messages)
 
 TEST(systems_start_and_stop_at_any_moment, "X-01", "X-02", "SH-04", "SH-05", "SH-11")
 {
-    uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 200 : 1000, 20000);
+    uint64_t rounds = test_scale(TEST_HAS_SANITIZER ? 200 : 400, 20000);
     uint64_t seed = test_seed();
     printf("# seed %" PRIu64 "\n", seed);
     srand((unsigned)seed);

@@ -136,7 +136,7 @@ static void *spawn_until_refused(void *argument)
 
 static void spawn_and_shut_down(enum way way)
 {
-    uint64_t rounds = test_scale(200, 40000);
+    uint64_t rounds = test_scale(100, 40000);
     for (uint64_t i = 0; i < rounds; i++) {
         tr_system *system;
         struct spawner spawners[THREADS];

@@ -116,7 +116,7 @@ KITS_UNUSED static void kit_close(void)
 KITS_UNUSED static void kits_each(void (*play)(void))
 {
     for (int workers = 1; workers <= 3; workers += 2) {
-        for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(30); seed++) {
             kit_open(workers, seed);
             play();
             kit_close();
@@ -128,7 +128,7 @@ KITS_UNUSED static void kits_each(void (*play)(void))
 KITS_UNUSED static void kits_each_anywhere(void (*play)(void))
 {
     kits_each(play);
-    for (uint64_t seed = 1; seed <= TEST_SEEDS(40); seed++) {
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(30); seed++) {
         kit_open_as(3, seed, true);
         play();
         kit_close();

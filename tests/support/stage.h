@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    STAGE_SEEDS = TEST_HAS_SANITIZER ? 15 : 50,
+    STAGE_SEEDS = TEST_HAS_SANITIZER ? 15 : 30,
     STAGE_WORKERS = 3,
     STAGE_LETTERS = TR_DEAD_LETTERS_MAX,
 };

@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 
-enum { SEEDS = TEST_SEEDS(10), MANY = TEST_HAS_SANITIZER ? 20000 : 200000 };
+enum { SEEDS = TEST_SEEDS(10), MANY = TEST_HAS_SANITIZER ? 20000 : 100000 };
 
 static tr_bytes key_of(char text[32], const char *prefix, uint64_t n)
 {

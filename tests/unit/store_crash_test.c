@@ -116,7 +116,7 @@ static void cut_everywhere_by(enum disk_crash how, uint64_t seed)
 {
     bool is_chance = how > DISK_CRASH_DROP;
     uint64_t points = test_scale(100, 40000);
-    struct world world = {.how = how, .tries = is_chance && !TEST_HAS_SANITIZER ? 2 : 1};
+    struct world world = {.how = how, .tries = is_chance && test_is_long() ? 2 : 1};
     world.again = test_is_long() ? 31 : 211;
     rng_init(&world.rng, seed);
     play(&world,

@@ -117,7 +117,7 @@ static uint64_t play(struct fault fault)
 static void play_all(uint64_t kinds, tr_status status)
 {
     uint64_t count = play((struct fault){.kinds = kinds});
-    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 11 : 2;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 23 : 5;
     ck_assert_uint_gt(count, 5);
     for (uint64_t at = 1 + test_seed() % step; at <= count; at += step) {
         (void)play((struct fault){.kinds = kinds, .at = at, .status = status});
@@ -366,7 +366,7 @@ TEST(memory_may_run_out_anywhere, "")
     play_with_memory(0, false);
     uint64_t count = requests;
     int64_t rest = blocks; /* what SQLite keeps between openings */
-    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 61 : 11;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 127 : 29;
     ck_assert_uint_gt(count, 100);
     for (uint64_t at = 1 + test_seed() % step; at <= count; at += step) {
         play_with_memory(at, false);

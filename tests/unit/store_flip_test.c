@@ -160,7 +160,7 @@ TEST(a_flipped_byte_is_never_given_out, "PE-12", "PE-21")
     ck_assert_int_eq(count_well(&options, false), ACTORS);
     size_t size = tr__disk_size(disk, "troupe.db");
     ck_assert_uint_gt(size, 100000);
-    size_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 997 : 97;
+    size_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 1999 : 199;
     unsigned refused = 0;
     unsigned partly = 0;
     for (size_t at = test_seed() % step; at < size; at += step) {

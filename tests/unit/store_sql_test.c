@@ -248,7 +248,7 @@ TEST(each_allocation_may_fail, "K-03")
 {
     own_memory();
     uint64_t count = live(0, false);
-    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 29 : 5;
+    uint64_t step = test_is_long() ? 1 : TEST_HAS_SANITIZER ? 61 : 13;
     ck_assert_uint_gt(count, 100);
     for (uint64_t nth = 1 + test_seed() % step; nth <= count; nth += step) {
         (void)live(nth, false);
