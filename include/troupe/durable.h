@@ -196,6 +196,12 @@ typedef struct tr_durable_options {
      * itself is stored.
      */
     const tr_events *events TR_ZERO;
+    /**
+     * How long the answer to a request with an id is kept (tr_ask_once, keys.h): TR_ANSWERS_NS. And
+     * how many bytes of answers an actor keeps: TR_ANSWERS_BYTES_MAX.
+     */
+    tr_time answers_ns TR_ZERO;
+    size_t answers_bytes_max TR_ZERO;
     const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
     uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
 } tr_durable_options;

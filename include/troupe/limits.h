@@ -235,6 +235,8 @@
  * tr_durable_options.answers_ns replaces it.
  */
 #define TR_ANSWERS_NS (24 * TR_HOUR)
+/** The greatest answers_ns of tr_durable_options. More: the kind is not valid. */
+#define TR_ANSWERS_MAX_NS (10 * 365 * 24 * TR_HOUR)
 /**
  * Bytes of the answers that a durable actor keeps, with their ids and 64 bytes for each.
  * tr_durable_options.answers_bytes_max replaces it. While there are more, new requests with an id

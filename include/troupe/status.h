@@ -70,7 +70,9 @@
     X(START_FAILED, -42, "the actor could not be started")                                         \
     X(DESTROYING, -43, "the actor is being destroyed")                                             \
     X(CONSTRAINT, -44, "an SQL constraint was violated")                                           \
-    X(WRONG_SHAPE, -45, "the stored fields do not match those of the code")
+    X(WRONG_SHAPE, -45, "the stored fields do not match those of the code")                        \
+    X(REQUEST_DIFFERS, -46, "the id was used for a request with another content")                  \
+    X(REQUEST_BEGUN, -47, "an earlier request with this id has begun and left no answer")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

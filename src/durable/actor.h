@@ -15,6 +15,7 @@
  *     why             what tr_actor_why reports
  *     pressure        limits the actors that are awake                           -> setup
  *     queue           queues, and the run handler
+ *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
  *     alarm           alarms of an awake actor; alarm_move: after a clock change
  *     events          events of an awake actor
  *     event_next      what a handler can read of its journal
@@ -49,6 +50,7 @@
 
 struct alarm;
 struct overlay_table;
+struct requests;
 struct store_sql;
 
 /** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
@@ -77,6 +79,8 @@ struct durable_actor {
     struct list overlays;                /* keys that are not on disk yet; see durable/overlay.h */
     struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
+    struct requests
+        *requests;         /* requests with an id; NULL: there was none. See durable/request.h */
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct list queued;    /* list of struct queue_item */
