@@ -197,6 +197,16 @@ typedef struct tr_durable_options {
      */
     const tr_events *events TR_ZERO;
     /**
+     * Time to live: a key that has handled no message for this time is destroyed, and gets its
+     * tr_destroying. 0: never. The time is that of the wall clock, and continues while the actor
+     * sleeps and no process runs. It is destroyed at the earliest after this time, and at the latest
+     * a sixteenth later, or when a process has the store open again. Its own alarms and its run
+     * handler do not count; a key with a message that waits, a turn that waits or an owed reply is
+     * not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
+     * message.
+     */
+    tr_time ttl_ns TR_ZERO;
+    /**
      * How long the answer to a request with an id is kept (tr_ask_once, keys.h): TR_ANSWERS_NS. And
      * how many bytes of answers an actor keeps: TR_ANSWERS_BYTES_MAX.
      */

@@ -16,6 +16,7 @@
 #include "durable/shapes.h"
 #include "durable/sql.h"
 #include "durable/state.h"
+#include "durable/ttl.h"
 #include "durable/turn.h"
 #include "sleep/sleep.h"
 #include "store/store.h"
@@ -248,7 +249,10 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_forced;
     bool was_dirty = actor->is_dirty;
-    if (is_due && actor->requests)
+    if (actor->kind->ttl_ns)
+        status = tr__ttl_close(actor, is_due);
+    is_due |= actor->batch != NULL;
+    if (status == TR_OK && is_due && actor->requests)
         status = tr__requests_begin(worker, actor);
     if (status != TR_OK)
         return status;

@@ -62,6 +62,7 @@ struct durable_kind {
     tr_time interval_ns;
     tr_time retry_ns;
     tr_time retry_max_ns;
+    tr_time ttl_ns; /* 0: none */
     tr_time answers_ns;
     size_t answers_bytes_max;
 };

@@ -129,6 +129,8 @@ static const char *kind_fault(const tr_durable_kind *kind)
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
             return why;
     }
+    if (options->ttl_ns && (options->ttl_ns < TR_TTL_MIN_NS || options->ttl_ns > TR_TTL_MAX_NS))
+        return "invalid kind: ttl_ns is too short or too long";
     if (options->answers_ns < 0 || options->answers_ns > TR_ANSWERS_MAX_NS)
         return "invalid kind: answers_ns is negative or too long";
     return options->events ? tr__events_fault(kind) : NULL;
@@ -187,6 +189,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
     kind->run = kind_find_handler(behavior, &tr_type_tr_run);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
+    kind->ttl_ns = declared->options.ttl_ns;
     kind->answers_ns = declared->options.answers_ns ? declared->options.answers_ns : TR_ANSWERS_NS;
     kind->answers_bytes_max = declared->options.answers_bytes_max
                                   ? declared->options.answers_bytes_max

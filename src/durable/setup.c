@@ -85,6 +85,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__alarms_drop(worker, actor);
     tr__queues_drop(worker, actor);
     tr__requests_drop(worker, actor);
+    actor->ttl = (struct durable_ttl){.due_ns = 0};
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;

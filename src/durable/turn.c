@@ -20,6 +20,7 @@
 #include "actor/cell/verb.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/refusal.h"
+#include "durable/ttl.h"
 #include "store/batch.h"
 #include "durable/retry_backoff.h"
 #include "durable/why.h"
@@ -214,7 +215,9 @@ tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct du
 {
     if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
         return no_memory(self);
+    tr__ttl_use(self->worker, actor);
     tr_next next = tr__durable_user(self, verb, handler, state, message);
+    tr__ttl_use(self->worker, actor);
     next = tr__durable_changed(self, verb, actor, next);
     if (actor->requests)
         tr__request_turn_over(self, actor, next);
@@ -282,6 +285,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         next = not_stored(self, status);
     else if (is_created)
         next = tr__durable_user(self, verb_turn, kind->created, state, &created);
+    if (is_created)
+        tr__ttl_use(self->worker, actor);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
         struct tr_awake awake = {.epoch = actor->end.generation.epoch,
                                  .counter = actor->end.generation.counter};
