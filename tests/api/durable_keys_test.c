@@ -317,7 +317,7 @@ static tr_next on_ask_often(tr_self *self, const struct ask_often *message)
 }
 TR_BEHAVIOR(crowd, void, TR_ON(ask_often, on_ask_often));
 
-/* Many ask an actor that is told to sleep again and again, from several workers. */
+/* Many ask an actor that must sleep again and again, from several workers. */
 static void ask_a_sleeper(uint64_t seed, bool by_key)
 {
     enum { ASKERS = 6, ASKS = 60 };

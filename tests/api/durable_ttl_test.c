@@ -226,7 +226,7 @@ TEST(the_time_continues_in_the_next_process, "K-15", "K-09")
     snprintf(directory, sizeof directory, "/tmp/troupe-ttl-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
     run_apart(play_first);
-    /* A kit's wall clock begins anew: ten hours before what "b" has. */
+    /* A kit's wall clock starts where that of the first process did: ten hours before "b" was used. */
     begin_with((tr_kit_options){.seed = 1, .store = directory});
     ck_assert(exists("a") && exists("b"));
     tr_kit_advance(kit, 18 * TR_HOUR);
