@@ -253,18 +253,34 @@ static tr_status close_without_reply(struct worker *worker, struct durable_actor
     return request_close(worker, actor, request, &record);
 }
 
-/* Closes the request that a held answer is for, if there is one. */
-static tr_status close_with_answer(struct worker *worker, struct durable_actor *actor,
-                                   const struct outbox_item *item)
+/* Returns the open request that a held message answers or forwards, or NULL. */
+static struct request *request_of_item(const struct durable_actor *actor,
+                                       const struct outbox_item *item)
+{
+    const struct envelope *envelope = item->envelope;
+    uint32_t slot = (uint32_t)ATOM_PEEK(&item->cell->identity);
+    if (mail_is_answer(envelope))
+        return request_open(
+            actor, (uint64_t)envelope->generation << 32 | slot, envelope->payload.ask.id);
+    if (envelope->kind == ENVELOPE_ASK)
+        return request_open(actor, envelope->sender, envelope->payload.ask.id);
+    return NULL;
+}
+
+/* Closes the request that a held message answers or forwards, if there is one. */
+static tr_status close_with_item(struct worker *worker, struct durable_actor *actor,
+                                 const struct outbox_item *item)
 {
     struct envelope *envelope = item->envelope;
-    uint32_t slot = (uint32_t)ATOM_PEEK(&item->cell->identity);
-    uint64_t asker = (uint64_t)envelope->generation << 32 | slot;
-    struct request *request = request_open(actor, asker, envelope->payload.ask.id);
+    struct request *request = request_of_item(actor, item);
     if (!request)
         return TR_OK;
     if (envelope->kind == ENVELOPE_REPLY)
         return close_with_reply(worker, actor, request, envelope->type, envelope_data(envelope));
+    if (envelope->kind == ENVELOPE_ASK) { /* what the other actor answers is not known here */
+        struct request_record record = {.outcome = REQUEST_BEGUN};
+        return request_close(worker, actor, request, &record);
+    }
     tr_error error = {.status = TR_FAILED};
     tr__ask_read_error(envelope, &error);
     return close_without_reply(worker, actor, request, error.status, error.code, error.text);
@@ -277,8 +293,7 @@ tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
     uint32_t count = actor->outbox.count; /* answers to repeats are added */
     for (uint32_t i = 0; i < count && status == TR_OK && !list_is_empty(&requests->open); i++) {
         const struct outbox_item item = actor->outbox.items[i];
-        if (mail_is_answer(item.envelope))
-            status = close_with_answer(worker, actor, &item);
+        status = close_with_item(worker, actor, &item);
     }
     return status;
 }
@@ -334,17 +349,30 @@ static bool is_put_off(const struct tr_self *self, const struct request *request
     return false;
 }
 
-/* Whether the open commit holds an answer to a request. */
+/* Whether the open commit holds an answer to a request, or has forwarded the request. */
 static bool is_held(const struct durable_actor *actor, const struct request *request)
 {
     for (uint32_t i = 0; i < actor->outbox.count; i++) {
-        const struct outbox_item *item = &actor->outbox.items[i];
-        if (mail_is_answer(item->envelope) &&
-            (uint32_t)ATOM_PEEK(&item->cell->identity) == (uint32_t)request->asker &&
-            item->envelope->payload.ask.id == request->ask)
+        if (request_of_item(actor, &actor->outbox.items[i]) == request)
             return true;
     }
     return false;
+}
+
+/* The turn has ended without an answer. The asker gets the same status when the turn is over. */
+static tr_status close_unanswered(struct tr_self *self, struct durable_actor *actor,
+                                  struct request *request)
+{
+    tr_status status = self->reply_failed;
+    /* The reply could not be sent, for lack of memory or because of its size: nothing of the part is stored. */
+    if (status != TR_OK && status != TR_REFUSED)
+        return status;
+    return close_without_reply(self->worker,
+                               actor,
+                               request,
+                               status == TR_OK ? TR_NO_REPLY : status,
+                               status == TR_OK ? 0 : self->error.code,
+                               NULL);
 }
 
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next)
@@ -360,14 +388,10 @@ void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr
         request_free(worker, request);
         return;
     }
-    if (self->envelope->kind ==
-        ENVELOPE_ASK) { /* the asker gets the same when the turn has ended */
-        status = self->reply_failed != TR_OK ? self->reply_failed : TR_NO_REPLY;
-        status = close_without_reply(worker, actor, request, status, 0, NULL);
+    if (self->envelope->kind == ENVELOPE_ASK) {
+        status = close_unanswered(self, actor, request);
     } else if (!is_put_off(self, request) && !is_held(actor, request)) {
-        /* The request was forwarded. What the other actor answers is not known here. */
-        struct request_record record = {.outcome = REQUEST_BEGUN};
-        status = request_close(worker, actor, request, &record);
+        status = TR_NO_MEMORY; /* the answer could not be held */
     }
     if (status != TR_OK)
         actor->requests->failed = status;

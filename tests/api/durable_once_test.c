@@ -322,8 +322,11 @@ static tr_next pass_to_b(tr_self *self, struct thing_state *state, int64_t n)
 {
     calls++;
     if (strcmp(tr_key(self).data, "b") == 0)
-        return thing_add(self, state, n);
-    return tr_forward(self, tr_durable(self, thing, "b"));
+        return thing_add(self, state, 5);
+    tr_next next = tr_forward(self, tr_durable(self, thing, "b"));
+    if (n == 6)
+        (void)!tr_sleep(self, TR_SECOND);
+    return next;
 }
 
 /* What the other actor answers is not known, but the handler does not run again. */
@@ -336,7 +339,11 @@ TEST(a_forwarded_request_has_one_effect, "K-14")
     tr_kit_advance(kit, TR_MINUTE);
     ck_assert_int_eq(try_once("a", "x", pass_to_b, 5), TR_REQUEST_BEGUN);
     ck_assert_int_eq(calls, 2);
-    ck_assert_int_eq(things_do("b", look, 0), 5);
+    ck_assert_int_eq(once("a", "y", pass_to_b, 6), 10);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    ck_assert_int_eq(try_once("a", "y", pass_to_b, 6), TR_REQUEST_BEGUN);
+    ck_assert_int_eq(calls, 4);
+    ck_assert_int_eq(things_do("b", look, 0), 10);
     things_end();
 }
 
