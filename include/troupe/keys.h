@@ -29,13 +29,11 @@
  *         tr_await(self, tr_ask_once(self, account, "anna", "payment-17", deposit, .cents = 500));
  *     printf("anna has %d cents\n", (int)balance->cents);
  *     tr_durable_page page = {0};
- *     do {
- *         if (tr_durable_list(self, account, &page, .after = page.last) != TR_OK)
- *             return tr_fail(self, TR_FAILED, "no list");
+ *     while (tr_durable_list(self, account, &page, .after = page.last) == TR_OK && page.count) {
  *         for (size_t i = 0; i < page.count; i++)
  *             printf("%s%s\n", (const char *)page.keys[i].key.data,
  *                    page.keys[i].is_awake ? " is awake" : "");
- *     } while (page.has_more);
+ *     }
  *     return TR_STOP;
  * }
  *
@@ -84,10 +82,10 @@
  * statuses of tr_try_durable.
  */
 #define tr_ask_key(from, actor, key, ...)                                                          \
-    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_NO_BYTES_, __VA_ARGS__)
+    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
 /** Asks as tr_ask_key does, with a timeout. In a turn, or client's thread. May wait. */
 #define tr_ask_key_within(from, timeout_ns, actor, key, ...)                                       \
-    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), TR_NO_BYTES_, __VA_ARGS__)
+    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
 /**
  * Asks as tr_ask_key does, with an id, a string: the request takes effect once, however often it is
  * sent; see above.

@@ -56,7 +56,10 @@ inline tr_status tr_speak_durable_destroy_(tr_client *from, const tr_durable_kin
 #define TR_DURABLE_RANGE_(...) (&(__extension__ (const tr_durable_range) __VA_ARGS__))
 #endif
 
-#define TR_NO_BYTES_ TR_VALUE(tr_bytes, NULL, 0)
+TR_INLINE tr_bytes tr_no_bytes_(void)
+{
+    return TR_VALUE(tr_bytes, NULL, 0);
+}
 
 /* The message must be one that the actor accepts, as for a ref of it. */
 #define TR_ASK_KEY_(from, timeout, a, key, id, ...) \
