@@ -203,7 +203,7 @@ typedef struct tr_durable_options {
      * a sixteenth later, or when a process has the store open again. Its own alarms and its run
      * handler do not count; a key with a message that waits, a turn that waits or an owed reply is
      * not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
-     * message.
+     * message. A wall clock that is set forward by mistake makes keys end early.
      */
     tr_time ttl_ns TR_ZERO;
     /**

@@ -11,6 +11,7 @@
 #include "actor/mail/refusal.h"
 #include "durable/drive.h"
 #include "durable/request_ledger.h"
+#include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
 
@@ -546,6 +547,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     tr_next next;
     if (tr__durable_is_over(self, actor, &next))
         return next;
+    tr__ttl_use(self->worker, actor); /* a repeat is a use too */
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
