@@ -10,7 +10,9 @@
 
 TR_MESSAGE(ring);
 #define THINGS_ROWS TR_ON(nudge, things_nudge), TR_ON(ring, on_ring)
-#define THINGS_OPTIONS .idle_ns = 10 * TR_SECOND, .grace_ns = 5 * TR_SECOND, .ttl_ns = 16 * TR_HOUR
+/* Minutes, because the clock of a kit ticks each ten seconds. */
+#define THINGS_OPTIONS                                                                             \
+    .idle_ns = 10 * TR_SECOND, .grace_ns = 5 * TR_SECOND, .ttl_ns = 16 * TR_MINUTE
 struct thing_state;
 static tr_next on_ring(tr_self *self, struct thing_state *state);
 #include "support/things.h"
@@ -63,14 +65,14 @@ TEST(an_actor_that_nobody_uses_is_destroyed, "K-15")
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         begin_with((tr_kit_options){.seed = seed});
         things_do("a", thing_add, 7);
-        tr_kit_advance(kit, 16 * TR_HOUR - TR_SECOND);
+        tr_kit_advance(kit, 16 * TR_MINUTE - TR_SECOND);
         ck_assert(exists("a"));
-        tr_kit_advance(kit, TR_HOUR + 30 * TR_SECOND);
+        tr_kit_advance(kit, TR_MINUTE + 30 * TR_SECOND);
         ck_assert(!exists("a"));
         ck_assert_int_eq(destroyed, 1);
         ck_assert_int_eq(last_value, 7);
         ck_assert_int_eq(things_do("a", thing_add, 1), 1);
-        tr_kit_advance(kit, 40 * TR_HOUR);
+        tr_kit_advance(kit, 40 * TR_MINUTE);
         ck_assert_int_eq(destroyed, 2);
         things_end();
     }
@@ -83,13 +85,13 @@ TEST(an_actor_that_is_used_lives, "K-15")
         begin_with((tr_kit_options){.seed = seed});
         things_do("a", thing_add, 7);
         for (int i = 0; i < 20; i++) {
-            tr_kit_advance(kit, (tr_time)(i % 2 ? 15 : 1) * TR_HOUR + 59 * TR_MINUTE);
+            tr_kit_advance(kit, (tr_time)(i % 2 ? 15 : 1) * TR_MINUTE + 59 * TR_SECOND);
             ck_assert_int_eq(things_do("a", look, 0), 7);
         }
         ck_assert_int_eq(destroyed, 0);
-        tr_kit_advance(kit, 16 * TR_HOUR - TR_SECOND);
+        tr_kit_advance(kit, 16 * TR_MINUTE - TR_SECOND);
         ck_assert(exists("a"));
-        tr_kit_advance(kit, TR_HOUR + TR_MINUTE);
+        tr_kit_advance(kit, TR_MINUTE + 30 * TR_SECOND);
         ck_assert(!exists("a"));
         ck_assert_int_eq(destroyed, 1);
         things_end();
@@ -105,12 +107,12 @@ static tr_next set_alarm(tr_self *self, struct thing_state *state, int64_t n)
 TEST(its_own_alarms_are_no_use, "K-15", "K-04")
 {
     begin_with((tr_kit_options){.seed = 1});
-    things_do("a", set_alarm, TR_HOUR);
-    tr_kit_advance(kit, 18 * TR_HOUR);
+    things_do("a", set_alarm, TR_MINUTE);
+    tr_kit_advance(kit, 18 * TR_MINUTE);
     ck_assert_int_ge(rings, 15);
     ck_assert_int_eq(destroyed, 1);
     int before = rings;
-    tr_kit_advance(kit, 5 * TR_HOUR);
+    tr_kit_advance(kit, 5 * TR_MINUTE);
     ck_assert_int_eq(rings, before);
     things_end();
 }
@@ -128,23 +130,23 @@ TEST(a_request_under_way_is_a_use, "K-15")
         const struct acted *acted;
         things_do("a", thing_add, 7);
         uint64_t call = (uint64_t)(uintptr_t)wait_long;
-        tr_time wait_ns = 40 * TR_HOUR;
+        tr_time wait_ns = 40 * TR_MINUTE;
         tr_pending ask;
         if (is_aside)
             ask = tr_ask_within(
-                      test, 100 * TR_HOUR, things_of("a"), act_aside, .call = call, .n = wait_ns)
+                      test, 100 * TR_MINUTE, things_of("a"), act_aside, .call = call, .n = wait_ns)
                       .any;
         else
-            ask =
-                tr_ask_within(test, 100 * TR_HOUR, things_of("a"), act, .call = call, .n = wait_ns)
-                    .any;
-        tr_kit_advance(kit, 39 * TR_HOUR);
+            ask = tr_ask_within(
+                      test, 100 * TR_MINUTE, things_of("a"), act, .call = call, .n = wait_ns)
+                      .any;
+        tr_kit_advance(kit, 39 * TR_MINUTE);
         ck_assert_int_eq(destroyed, 0);
         ck_assert_int_eq(tr_client_try_await(test, ask, (const void **)&acted), TR_OK);
         ck_assert_int_eq(acted->value, 7);
-        tr_kit_advance(kit, 15 * TR_HOUR);
+        tr_kit_advance(kit, 15 * TR_MINUTE);
         ck_assert_int_eq(destroyed, 0);
-        tr_kit_advance(kit, 4 * TR_HOUR);
+        tr_kit_advance(kit, 4 * TR_MINUTE);
         ck_assert_int_eq(destroyed, 1);
         things_end();
     }
@@ -182,7 +184,7 @@ static tr_next take_reserved_name(tr_self *self, struct thing_state *state, int6
 static tr_next set_many_alarms(tr_self *self, struct thing_state *state, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        tr_alarm_after(self, tr_format(self, "%d", (int)i), 1000 * TR_HOUR, ring);
+        tr_alarm_after(self, tr_format(self, "%d", (int)i), 1000 * TR_MINUTE, ring);
     return tr_reply(self, acted, .value = state->value);
 }
 
@@ -191,7 +193,7 @@ TEST(the_alarm_of_the_runtime_is_not_one_of_the_application, "K-15", "K-04")
     begin_with((tr_kit_options){.seed = 1});
     ck_assert_int_eq(things_do("a", take_reserved_name, 7), TR_INVALID_ARGUMENT);
     (void)things_do("a", set_many_alarms, TR_ALARMS_MAX);
-    tr_kit_advance(kit, 18 * TR_HOUR);
+    tr_kit_advance(kit, 18 * TR_MINUTE);
     ck_assert_int_eq(destroyed, 1);
     things_end();
 }
@@ -217,7 +219,7 @@ static void play_first(void)
 {
     begin_with((tr_kit_options){.seed = 1, .store = directory});
     things_do("a", thing_add, 7);
-    tr_kit_advance(kit, 10 * TR_HOUR);
+    tr_kit_advance(kit, 10 * TR_MINUTE);
     things_do("b", thing_add, 8);
 }
 
@@ -226,14 +228,14 @@ TEST(the_time_continues_in_the_next_process, "K-15", "K-09")
     snprintf(directory, sizeof directory, "/tmp/troupe-ttl-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(directory));
     run_apart(play_first);
-    /* A kit's wall clock starts where that of the first process did: ten hours before "b" was used. */
+    /* A kit's wall clock starts where that of the first process did: ten minutes before "b" was used. */
     begin_with((tr_kit_options){.seed = 1, .store = directory});
     ck_assert(exists("a") && exists("b"));
-    tr_kit_advance(kit, 18 * TR_HOUR);
+    tr_kit_advance(kit, 18 * TR_MINUTE);
     ck_assert(!exists("a") && exists("b"));
     ck_assert_int_eq(destroyed, 1);
     ck_assert_int_eq(last_value, 7);
-    tr_kit_advance(kit, 10 * TR_HOUR);
+    tr_kit_advance(kit, 10 * TR_MINUTE);
     ck_assert(!exists("b"));
     ck_assert_int_eq(last_value, 8);
     things_end();
