@@ -105,8 +105,8 @@ TR_MESSAGE(tr_durable_runs);
 TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 /**
- * A request with an id: `type` is the name of the message, `message` its bytes in MessagePack. tr_durable_once_aside is for
- * handlers that interleave.
+ * A request with an id: `type` is the name of the message, `message` its bytes in MessagePack. tr_durable_once_aside is
+ * for handlers that interleave.
  */
 TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message));
 TR_REQUEST(tr_durable_once_aside, tr_done, (bytes, id), (str, type), (bytes, message));

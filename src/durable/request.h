@@ -2,10 +2,10 @@
 /**
  * Requests with an id: each has one effect and one answer, however often it is sent.
  *
- * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is that of the handler for
- * the message. What became of it is stored in the batch of the part of the turn that answers it, under its id.
+ * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is that of the handler
+ * for the message. What became of it is stored in the batch of the part of the turn that answers it, under its id.
  *
- * 1. A request is open from its turn on until its answer is in a batch. It is answered by whatever turn sends the answer:
+ * 1. A request is open from its turn on until its answer is in a batch. Any turn may send the answer:
  *    tr__requests_close finds answers in the outbox when a commit is closed, by the asker and the number of the ask.
  * 2. If a part of its turn is stored before the part with the answer, the batch has REQUEST_BEGUN. After a crash nobody
  *    knows what the rest of the turn would have done, so a repeat is refused with TR_REQUEST_BEGUN.

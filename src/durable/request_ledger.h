@@ -2,8 +2,8 @@
 /**
  * Which requests of an actor are stored: their numbers, how many bytes they have, and which are too old.
  *
- * Each record has the bytes of all before it. So the oldest and the newest say how many bytes are kept, and nothing else
- * has to be counted or stored. A record that was replaced counts until all before it are gone.
+ * Each record has the bytes of all before it. So the oldest and the newest say how many bytes are kept, and nothing
+ * else has to be counted or stored. A record that was replaced counts until all before it are gone.
  */
 #ifndef DURABLE_REQUEST_LEDGER_H
 #define DURABLE_REQUEST_LEDGER_H

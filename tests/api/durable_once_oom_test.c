@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests with an id without memory: each allocation fails once, and once with all after it for a while. The request is
- * repeated until it is answered, and has taken effect once.
+ * Requests with an id without memory: each allocation fails once, and once with all after it for a while. The request
+ * is repeated until it is answered, and has taken effect once.
  */
 #include "support/things.h"
 

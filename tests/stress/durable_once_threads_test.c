@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests with an id on threads: all clients send the same requests while their actors fall asleep, fail and are killed.
- * Each takes effect once. Meanwhile another client lists the keys.
+ * Requests with an id on threads: all clients send the same requests while their actors fall asleep, fail and are
+ * killed. Each takes effect once. Meanwhile another client lists the keys.
  */
 #include <pthread.h>
 #include <stdio.h>
