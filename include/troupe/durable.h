@@ -69,11 +69,13 @@
  *         tr_destroy                   what is sent after it waits for the commit, also without TR_SAVE_SYNC
  *     reads at once
  *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_alarm_due
+ *         tr_durable_list, tr_durable_exists      what is on disk
  *     acts at once, before what was sent earlier in the stretch, and also if the stretch fails
  *         tr_spawn, tr_pool_spawn, tr_durable, tr_kill, tr_suspend, tr_resume, tr_watch, tr_subscribe,
  *         timers (they end with the incarnation), tr_schedule_once, tr_blocking, tr_log
  *     ends the stretch: its commit is made, and the turn waits
  *         tr_await, tr_sleep, ...      does not wait for the disk
+ *         tr_ask_key, tr_ask_once, tr_durable_destroy      as a tr_await
  *         tr_save                      waits until the commit is on disk
  *     asks the host, which answers when the stretch has ended
  *         tr_go_to_sleep
@@ -90,7 +92,7 @@
  * actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
  * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref
  * that another worker or thread got just before may be stopped when it is used: TR_STOPPED, and
- * tr_durable gives the next one. See docs/guide/durable.md.
+ * tr_durable gives the next one. tr_ask_key (keys.h) does both. See docs/guide/durable.md.
  *
  * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
  * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
@@ -196,6 +198,22 @@ typedef struct tr_durable_options {
      * itself is stored.
      */
     const tr_events *events TR_ZERO;
+    /**
+     * Time to live: a key that has handled no message for this time is destroyed, and gets its
+     * tr_destroying. 0: never. The time is that of the wall clock, and continues while the actor
+     * sleeps and no process runs. It is destroyed at the earliest after this time, and at the latest
+     * a sixteenth later, or when a process has the store open again. Its own alarms and its run
+     * handler do not count; a key with a message that waits, a turn that waits or an owed reply is
+     * not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
+     * message. A wall clock that is set forward by mistake makes keys end early.
+     */
+    tr_time ttl_ns TR_ZERO;
+    /**
+     * How long the answer to a request with an id is kept (tr_ask_once, keys.h): TR_ANSWERS_NS. And
+     * how many bytes of answers an actor keeps: TR_ANSWERS_BYTES_MAX.
+     */
+    tr_time answers_ns TR_ZERO;
+    size_t answers_bytes_max TR_ZERO;
     const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
     uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
 } tr_durable_options;

@@ -228,6 +228,35 @@
 #define TR_QUEUE_NAME_MAX 128
 /** Bytes of a message in a queue. More: TR_TOO_LARGE. */
 #define TR_QUEUE_ITEM_MAX (64u * 1024)
+/** Bytes of the id of a request; see tr_ask_once. More, or none: TR_INVALID_ARGUMENT. */
+#define TR_REQUEST_ID_MAX 256
+/**
+ * How long a durable actor keeps the answer to a request with an id.
+ * tr_durable_options.answers_ns replaces it.
+ */
+#define TR_ANSWERS_NS (24 * TR_HOUR)
+/** The greatest answers_ns of tr_durable_options. More: the kind is not valid. */
+#define TR_ANSWERS_MAX_NS (10 * 365 * 24 * TR_HOUR)
+/**
+ * Bytes of the answers that a durable actor keeps, with their ids and 64 bytes for each.
+ * tr_durable_options.answers_bytes_max replaces it. While there are more, new requests with an id
+ * get TR_LIMIT, and their handlers do not run.
+ */
+#define TR_ANSWERS_BYTES_MAX (16u * 1024 * 1024)
+/** Bytes of an answer that is kept. If a reply has more the turn fails with TR_TOO_LARGE. */
+#define TR_REQUEST_ANSWER_MAX (1024u * 1024)
+/**
+ * Repeats of a request with an id that wait for the answer to the first at once. One more:
+ * TR_LIMIT.
+ */
+#define TR_REQUEST_REPEATS_MAX 64
+/** Keys that one tr_durable_list returns. More: TR_LIMIT. */
+#define TR_DURABLE_LIST_MAX 1000
+/** Keys that one tr_durable_list returns if `max` is 0. */
+#define TR_DURABLE_LIST_COUNT 100
+/** The least and the greatest ttl_ns of tr_durable_options. Else the kind is not valid. */
+#define TR_TTL_MIN_NS TR_SECOND
+#define TR_TTL_MAX_NS (100 * 365 * 24 * TR_HOUR)
 /** Bytes of a persisted event. More: TR_TOO_LARGE. */
 #define TR_EVENT_MAX (1024u * 1024)
 /** Memory of events of an actor that are not on disk yet. More: TR_LIMIT. */

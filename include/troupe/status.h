@@ -81,7 +81,9 @@
     X(TLS_FAILED, -53, "TLS: no agreement, or a certificate that is not trusted")                  \
     X(NOT_OWNER, -54, "the channel belongs to another actor")                                      \
     X(NOT_PERMITTED, -55, "the operating system does not permit it")                               \
-    X(WOULD_BLOCK, -56, "not possible now, try again later")
+    X(WOULD_BLOCK, -56, "not possible now, try again later")                                       \
+    X(REQUEST_DIFFERS, -57, "the id was used for a request with another content")                  \
+    X(REQUEST_BEGUN, -58, "an earlier request with this id has begun and left no answer")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

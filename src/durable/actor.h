@@ -15,7 +15,9 @@
  *     why             what tr_actor_why reports
  *     pressure        limits the actors that are awake                           -> setup
  *     queue           queues, and the run handler
+ *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
  *     alarm           alarms of an awake actor; alarm_move: after a clock change
+ *     ttl             destroys an actor that nobody uses
  *     events          events of an awake actor
  *     event_next      what a handler can read of its journal
  *     event_load      recovers a state: journal (the rules), event_page, event_read
@@ -49,6 +51,7 @@
 
 struct alarm;
 struct overlay_table;
+struct requests;
 struct store_sql;
 
 /** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
@@ -77,6 +80,8 @@ struct durable_actor {
     struct list overlays;                /* keys that are not on disk yet; see durable/overlay.h */
     struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
+    struct requests
+        *requests;         /* requests with an id; NULL: there was none. See durable/request.h */
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct list queued;    /* list of struct queue_item */
@@ -89,14 +94,19 @@ struct durable_actor {
     uint64_t queue_last;     /* id of the last item that was pushed */
     uint64_t queue_reserved; /* ids up to this one are used, or reserved for this generation */
     tr_time alarm_ns;        /* the earliest alarm that the open commit has set, or TR_NEVER */
-    uint64_t alarm_last;     /* id of the last alarm that was set */
-    uint64_t commit_last;    /* number of the last commit that was submitted */
-    tr_status broken; /* not TR_OK: something could not be stored, so the actor must restart */
-    bool is_new;      /* the store has nothing of this actor */
-    bool is_creating; /* the first start of this key has not finished */
-    bool is_half;     /* the stored state has the mark STATE_HALF */
-    bool is_evicted;  /* the actor was asked to sleep because of memory pressure */
-    bool has_served;  /* this generation has had a turn after its first hooks */
+    struct durable_ttl {     /* see durable/ttl.h; times of the wall clock */
+        tr_time used_ns;     /* when this generation was used last; 0: not yet */
+        tr_time stored_ns;   /* as stored */
+        tr_time due_ns;      /* when the stored alarm is due; 0: there is none */
+    } ttl;
+    uint64_t alarm_last;  /* id of the last alarm that was set */
+    uint64_t commit_last; /* number of the last commit that was submitted */
+    tr_status broken;     /* not TR_OK: something could not be stored, so the actor must restart */
+    bool is_new;          /* the store has nothing of this actor */
+    bool is_creating;     /* the first start of this key has not finished */
+    bool is_half;         /* the stored state has the mark STATE_HALF */
+    bool is_evicted;      /* the actor was asked to sleep because of memory pressure */
+    bool has_served;      /* this generation has had a turn after its first hooks */
     bool is_destroy_wanted; /* the open commit has called tr_destroy */
     bool is_doomed;         /* a commit with the mark of tr_destroy was submitted */
     bool has_remains;       /* the store still has rows of a generation that was destroyed */

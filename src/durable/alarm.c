@@ -15,6 +15,7 @@
 #include "durable/clock.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
@@ -113,7 +114,7 @@ static tr_status alarm_clear(struct durable_actor *actor, const char *name)
 
 tr_time tr__alarms_next(const struct durable_actor *actor)
 {
-    tr_time next = TR_NEVER;
+    tr_time next = tr__ttl_due(actor);
     LIST_EACH (link, &actor->alarms) {
         tr_time due = tr__alarm_plan_wake(&LIST_OWNER(link, struct alarm, link)->plan);
         if (due < next)
@@ -189,6 +190,8 @@ static tr_status alarm_parse(struct loading *loading, const struct store_row *ro
 static bool on_alarm_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
+    if (tr__ttl_load(loading->actor, row))
+        return true;
     loading->status = alarm_parse(loading, row);
     return loading->status == TR_OK;
 }
@@ -221,6 +224,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
     }
+    if (tr__ttl_due(actor) <= now)
+        tr_tell(self, tr_me(self), tr_durable_due, .name = TTL_ALARM);
     return TR_OK;
 }
 
@@ -392,6 +397,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
      */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
+    if (may_fire && actor->broken == TR_OK && due->name && strcmp(due->name, TTL_ALARM) == 0)
+        return tr__ttl_turn(self, actor);
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);
     tr_time now = tr_wall_now(self);
@@ -493,7 +500,8 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name)
+    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name ||
+        *alarm->name == TTL_RESERVED)
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;

@@ -12,9 +12,11 @@
 #include "durable/drive.h"
 #include "durable/events.h"
 #include "durable/overlay.h"
+#include "durable/request.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
 #include "durable/state.h"
+#include "durable/ttl.h"
 #include "durable/turn.h"
 #include "sleep/sleep.h"
 #include "store/store.h"
@@ -129,6 +131,8 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     actor->outbox = (struct outbox){.is_open = actor->outbox.is_open};
     actor->batch = NULL;
     actor->commit_last++;
+    if (actor->requests)
+        tr__requests_submitted(actor, actor->commit_last);
     tr__durable_sql_submitted(actor, actor->commit_last);
     actor->alarm_ns = TR_NEVER;
     actor->is_dirty = false;
@@ -227,6 +231,10 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     }
     if (status != TR_OK)
         return status;
+    if (actor->requests)
+        status = tr__requests_close(worker, actor);
+    if (status != TR_OK)
+        return status;
     size_t size = 0;
     bool has_changed = false;
     if (!actor->events) { /* with events the state is not stored itself */
@@ -241,6 +249,13 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_forced;
     bool was_dirty = actor->is_dirty;
+    if (actor->kind->ttl_ns)
+        status = tr__ttl_close(actor, is_due);
+    is_due |= actor->batch != NULL;
+    if (status == TR_OK && is_due && actor->requests)
+        status = tr__requests_begin(worker, actor);
+    if (status != TR_OK)
+        return status;
     if (is_due && (must || commit_is_due(worker, actor))) {
         status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
@@ -338,6 +353,8 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, commit->number);
         tr__durable_sql_stored(actor, commit->number);
+        if (actor->requests)
+            tr__requests_stored(worker, actor, commit->number);
         tr__outbox_release(worker, &commit->outbox);
         if (commit->has_shapes)
             atom32_store(&actor->kind->are_shapes_stored, 1, ATOM_RELAXED);

@@ -318,6 +318,7 @@ static void host_free(struct tr_system *system)
         source_resize(source, host->contexts[i].spare, 0);
         tr__aside_deinit(&host->contexts[i].aside);
     }
+    tr__store_reader_free(host->clients_reader);
     if (host->store)
         tr__store_close(host->store);
     tr__zones_deinit(&host->zones);
@@ -447,6 +448,7 @@ tr_status tr_durable_start(tr_system *system, const tr_durables *durables, const
         .has_limits = system->durable.awake_max || system->durable.awake_bytes_max,
         .offset_first_ns = platform->wall_now(platform) - platform->mono_now(platform)};
     lock_init(&host->lock);
+    lock_init(&host->clients_lock);
     tr__zones_init(&host->zones, system->platform, NULL);
     for (int i = 0; i < LEAVING_PARTS; i++) {
         list_init(&host->leaving[i]);

@@ -62,6 +62,9 @@ struct durable_kind {
     tr_time interval_ns;
     tr_time retry_ns;
     tr_time retry_max_ns;
+    tr_time ttl_ns; /* 0: none */
+    tr_time answers_ns;
+    size_t answers_bytes_max;
 };
 
 struct durable_host {
@@ -78,11 +81,13 @@ struct durable_host {
     struct list
         /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
         backoffs[LEAVING_PARTS];
-    atom32 backoff_count; /* read without the lock */
-    bool is_backoff_over; /* the system stops: no backoff begins any more */
-    bool has_limits;      /* awake_max or awake_bytes_max is set */
-    atom32 line_count;    /* cells that wait in all contexts; read by any thread */
-    atom32 has_work;      /* in a kit: a batch was submitted */
+    atom32 backoff_count;                /* read without the lock */
+    bool is_backoff_over;                /* the system stops: no backoff begins any more */
+    bool has_limits;                     /* awake_max or awake_bytes_max is set */
+    atom32 line_count;                   /* cells that wait in all contexts; read by any thread */
+    atom32 has_work;                     /* in a kit: a batch was submitted */
+    struct lock clients_lock;            /* protects clients_reader, also while it reads */
+    struct store_reader *clients_reader; /* of all clients; NULL: none has read yet */
     struct zones zones;
     uint64_t clock;          /* ref of the clock */
     tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
@@ -98,6 +103,15 @@ TR_MESSAGE(tr_durable_driven);
 TR_MESSAGE(tr_durable_runs);
 /** To a durable actor: this alarm may be due. `ticket` is for tr__clock_done. */
 TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
+
+/**
+ * A request with an id: `type` is the name of the message, `message` its bytes in MessagePack. tr_durable_once_aside is
+ * for handlers that interleave.
+ */
+TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message));
+TR_REQUEST(tr_durable_once_aside, tr_done, (bytes, id), (str, type), (bytes, message));
+/** To a durable actor: be destroyed. */
+TR_REQUEST(tr_durable_remove, tr_done);
 
 struct durable_actor;
 

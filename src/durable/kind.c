@@ -9,7 +9,9 @@
 #include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
 #include "durable/events.h"
+#include "durable/keys.h"
 #include "durable/queue.h"
+#include "durable/request.h"
 #include "durable/retry_backoff.h"
 #include "durable/setup.h"
 #include "durable/shapes.h"
@@ -42,6 +44,17 @@ static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_due,
      .call = tr__durable_alarm,
      .name = "an alarm",
+     .is_barrier = true},
+    {.type = &tr_type_tr_durable_once,
+     .call = tr__durable_once,
+     .name = "a request with an id",
+     .is_barrier = true},
+    {.type = &tr_type_tr_durable_once_aside,
+     .call = tr__durable_once,
+     .name = "a request with an id"},
+    {.type = &tr_type_tr_durable_remove,
+     .call = tr__durable_remove,
+     .name = "tr_durable_destroy",
      .is_barrier = true},
     {.type = &tr_type_tr_durable_runs, .call = tr__durable_run, .name = "tr_run"},
     {.type = &tr_type_tr_durable_happened, .call = tr__events_turn, .name = "on_stored"},
@@ -116,6 +129,10 @@ static const char *kind_fault(const tr_durable_kind *kind)
         if (!tr__type_is_valid(step->from_type, &why) || !tr__type_is_valid(step->to_type, &why))
             return why;
     }
+    if (options->ttl_ns && (options->ttl_ns < TR_TTL_MIN_NS || options->ttl_ns > TR_TTL_MAX_NS))
+        return "invalid kind: ttl_ns is too short or too long";
+    if (options->answers_ns < 0 || options->answers_ns > TR_ANSWERS_MAX_NS)
+        return "invalid kind: answers_ns is negative or too long";
     return options->events ? tr__events_fault(kind) : NULL;
 }
 
@@ -172,6 +189,11 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
     kind->run = kind_find_handler(behavior, &tr_type_tr_run);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
+    kind->ttl_ns = declared->options.ttl_ns;
+    kind->answers_ns = declared->options.answers_ns ? declared->options.answers_ns : TR_ANSWERS_NS;
+    kind->answers_bytes_max = declared->options.answers_bytes_max
+                                  ? declared->options.answers_bytes_max
+                                  : TR_ANSWERS_BYTES_MAX;
     kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : BACKOFF_RETRY_NS;
     kind->retry_max_ns =
         declared->options.retry_max_ns ? declared->options.retry_max_ns : BACKOFF_RETRY_MAX_NS;

@@ -17,6 +17,7 @@
 #include "durable/overlay.h"
 #include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/request.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
 #include "durable/state.h"
@@ -83,6 +84,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__durable_sql_drop(actor);
     tr__alarms_drop(worker, actor);
     tr__queues_drop(worker, actor);
+    tr__requests_drop(worker, actor);
+    actor->ttl = (struct durable_ttl){.due_ns = 0};
     if (actor->entry)
         tr__store_leave(actor->entry);
     actor->entry = NULL;

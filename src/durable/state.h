@@ -8,6 +8,7 @@
 #include <troupe/supervision.h>
 #include <troupe/wire.h>
 
+#include "store/store.h"
 #include "wire/tail.h"
 
 struct durable;
@@ -19,7 +20,7 @@ struct worker;
  * Bit in the version of a state that is stored before the first start of its key has finished. If that start fails or
  * the process ends, everything that it has stored is removed, and the key is created again.
  */
-#define STATE_HALF UINT32_C(0x80000000)
+#define STATE_HALF STORE_VERSION_HALF
 
 /**
  * The memory that a state was read into. data is NULL if there is none. Fields at the end of the stored state that the

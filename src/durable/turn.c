@@ -14,10 +14,13 @@
 #include "durable/events.h"
 #include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/request.h"
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/kind.h"
+#include "actor/mail/refusal.h"
+#include "durable/ttl.h"
 #include "store/batch.h"
 #include "durable/retry_backoff.h"
 #include "durable/why.h"
@@ -25,6 +28,12 @@
 static const tr_next same = {TR_NEXT_SAME};
 
 /* ---- Records of turns. ---- */
+
+/* Whether answers must be found in the outbox; see durable/request.h. */
+static bool requests_are_open(const struct durable_actor *actor)
+{
+    return actor->requests && !list_is_empty(&actor->requests->open);
+}
 
 bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const char *what,
                      bool is_hook)
@@ -56,8 +65,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     self->frame = frame;
     outbox_begin(self, &actor->outbox);
     /* After tr_destroy, all messages that the actor sends wait for the disk. */
-    actor->outbox.is_open =
-        actor->kind->declared->options.durability != TR_SAVE_SYNC && !actor->is_doomed;
+    actor->outbox.is_open = actor->kind->declared->options.durability != TR_SAVE_SYNC &&
+                            !actor->is_doomed && !requests_are_open(actor);
     if (is_hook)
         return true;
     actor->barriers += frame->is_barrier;
@@ -170,6 +179,12 @@ static const tr_handler *handler_behind(const struct durable_actor *actor,
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
+    if (actor->requests && tr__request_is_open(self, actor)) {
+        /* It was stashed, and has lost its id. The asker still has the id and sends it again. */
+        self->error.code = REFUSAL_UNBEGUN;
+        turn_fail_reply(self, TR_STOPPED);
+        return same;
+    }
     tr_status status = tr_self_try_durable(self, actor->kind->declared, actor_key(actor), &bits);
     if (status == TR_OK)
         return tr_self_forward(self, tr_ref_from_bits(bits));
@@ -183,23 +198,44 @@ static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
     return same;
 }
 
+bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next)
+{
+    bool is_broken = actor->broken != TR_OK;
+    bool is_late =
+        actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
+    if (is_broken)
+        *next = not_stored(self, actor->broken);
+    else if (is_late)
+        *next = pass_on(self, actor);
+    return is_broken || is_late;
+}
+
+tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                           const tr_handler *handler, void *state, const void *message)
+{
+    if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
+        return no_memory(self);
+    tr__ttl_use(self->worker, actor);
+    tr_next next = tr__durable_user(self, verb, handler, state, message);
+    tr__ttl_use(self->worker, actor);
+    next = tr__durable_changed(self, verb, actor, next);
+    if (actor->requests)
+        tr__request_turn_over(self, actor, next);
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
 tr_next tr__durable_call(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
     struct durable_actor *actor = durable_of(self);
     const tr_handler *handler = handler_behind(actor, self->handler);
-    if (actor->broken != TR_OK)
-        return not_stored(self, actor->broken);
-    if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
-        return pass_on(self, actor);
-    if (!tr__frame_begin(self, actor, self->envelope->type->name, false))
-        return no_memory(self);
-    tr_next next = tr__durable_user(self, verb_turn, handler, state, message);
-    next = tr__durable_changed(self, verb_turn, actor, next);
-    next = tr__frame_done(self, actor, next, false);
-    tr__frame_end(self, actor);
-    tr__durable_drive(self->worker, actor, false);
-    return next;
+    tr_next next;
+    if (tr__durable_is_over(self, actor, &next))
+        return next;
+    return tr__durable_handle(self, verb_turn, actor, handler, state, message);
 }
 
 void tr__durable_started(struct worker *worker, struct durable_actor *actor)
@@ -249,6 +285,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         next = not_stored(self, status);
     else if (is_created)
         next = tr__durable_user(self, verb_turn, kind->created, state, &created);
+    if (is_created)
+        tr__ttl_use(self->worker, actor);
     if (next.code == TR_NEXT_SAME && kind->awake && !self->is_cancelled) {
         struct tr_awake awake = {.epoch = actor->end.generation.epoch,
                                  .counter = actor->end.generation.counter};
@@ -420,6 +458,7 @@ const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
     .on_resume = on_resume,
     .on_crash = on_crash,
+    .on_lost_answer = tr__request_lost_answer,
     .on_stored = tr__commit_stored,
     .on_stop = tr__durable_stop,
     .on_leave = tr__durable_leave,

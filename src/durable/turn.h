@@ -61,6 +61,14 @@ TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *a
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** Ends a turn, whether it succeeded or not, and frees its record. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
+/**
+ * Returns whether this generation takes no message any more. Then the message of this turn is answered or forwarded,
+ * and *next is the result of the turn.
+ */
+bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next);
+/** Runs the turn of a message of the application: a frame around its handler. `verb` as in tr__durable_user. */
+tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                           const tr_handler *handler, void *state, const void *message);
 /** Handles a message of the application: calls its handler. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */

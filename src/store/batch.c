@@ -275,6 +275,23 @@ tr_status tr__store_page_put(struct store_batch *batch, uint64_t number, tr_byte
                      &(struct store_op){.kind = STORE_PAGE_PUT, .number = number, .value = page});
 }
 
+tr_status tr__store_request_put(struct store_batch *batch, tr_bytes id, uint64_t number,
+                                tr_bytes value)
+{
+    if (id.size == 0 || number > STORE_NUMBER_MAX)
+        return TR_INVALID_ARGUMENT;
+    if (id.size > TR_REQUEST_ID_MAX || value.size > STORE_REQUEST_MAX)
+        return TR_TOO_LARGE;
+    return batch_add(
+        batch,
+        &(struct store_op){.kind = STORE_REQUEST_PUT, .key = id, .number = number, .value = value});
+}
+
+tr_status tr__store_request_trim(struct store_batch *batch, uint64_t number)
+{
+    return batch_add(batch, &(struct store_op){.kind = STORE_REQUEST_TRIM, .number = number});
+}
+
 tr_status tr__store_doom(struct store_batch *batch)
 {
     return batch_add(batch, &(struct store_op){.kind = STORE_DOOM});

@@ -60,7 +60,7 @@ TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_
 /**
  * Sets an alarm, and replaces an earlier alarm of the same name: TR_ALARM_NAME_MAX,
  * TR_ALARM_BYTES_MAX. If an actor gets more than TR_ALARMS_MAX alarms, the batch fails with
- * TR_LIMIT.
+ * TR_LIMIT. Names that begin with the byte 1 are those of the runtime and do not count.
  */
 TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
                                             tr_time due_wall_ns, tr_bytes bytes);
@@ -105,6 +105,17 @@ TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t 
  */
 TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t number,
                                            tr_bytes page);
+
+/**
+ * Stores what became of a request that has an id: 1 to TR_REQUEST_ID_MAX
+ * bytes, and at most STORE_REQUEST_MAX. It
+ * replaces what is stored under the same id. Numbers increase from one request of the actor to the
+ * next.
+ */
+TR_MUST_CHECK tr_status tr__store_request_put(struct store_batch *batch, tr_bytes id,
+                                              uint64_t number, tr_bytes value);
+/** Deletes the requests with numbers up to and including this one. */
+TR_MUST_CHECK tr_status tr__store_request_trim(struct store_batch *batch, uint64_t number);
 
 /**
  * Marks this actor to be destroyed, and clears its alarms. Its other data stays until

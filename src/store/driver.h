@@ -96,6 +96,13 @@ struct store_driver {
                           tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                           void *context);
 
+    tr_status (*read_request)(struct store_view *view, tr_bytes name, tr_bytes request,
+                              struct store_row *row);
+    tr_status (*list_requests)(struct store_view *view, tr_bytes name, uint64_t from, bool is_last,
+                               size_t limit, store_visit *visit, void *context);
+    /** Lists the names from `from` on and before `to`; rows have the whole name in `key`. */
+    tr_status (*list_names)(struct store_view *view, tr_bytes from, tr_bytes to, size_t limit,
+                            store_visit *visit, void *context);
     tr_status (*list_queued)(struct store_view *view, int64_t after, const char *behind,
                              size_t limit, store_visit_queued *visit, void *context);
 

@@ -167,6 +167,82 @@ tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
     return status ? status : reader->store->driver->list_shapes(reader->view, visit, context);
 }
 
+tr_status tr__store_read_request(struct store_reader *reader, const char *kind, tr_bytes key,
+                                 tr_bytes request, struct store_row *row)
+{
+    struct name name;
+    tr_status status = read_begin(reader, kind, key, &name);
+    if (status)
+        return status;
+    if (request.size == 0 || request.size > TR_REQUEST_ID_MAX)
+        return TR_INVALID_ARGUMENT;
+    return reader->store->driver->read_request(reader->view, bytes_of(&name), request, row);
+}
+
+tr_status tr__store_list_requests(struct store_reader *reader, const char *kind, tr_bytes key,
+                                  uint64_t from, bool is_last, size_t limit, store_visit *visit,
+                                  void *context)
+{
+    struct name name;
+    tr_status status = read_begin(reader, kind, key, &name);
+    return status ? status
+                  : reader->store->driver->list_requests(
+                        reader->view, bytes_of(&name), from, is_last, limit, visit, context);
+}
+
+/* A visitor in front of another one. It passes the key of each name. */
+struct keyed {
+    size_t kind_size; /* with its NUL */
+    store_visit *visit;
+    void *context;
+};
+
+static bool visit_keyed(void *context, const struct store_row *row)
+{
+    const struct keyed *keyed = context;
+    struct store_row shown = *row;
+    shown.key = (tr_bytes){(const char *)row->key.data + keyed->kind_size,
+                           row->key.size - keyed->kind_size};
+    return keyed->visit(keyed->context, &shown);
+}
+
+tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_bytes prefix,
+                              tr_bytes after, size_t limit, store_visit *visit, void *context)
+{
+    unsigned char from[STORE_NAME_MAX + 1];
+    unsigned char to[STORE_NAME_MAX];
+    tr_status status = tr__store_status(reader->store);
+    size_t kind_size = kind ? strnlen(kind, TR_NAME_MAX + 1) + 1 : 0;
+    if (status)
+        return status;
+    if (kind_size < 2 || kind_size > TR_NAME_MAX + 1 || prefix.size > TR_KEY_MAX ||
+        after.size > TR_KEY_MAX)
+        return TR_INVALID_ARGUMENT;
+    memcpy(from, kind, kind_size);
+    memcpy(to, kind, kind_size);
+    if (prefix.size > 0)
+        memcpy(to + kind_size, prefix.data, prefix.size);
+    /* The kind ends with a NUL, so there is always a name after all that begin so. */
+    size_t to_size = kind_size + prefix.size;
+    while (to[to_size - 1] == UINT8_MAX)
+        to_size--;
+    to[to_size - 1]++;
+    bool is_first = bytes_compare(after, prefix) < 0;
+    tr_bytes start = is_first ? prefix : after;
+    if (start.size > 0)
+        memcpy(from + kind_size, start.data, start.size);
+    size_t from_size = kind_size + start.size;
+    if (!is_first && after.size > 0)
+        from[from_size++] = 0; /* the first name after it */
+    struct keyed keyed = {kind_size, visit, context};
+    return reader->store->driver->list_names(reader->view,
+                                             (tr_bytes){from, from_size},
+                                             (tr_bytes){to, to_size},
+                                             limit,
+                                             visit_keyed,
+                                             &keyed);
+}
+
 tr_status tr__store_list_due(struct store_reader *reader, const struct store_alarm_place *after,
                              tr_time until_wall_ns, size_t limit, store_visit_due *visit,
                              void *context)

@@ -85,6 +85,31 @@ TR_MUST_CHECK tr_status tr__store_list_events(struct store_reader *reader, const
 TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store_visit *visit,
                                               void *context);
 
+/**
+ * Reads what is stored of the request with this id: `id` is its number, `bytes` its value.
+ * TR_NOT_FOUND: nothing.
+ */
+TR_MUST_CHECK tr_status tr__store_read_request(struct store_reader *reader, const char *kind,
+                                               tr_bytes key, tr_bytes request,
+                                               struct store_row *row);
+/**
+ * Lists requests of an actor by their numbers, from `from` on, with `key` (the id of the request),
+ * `id` and `bytes`. With `is_last` only the one with the highest number. `limit` 0: no limit.
+ */
+TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
+                                                tr_bytes key, uint64_t from, bool is_last,
+                                                size_t limit, store_visit *visit, void *context);
+
+/**
+ * Lists the keys of a kind that begin with `prefix` and are after `after` (no bytes: from the first
+ * on), in the order of their bytes, at most `limit`, 0: no limit. Actors that are marked to be
+ * destroyed, or whose version has the bit STORE_VERSION_HALF, are left out. A row has `key`. The
+ * results are not checked against seals, and only an index is read.
+ */
+TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
+                                            tr_bytes prefix, tr_bytes after, size_t limit,
+                                            store_visit *visit, void *context);
+
 struct store_snapshot {
     uint64_t sequence;
     uint32_t version;

@@ -28,6 +28,8 @@ enum store_op_kind {
     STORE_SNAPSHOT_PUT,    /* number, version, value */
     STORE_SNAPSHOT_TRIM,   /* number */
     STORE_PAGE_PUT,        /* number; value */
+    STORE_REQUEST_PUT,     /* key: the id of the request; number; value */
+    STORE_REQUEST_TRIM,    /* number */
     STORE_DOOM,            /* */
     STORE_DESTROY,         /* */
 };

@@ -105,6 +105,12 @@ struct store_options {
  */
 #define STORE_FRONT_MAX 8
 
+/** A bit in the version of a state: the actor is not yet made completely. */
+#define STORE_VERSION_HALF UINT32_C(0x80000000)
+
+/** Most bytes of what is stored of a request: an answer, and what is in front of it. */
+#define STORE_REQUEST_MAX (TR_REQUEST_ANSWER_MAX + 1024)
+
 /** Most bytes of a name for drivers: kind, NUL, key. */
 #define STORE_NAME_MAX (TR_NAME_MAX + 1 + TR_KEY_MAX)
 

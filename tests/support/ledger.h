@@ -88,6 +88,11 @@ static inline tr_status ledger_fill(struct store_batch *batch, size_t actor, uin
         status = tr__store_snapshot_put(batch, round, 1, value);
     if (status == TR_OK)
         status = tr__store_snapshot_trim(batch, round - 1);
+    if (status == TR_OK)
+        status =
+            tr__store_request_put(batch, stores_bytes(round % 3 ? "new" : "again"), round, value);
+    if (status == TR_OK)
+        status = tr__store_request_trim(batch, round - 1);
     return status;
 }
 
@@ -222,6 +227,10 @@ static inline uint64_t ledger_read(struct store_reader *reader, size_t actor)
     ck_assert_int_eq(tr__store_read_snapshot(reader, "k", key, UINT64_MAX, &snapshot), TR_OK);
     ck_assert_uint_eq(snapshot.sequence, round);
     ck_assert(ledger_is_value(round, snapshot.bytes));
+    row = (struct ledger_row){0};
+    ck_assert_int_eq(tr__store_list_requests(reader, "k", key, 0, false, 0, ledger_visit, &row),
+                     TR_OK);
+    ck_assert(row.count == 1 && row.is_whole && row.id == round);
     return round;
 }
 

@@ -86,6 +86,16 @@ static inline bool reply_fast(struct worker *worker, struct cell *cell, struct e
     return true;
 }
 
+/* The asker of a request that is answered is gone. A durable actor may want to keep the answer. */
+__attribute__((__noinline__)) static tr_status answer_lost(struct tr_self *self,
+                                                           const struct durable_answer *answer)
+{
+    const struct durable *durable = cell_durable(self->cell);
+    if (durable)
+        durable->hooks->on_lost_answer(self, answer);
+    return TR_STOPPED;
+}
+
 /* Sends a reply to the asker. The request itself still belongs to the caller. */
 static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, const tr_type *type,
                               const void *message)
@@ -93,7 +103,9 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
     struct worker *worker = self->worker;
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
-        return TR_STOPPED;
+        return answer_lost(
+            self,
+            &(struct durable_answer){.asker = to, .ask = id, .type = type, .message = message});
     struct address address = {.kind = ENVELOPE_REPLY,
                               .to = to,
                               .sender = self->cell->identity,
@@ -181,6 +193,12 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
             return;
         }
         request->kind = ENVELOPE_ANSWERED;
+        if (!slots_find(worker->slots, request->sender))
+            (void)answer_lost(self,
+                              &(struct durable_answer){.asker = request->sender,
+                                                       .ask = request->payload.ask.id,
+                                                       .code = code,
+                                                       .text = text});
         tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
         return;
     }

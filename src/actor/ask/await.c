@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <troupe/ask.h>
 
+#include "actor/ask/await.h"
 #include "actor/ask/ask.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"
@@ -154,6 +155,16 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
     if (reply)
         *reply = answer;
     return status;
+}
+
+bool tr__ask_is_unbegun(const struct tr_self *self, tr_pending pending)
+{
+    struct ask *ask;
+    struct envelope *answer;
+    (void)ask_of(self, pending, &ask, &answer);
+    if (!ask || !ask->is_done || ask->status != TR_STOPPED)
+        return false;
+    return !ask->answer || tr__refusal_is_unbegun(ask->answer);
 }
 
 bool tr_self_is_answered(tr_self *self, tr_pending pending)

@@ -66,6 +66,7 @@ struct tr_client {
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
     uint64_t probed;
     uint32_t failure_count;
+    void *listed;                    /* the page that tr_durable_list returned last */
     struct client_failure *failures; /* a ring of TR_CLIENT_FAILURES_MAX, NULL until needed */
 };
 

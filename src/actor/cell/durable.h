@@ -10,6 +10,17 @@ struct worker;
 struct tr_self;
 struct durable;
 
+/** An answer that is not sent, because its asker is gone. */
+struct durable_answer {
+    uint64_t asker; /* bits of a ref */
+    uint32_t ask;   /* number of the ask */
+    const tr_type *type;
+    const void *message;
+    /* With `type` NULL, the request was refused: */
+    int code;
+    const char *text;
+};
+
 /** The functions that the layer above implements for its actors. */
 struct durable_hooks {
     /** A turn is about to wait: a stretch ends. */
@@ -22,6 +33,8 @@ struct durable_hooks {
      * this.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
+    /** A turn has answered a request whose asker is gone. */
+    void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /**
      * An ENVELOPE_STORED, sent by tr__stored_send, has arrived. Takes the envelope. The actor may
      * be stopping.
@@ -59,6 +72,7 @@ struct durable {
     struct timer_node wake_timer; /* in worker->timers.wake_timers */
     tr_status refusal; /* what senders get while the actor is sealed: TR_STOPPED, TR_DESTROYING */
     bool may_stop;     /* of a sealed actor: everything is stored */
+    bool has_stashed;  /* some message has had a turn and waits for another */
 };
 
 /** Returns the record that the layer above keeps for this actor; NULL: it is not durable. */

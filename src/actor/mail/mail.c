@@ -33,6 +33,13 @@ enum task_class tr__mail_priority(const struct cell *cell)
     return is_high ? TASK_HIGH : TASK_NORMAL;
 }
 
+/* Returns the code for a request of this actor that gets no turn. A stashed one has had a turn, and looks the same. */
+static int unbegun_code(const struct cell *cell)
+{
+    const struct durable *durable = cell_durable(cell);
+    return durable && durable->has_stashed ? 0 : REFUSAL_UNBEGUN;
+}
+
 void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope *envelope,
                        tr_status reason)
 {
@@ -52,7 +59,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
                               .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
                               .reason = reason});
     if (envelope->kind == ENVELOPE_ASK)
-        tr__ask_refuse(worker, envelope, cell->identity, reason, 0, NULL);
+        tr__ask_refuse(worker, envelope, cell->identity, reason, unbegun_code(cell), NULL);
     else
         envelope_give(&worker->pool, envelope);
 }

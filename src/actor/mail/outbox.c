@@ -87,7 +87,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
         &(struct dead_letter){
             .type = envelope->type, .from = envelope->sender, .to = to, .reason = reason});
     if (envelope->kind == ENVELOPE_ASK)
-        tr__ask_refuse(worker, envelope, to, reason, 0, NULL);
+        tr__ask_refuse(worker, envelope, to, reason, REFUSAL_UNBEGUN, NULL);
     else
         envelope_give(&worker->pool, envelope);
 }

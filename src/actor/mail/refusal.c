@@ -45,8 +45,17 @@ void tr__ask_read_error(struct envelope *envelope, tr_error *error)
     } else {
         const struct tr_ask_ended *ended = envelope_data(envelope);
         error->status = (tr_status)ended->status;
-        error->code = ended->code;
+        error->code = tr__refusal_is_unbegun(envelope) ? 0 : ended->code;
     }
+}
+
+bool tr__refusal_is_unbegun(struct envelope *answer)
+{
+    if (answer->kind != ENVELOPE_EXCEPTION ||
+        !tr_type_is_equal(answer->type, &tr_type_tr_ask_ended))
+        return false;
+    const struct tr_ask_ended *ended = envelope_data(answer);
+    return ended->code == REFUSAL_UNBEGUN && ended->status != TR_REFUSED;
 }
 
 /* Makes an EXCEPTION with a text. Returns NULL when there is no memory for it. */

@@ -18,6 +18,12 @@ TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
 TR_MESSAGE(tr_ask_ended, (i32, status), (i32, code));
 
 /**
+ * The code of an EXCEPTION for a request of which no handler has seen anything, so that it can be sent again. Only
+ * tr__refusal_is_unbegun sees it.
+ */
+enum { REFUSAL_UNBEGUN = INT32_MIN };
+
+/**
  * Copies a request without its message, so that the turn keeps the original. Returns NULL when out
  * of memory.
  */
@@ -35,5 +41,7 @@ void tr__ask_refuse(struct worker *worker, struct envelope *envelope, uint64_t f
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code);
 /** Reads status, code and text of an EXCEPTION into *error. */
 void tr__ask_read_error(struct envelope *envelope, tr_error *error);
+/** Whether this answer is an EXCEPTION with REFUSAL_UNBEGUN. */
+bool tr__refusal_is_unbegun(struct envelope *answer);
 
 #endif

@@ -19,6 +19,8 @@ void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *e
     struct cell_extra *extra = cell->extra;
     TR_ASSERT(extra->stash.count < TR_STASH_MAX);
     mail_count(cell, envelope);
+    if (extra->durable)
+        extra->durable->has_stashed = true;
     ring_push(&extra->stash.ring, envelope);
     extra->stash.count++;
     extra->stash.lines += mail_lines(envelope);

@@ -322,6 +322,8 @@ void tr_client_free(tr_client *client)
     tr__client_asks_free(client);
     tr__client_watch_end(client);
     source_resize(&system->source, client->failures, 0);
+    source_resize(&system->source, client->listed, 0);
+    client->listed = NULL;
     client->lent = NULL;
     client->failures = NULL;
     client->failure_count = 0;

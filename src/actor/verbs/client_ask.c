@@ -313,6 +313,40 @@ bool tr_client_is_answered(tr_client *client, tr_pending pending)
     return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
 }
 
+/* Waits until an ask has an answer, or a status instead. */
+static void client_ask_wait(struct tr_client *client, struct client_ask *ask)
+{
+    while (ask->status == TR_OK && !ask->answer) {
+        tr__client_look(client);
+        if (!ask->answer && !tr__client_wait(client, ask->deadline_ns))
+            ask->status = client->is_last ? TR_STOPPED : TR_TIMEOUT;
+    }
+}
+
+bool tr__client_ask_has_stopped(struct tr_client *client, tr_pending pending, bool *is_unbegun)
+{
+    struct client_ask *ask = NULL;
+    tr_error error;
+    *is_unbegun = false;
+    if (!(pending.id & PENDING_IS_STATUS))
+        ask = tr__client_ask_find(client, pending.id);
+    if (!ask || ask->callback)
+        return false;
+    client_ask_wait(client, ask);
+    tr__client_ask_error(ask, &error);
+    *is_unbegun = ask->answer ? tr__refusal_is_unbegun(ask->answer) : !client->is_last;
+    return error.status == TR_STOPPED;
+}
+
+void tr__client_ask_forget(struct tr_client *client, tr_pending pending)
+{
+    struct client_ask *ask = NULL;
+    if (!(pending.id & PENDING_IS_STATUS))
+        ask = tr__client_ask_find(client, pending.id);
+    if (ask && tr__client_ask_leave(client, ask))
+        tr__client_ask_free(client, ask);
+}
+
 tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void **reply)
 {
     if (reply)
@@ -324,11 +358,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     struct client_ask *ask = tr__client_ask_find(client, pending.id);
     if (!ask || ask->callback)
         return TR_INVALID_ARGUMENT;
-    while (ask->status == TR_OK && !ask->answer) {
-        tr__client_look(client);
-        if (!ask->answer && !tr__client_wait(client, ask->deadline_ns))
-            ask->status = client->is_last ? TR_STOPPED : TR_TIMEOUT;
-    }
+    client_ask_wait(client, ask);
     (void)tr__client_ask_leave(client, ask);
     tr__client_ask_error(ask, &client->why);
     if (ask->status == TR_TIMEOUT && !ask->is_look)

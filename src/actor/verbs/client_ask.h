@@ -54,6 +54,13 @@ tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t 
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           tr_time timeout_ns);
 /**
+ * Waits until an ask has ended, and leaves it in the table. Returns true if it has ended with
+ * TR_STOPPED; *is_unbegun: before a handler has seen its request.
+ */
+bool tr__client_ask_has_stopped(struct tr_client *client, tr_pending pending, bool *is_unbegun);
+/** Removes an ask that has ended, and frees it. */
+void tr__client_ask_forget(struct tr_client *client, tr_pending pending);
+/**
  * Frees the asks that are left, and the reply that tr_client_try_await returned last. Call
  * tr__client_calls_end first: none of these asks may have a callback.
  */

@@ -87,6 +87,7 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
         SQL_EVENT_TRIM,
         SQL_SNAPSHOT_TRIM,
         SQL_PAGE_DELETE_ALL,
+        SQL_REQUEST_DELETE_ALL,
     };
     struct link *link = &session->writer;
     int64_t count = 0;
@@ -120,6 +121,7 @@ tr_status tr__bury_slice(struct store_session *session)
         SQL_BURIED_EVENT,
         SQL_BURIED_SNAPSHOT,
         SQL_BURIED_PAGE,
+        SQL_BURIED_REQUEST,
     };
     struct link *link = &session->writer;
     int left = BURY_SLICE;

@@ -14,6 +14,7 @@
 #include "store/sqlite/commit.h"
 
 #include "store/sqlite/bury.h"
+#include "store/sqlite/request.h"
 #include "store/sqlite/seal.h"
 #include "store/sqlite/shape.h"
 
@@ -132,6 +133,8 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
         case STORE_SNAPSHOT_PUT:
         case STORE_SNAPSHOT_TRIM:
         case STORE_PAGE_PUT:
+        case STORE_REQUEST_PUT:
+        case STORE_REQUEST_TRIM:
             break;
         }
     }
@@ -413,6 +416,10 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_SNAPSHOT_TRIM:
     case STORE_DOOM: /* the rest is done with the row */
         return remove_rows(work, op);
+    case STORE_REQUEST_PUT:
+    case STORE_REQUEST_TRIM:
+        work->has_changed = true;
+        return tr__session_write_request(work->session, work->entry, work->known->id, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
         break; /* done with the row */

@@ -28,10 +28,14 @@
       "(SELECT count(*) FROM (SELECT 1 FROM queue WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM event WHERE actor = ?1 LIMIT ?2 + 1)) + "              \
       "(SELECT count(*) FROM (SELECT 1 FROM snapshot WHERE actor = ?1 LIMIT ?2 + 1)) + "           \
-      "(SELECT count(*) FROM (SELECT 1 FROM page WHERE actor = ?1 LIMIT ?2 + 1))")                 \
+      "(SELECT count(*) FROM (SELECT 1 FROM page WHERE actor = ?1 LIMIT ?2 + 1)) + "               \
+      "(SELECT count(*) FROM (SELECT 1 FROM request WHERE actor = ?1 LIMIT ?2 + 1))")              \
     X(ACTOR_DOOMED, /* the same condition as in the index */                                       \
       "SELECT id, seal, version, sequence, state, name FROM actor "                                \
       "WHERE version >= 4294967296 ORDER BY version LIMIT 1 OFFSET ?1")                            \
+    X(ACTOR_NAMES, /* reads indexes only; the last condition is that of actor_half */              \
+      "SELECT name FROM actor WHERE name >= ?1 AND name < ?2 AND id NOT IN "                       \
+      "(SELECT id FROM actor WHERE version >= 2147483648) ORDER BY name LIMIT ?3")                 \
     X(ACTOR_BURY,                                                                                  \
       "UPDATE actor SET name = ?1, seal = x'', version = 0, sequence = 0, state = NULL "           \
       "WHERE id = ?2 AND seal = ?3")                                                               \
@@ -52,6 +56,9 @@
     X(BURIED_PAGE,                                                                                 \
       "DELETE FROM page WHERE actor = ?1 AND number IN "                                           \
       "(SELECT number FROM page WHERE actor = ?1 LIMIT ?2)")                                       \
+    X(BURIED_REQUEST,                                                                              \
+      "DELETE FROM request WHERE actor = ?1 AND id IN "                                            \
+      "(SELECT id FROM request WHERE actor = ?1 LIMIT ?2)")                                        \
     X(KV_PUT, "INSERT OR REPLACE INTO kv (actor, key, seal, value) VALUES (?1, ?2, ?3, ?4)")       \
     X(KV_DELETE, "DELETE FROM kv WHERE actor = ?1 AND key = ?2")                                   \
     X(KV_DELETE_RANGE, "DELETE FROM kv WHERE actor = ?1 AND key >= ?2 AND key < ?3")               \
@@ -70,7 +77,8 @@
       "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
     X(ALARM_CLEAR, "DELETE FROM alarm WHERE actor = ?1 AND name = ?2")                             \
     X(ALARM_CLEAR_ALL, "DELETE FROM alarm WHERE actor = ?1")                                       \
-    X(ALARM_COUNT, "SELECT count(*) FROM alarm WHERE actor = ?1")                                  \
+    X(ALARM_COUNT, /* those of the application; see tr__store_alarm_set */                         \
+      "SELECT count(*) FROM alarm WHERE actor = ?1 AND name >= x'02'")                             \
     X(ALARM_LIST,                                                                                  \
       "SELECT m.name, m.due, m.seal, m.bytes FROM actor a CROSS JOIN alarm m "                     \
       "ON m.actor = a.id WHERE a.name = ?1 ORDER BY m.name")                                       \
@@ -115,6 +123,20 @@
       "SELECT s.sequence, s.seal, s.version, s.bytes FROM actor a CROSS JOIN snapshot s "          \
       "ON s.actor = a.id WHERE a.name = ?1 AND s.sequence <= ?2 "                                  \
       "ORDER BY s.sequence DESC LIMIT 1")                                                          \
+    X(REQUEST_PUT,                                                                                 \
+      "INSERT OR REPLACE INTO request (actor, id, number, seal, bytes) "                           \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(REQUEST_TRIM, "DELETE FROM request WHERE actor = ?1 AND number <= ?2")                       \
+    X(REQUEST_DELETE_ALL, "DELETE FROM request WHERE actor = ?1")                                  \
+    X(REQUEST_READ,                                                                                \
+      "SELECT r.id, r.number, r.seal, r.bytes FROM actor a CROSS JOIN request r "                  \
+      "ON r.actor = a.id WHERE a.name = ?1 AND r.id = ?2")                                         \
+    X(REQUEST_LIST,                                                                                \
+      "SELECT r.id, r.number, r.seal, r.bytes FROM actor a CROSS JOIN request r "                  \
+      "ON r.actor = a.id WHERE a.name = ?1 AND r.number >= ?2 ORDER BY r.number LIMIT ?3")         \
+    X(REQUEST_LAST,                                                                                \
+      "SELECT r.id, r.number, r.seal, r.bytes FROM actor a CROSS JOIN request r "                  \
+      "ON r.actor = a.id WHERE a.name = ?1 AND r.number >= ?2 ORDER BY r.number DESC LIMIT ?3")    \
     X(SHAPE_PUT, "INSERT OR REPLACE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)")              \
     X(SHAPE_LIST, "SELECT id, seal, text FROM shape ORDER BY id")                                  \
     X(PAGE_PUT,                                                                                    \

@@ -21,9 +21,9 @@
 #include <stdio.h>
 
 /* The numbers of session.h, as SQL text. */
-#define FORMAT_TEXT "3"
+#define FORMAT_TEXT "4"
 #define APPLICATION_TEXT "1416778613"
-static_assert(SESSION_FORMAT == 3, "FORMAT_TEXT is the same");
+static_assert(SESSION_FORMAT == 4, "FORMAT_TEXT is the same");
 static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same");
 
 /* Pages of actors' own databases: since format 2. */
@@ -41,6 +41,21 @@ static_assert(SESSION_APPLICATION == 1416778613, "APPLICATION_TEXT is the same")
 #define DOOMED_INDEX                                                                               \
     "CREATE INDEX IF NOT EXISTS actor_doomed ON actor (version) WHERE version >= 4294967296;"
 static_assert(SEAL_DOOMED == 4294967296, "DOOMED_INDEX and ACTOR_DOOMED have the same");
+
+/* Answers to requests that have an id, by id and in the order of their numbers: since format 4. */
+#define REQUEST_TABLE                                                                              \
+    "CREATE TABLE IF NOT EXISTS request (actor INTEGER NOT NULL, id BLOB NOT NULL,"                \
+    " number INTEGER NOT NULL, seal BLOB NOT NULL, bytes BLOB NOT NULL,"                           \
+    " PRIMARY KEY (actor, id)) WITHOUT ROWID;"                                                     \
+    "CREATE INDEX IF NOT EXISTS request_number ON request (actor, number);"
+
+/*
+ * Index of actors that lists of keys leave out, by STORE_VERSION_HALF or SEAL_DOOMED in their
+ * version: since format 4.
+ */
+#define HALF_INDEX                                                                                 \
+    "CREATE INDEX IF NOT EXISTS actor_half ON actor (version) WHERE version >= 2147483648;"
+static_assert(STORE_VERSION_HALF == 2147483648, "HALF_INDEX and ACTOR_NAMES have the same");
 
 static const char tables[] =
     "BEGIN IMMEDIATE;"
@@ -64,11 +79,13 @@ static const char tables[] =
     " bytes BLOB NOT NULL, PRIMARY KEY (actor, sequence)) WITHOUT ROWID;"
     "CREATE TABLE snapshot (actor INTEGER NOT NULL, sequence INTEGER NOT NULL,"
     " seal BLOB NOT NULL, version INTEGER NOT NULL, bytes BLOB NOT NULL,"
-    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX;
+    " PRIMARY KEY (actor, sequence)) WITHOUT ROWID;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX
+        REQUEST_TABLE HALF_INDEX;
 
 /* From an earlier format to this one. */
-static const char more_tables[] = "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX
-                                  "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
+static const char more_tables[] =
+    "BEGIN IMMEDIATE;" PAGE_TABLE SHAPE_TABLE DOOMED_INDEX REQUEST_TABLE HALF_INDEX
+    "PRAGMA user_version = " FORMAT_TEXT "; COMMIT";
 
 tr_status tr__make_refuse(tr_error *error, tr_status status, const char *format, ...)
 {

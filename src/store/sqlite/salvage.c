@@ -49,6 +49,9 @@ static const struct salvage_table salvage_tables[] = {
     {SEAL_PAGE,
      "SELECT x'', number, 0, seal, bytes FROM page WHERE actor = ?1",
      "INSERT INTO page (actor, number, seal, bytes) VALUES (?1, ?3, ?5, ?6)"},
+    {SEAL_REQUEST,
+     "SELECT id, number, 0, seal, bytes FROM request WHERE actor = ?1",
+     "INSERT INTO request (actor, id, number, seal, bytes) VALUES (?1, ?2, ?3, ?5, ?6)"},
 };
 enum { SALVAGE_TABLES = sizeof salvage_tables / sizeof *salvage_tables };
 

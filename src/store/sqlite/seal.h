@@ -26,6 +26,7 @@ enum seal_kind {
     SEAL_SNAPSHOT,
     SEAL_PAGE,
     SEAL_SHAPE,
+    SEAL_REQUEST,
 };
 
 /** A sum that is being computed. */

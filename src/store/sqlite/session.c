@@ -8,7 +8,9 @@
 #include "store/sqlite/engine_vfs.h"
 #include "store/sqlite/lists.h"
 #include "store/sqlite/make.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/place.h"
+#include "store/sqlite/request.h"
 #include "store/sqlite/salvage.h"
 #include "store/sqlite/shape.h"
 #include "store/sqlite/tidy.h"
@@ -197,6 +199,9 @@ const struct store_driver *tr__store_driver_default(void)
         .list_events = tr__view_list_events,
         .list_shapes = tr__view_list_shapes,
         .list_due = tr__view_list_due,
+        .read_request = tr__view_read_request,
+        .list_requests = tr__view_list_requests,
+        .list_names = tr__view_list_names,
         .list_queued = tr__view_list_queued,
         .sql_run = tr__engine_run,
         .sql_close = tr__engine_close,

@@ -8,7 +8,7 @@
 #include "store/sqlite/link.h"
 
 enum {
-    SESSION_FORMAT = 3,               /* version of the tables; a greater one is refused */
+    SESSION_FORMAT = 4,               /* version of the tables; a greater one is refused */
     SESSION_APPLICATION = 0x54725375, /* "TrSu": the application id in the file */
     /* A log of this many pages or more is tidied in the background: SQLite's default. */
     SESSION_LOG_PAGES = 1000,

@@ -32,8 +32,7 @@ void tr__view_free(struct store_view *view)
     source_resize(&source, view, 0);
 }
 
-/* Copies bytes to the buffer, where they stay until the next call. */
-static tr_status view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept)
+tr_status tr__view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept)
 {
     bool is_too_large = view->buffer_size > BUFFER_KEPT && bytes.size <= BUFFER_KEPT;
     if (bytes.size > view->buffer_size || is_too_large) {
@@ -85,7 +84,7 @@ static tr_status take_state(struct store_view *view, sqlite3_stmt *statement, tr
                                   seal_state_sum(view->session->key, bytes));
     if (!seal_fits(&seal, sealed))
         return TR_STORE_CORRUPT;
-    tr_status status = view_keep(view, bytes, &found.bytes);
+    tr_status status = tr__view_keep(view, bytes, &found.bytes);
     if (status == TR_OK)
         *state = found;
     return status;
@@ -120,7 +119,7 @@ tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key,
         tr_bytes sealed = tr__link_bytes(statement, 1);
         tr_bytes found = tr__link_bytes(statement, 2);
         status = tr__view_fits(view, SEAL_KV, name, sealed, key, 0, 0, found)
-                     ? view_keep(view, found, value)
+                     ? tr__view_keep(view, found, value)
                      : TR_STORE_CORRUPT;
     } else {
         status = result == SQLITE_DONE ? TR_NOT_FOUND : tr__link_status(result);
@@ -149,7 +148,7 @@ tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_
         tr_bytes bytes = tr__link_bytes(statement, 3);
         bool fits = tr__view_fits(
             view, SEAL_SNAPSHOT, name, sealed, none, found.sequence, found.version, bytes);
-        status = fits ? view_keep(view, bytes, &found.bytes) : TR_STORE_CORRUPT;
+        status = fits ? tr__view_keep(view, bytes, &found.bytes) : TR_STORE_CORRUPT;
         if (status == TR_OK)
             *snapshot = found;
         else if (status == TR_STORE_CORRUPT)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Durable actors by their keys: which there are, asks that need no ref, requests that take effect
+ * once, and destroying from outside.
+ *
+ * ```c
+ * #include <stdio.h>
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(balance, (u64, cents));
+ * TR_REQUEST(deposit, balance, (u64, cents));
+ * TR_ACTOR(account, deposit);
+ * TR_MESSAGE(account_state, (u64, cents));
+ *
+ * static tr_next on_deposit(tr_self *self, struct account_state *account,
+ *                           const struct deposit *message)
+ * {
+ *     account->cents += message->cents;
+ *     return tr_reply(self, balance, .cents = account->cents);
+ * }
+ *
+ * TR_BEHAVIOR(account, struct account_state, TR_ON(deposit, on_deposit));
+ * TR_DURABLE(account, account_state);
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     // However often it is sent, also by the next process: one deposit, and the same answer.
+ *     const struct balance *balance =
+ *         tr_await(self, tr_ask_once(self, account, "anna", "payment-17", deposit, .cents = 500));
+ *     printf("anna has %d cents\n", (int)balance->cents);
+ *     tr_durable_page page = {0};
+ *     while (tr_durable_list(self, account, &page, .after = page.last) == TR_OK && page.count) {
+ *         for (size_t i = 0; i < page.count; i++)
+ *             printf("%s%s\n", (const char *)page.keys[i].key.data,
+ *                    page.keys[i].is_awake ? " is awake" : "");
+ *     }
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(bank, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, bank, .durable = TR_DURABLES(account));
+ * }
+ * ```
+ *
+ * A request with an id. The caller that wants the effect once chooses the id, 1 to
+ * TR_REQUEST_ID_MAX bytes: a payment number, a random number of a form. It belongs to one actor:
+ * the same id means nothing to another. What became of the request is stored with its effect, in the same commit, and
+ * is kept for answers_ns of the kind (TR_ANSWERS_NS, a day). A request with the same id and content
+ *     - gets the stored answer, a reply or a refusal, also after a crash and in the next process;
+ *     - waits, if the first one is still under way, and gets its answer;
+ *     - is handled, if the first one failed, or a crash came, before anything of it was stored.
+ * So the handler takes effect once, however often the request comes. Statuses of their own:
+ *     TR_REQUEST_DIFFERS  the id was used for a request with another type or other fields
+ *     TR_REQUEST_BEGUN    the first request has begun: a part of it is stored, and it ended without
+ *                         an answer, because its turn waited in the middle and then failed or was
+ *                         cut off by a crash. Nobody knows what the rest would have done, so it
+ *                         does not run again. Also if its handler has called tr_forward
+ *     TR_LIMIT            the actor keeps answers_bytes_max of answers, or TR_REQUEST_REPEATS_MAX
+ *                         repeats wait. The handler has not run
+ *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
+ *
+ * The time is that of the wall clock. Answers whose time is over are removed with later requests
+ * that have an id.
+ */
+#ifndef TROUPE_KEYS_H
+#define TROUPE_KEYS_H
+
+#include <troupe/ask.h>
+#include <troupe/durable.h>
+
+/**
+ * Asks a durable actor by its key, waits until the ask has its outcome, and returns the ask, a
+ * `deposit_ask`: tr_await(self, tr_ask_key(self, account, "anna", deposit, .cents = 5)).
+ * In a turn, or client's thread. May wait.
+ *
+ * Wakes the actor if it sleeps. If the actor falls asleep, or is killed, before it has handled the
+ * request, sends the request again to the next generation, within the same time. A request of which
+ * a handler may have seen anything is not sent again. Besides the outcomes of ask.h it has the
+ * statuses of tr_try_durable.
+ */
+#define tr_ask_key(from, actor, key, ...)                                                          \
+    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
+/** Asks as tr_ask_key does, with a timeout. In a turn, or client's thread. May wait. */
+#define tr_ask_key_within(from, timeout_ns, actor, key, ...)                                       \
+    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
+/**
+ * Asks as tr_ask_key does, with an id, a string: the request takes effect once, however often it is
+ * sent; see above.
+ * In a turn, or client's thread. May wait.
+ *
+ * Also sends it again if the actor has stopped while it handled the request. After another outcome
+ * than a reply or a refusal it is safe to call this again with the same id.
+ */
+#define tr_ask_once(from, actor, key, id, ...)                                                     \
+    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__)
+/** Asks as tr_ask_once does, with a timeout. In a turn, or client's thread. May wait. */
+#define tr_ask_once_within(from, timeout_ns, actor, key, id, ...)                                  \
+    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__)
+
+/** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT. */
+typedef struct tr_durable_range {
+    size_t size TR_ZERO;           /* sizeof(tr_durable_range); 0: all members are known */
+    const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
+    tr_bytes prefix_bytes TR_ZERO; /* the same, of any bytes */
+    tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */
+    size_t max TR_ZERO;            /* at most this many; 0: TR_DURABLE_LIST_COUNT */
+} tr_durable_range;
+
+/** A key that the store has. */
+typedef struct tr_durable_key {
+    tr_bytes key;  /* with a NUL behind it */
+    bool is_awake; /* it has a generation that takes messages */
+} tr_durable_key;
+
+/** A page of keys, in the order of their bytes. All zero is before the first page. */
+typedef struct tr_durable_page {
+    const tr_durable_key *keys;
+    size_t count;
+    tr_bytes last; /* the last key, for the next page; no bytes: the page is empty */
+    bool has_more; /* there are more keys after it */
+} tr_durable_page;
+
+/**
+ * Writes a page of the keys of a kind to *page, a `tr_durable_page *`:
+ * tr_durable_list(self, account, &page, .prefix = "a", .after = page.last).
+ * In a turn, or client's thread. May wait: for the disk, if it must be read; in a turn that blocks
+ * the worker's thread, for a few reads of an index.
+ *
+ * Lists keys of which something is stored, asleep and awake. A key that was destroyed is not
+ * listed, from the moment on at which that is on disk; nor is one whose first start has not ended.
+ * Keys that are made or destroyed between two pages may be in the list or not; all others are in it
+ * once. The keys are in memory of this turn; for a client they are borrowed until its next
+ * tr_durable_list.
+ *
+ * TR_OK; TR_NOT_FOUND: the system does not have this kind; TR_LIMIT: `max` is more than
+ * TR_DURABLE_LIST_MAX; TR_INVALID_ARGUMENT: a prefix or key of more than TR_KEY_MAX bytes, or both
+ * prefixes; TR_STORE_CORRUPT, TR_STORE_FAILED, TR_NO_MEMORY, TR_CANCELLED. On failure *page is
+ * unchanged.
+ */
+#define tr_durable_list(from, actor, ...) TR_DURABLE_LIST_(from, actor, __VA_ARGS__)
+
+/**
+ * Returns whether something is stored of a key: TR_OK, or TR_NOT_FOUND. Wakes nothing.
+ * In a turn, or client's thread. May wait: as tr_durable_list does.
+ *
+ * TR_NOT_FOUND also if the system does not have this kind, or the key was destroyed. Besides, the
+ * statuses of tr_durable_list.
+ */
+#define tr_durable_exists(from, actor, key)                                                        \
+    TR_SPEAKER_(from, durable_exists)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))
+
+/**
+ * Destroys an actor with all that is stored of it, as its own tr_destroy does.
+ * In a turn, or client's thread. May wait: until it is on disk that the actor is destroyed, at most
+ * TR_ASK_NS.
+ *
+ * If the actor sleeps it wakes, so that it gets its tr_destroying; a key of which nothing is stored
+ * does not wake. The actor handles earlier messages first, then has its grace.
+ *
+ * TR_OK: no crash brings the data back. TR_NOT_FOUND: nothing is stored of the key, and it is not
+ * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or too late for it. TR_TIMEOUT and other
+ * outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
+ */
+#define tr_durable_destroy(from, actor, key)                                                       \
+    TR_SPEAKER_(from, durable_destroy)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))
+
+TR_BEGIN_C
+/**
+ * These are the functions of the macros above, for keys and ids of any bytes. An id without bytes:
+ * none. timeout_ns 0: TR_ASK_NS. `size` is sizeof(tr_durable_page).
+ * In a turn. May wait: as its macro does.
+ */
+tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes key, tr_bytes id,
+                           const tr_type *type, const void *message, tr_time timeout_ns);
+TR_MUST_CHECK tr_status tr_self_durable_list(tr_self *self, const tr_durable_kind *kind,
+                                             const tr_durable_range *range, tr_durable_page *page,
+                                             size_t size);
+TR_MUST_CHECK tr_status tr_self_durable_exists(tr_self *self, const tr_durable_kind *kind,
+                                               tr_bytes key);
+TR_MUST_CHECK tr_status tr_self_durable_destroy(tr_self *self, const tr_durable_kind *kind,
+                                                tr_bytes key);
+/**
+ * These are the functions of the macros above for a client.
+ * Client's thread. May wait: as its macro does.
+ */
+tr_pending tr_client_ask_key(tr_client *client, const tr_durable_kind *kind, tr_bytes key,
+                             tr_bytes id, const tr_type *type, const void *message,
+                             tr_time timeout_ns);
+TR_MUST_CHECK tr_status tr_client_durable_list(tr_client *client, const tr_durable_kind *kind,
+                                               const tr_durable_range *range, tr_durable_page *page,
+                                               size_t size);
+TR_MUST_CHECK tr_status tr_client_durable_exists(tr_client *client, const tr_durable_kind *kind,
+                                                 tr_bytes key);
+TR_MUST_CHECK tr_status tr_client_durable_destroy(tr_client *client, const tr_durable_kind *kind,
+                                                  tr_bytes key);
+TR_END_C
+
+#include <troupe/detail/keys.h>
+
+#endif

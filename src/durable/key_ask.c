@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Asks by key: the request goes to the present generation, and to the next one if that has gone before it has seen the
+ * request.
+ *
+ * Nearly always the first attempt is the last. A ref can be stopped when it is used, because its actor fell asleep on
+ * another worker. The second attempt finds the next generation. Later ones wait a little, so that nothing spins.
+ */
+#include <string.h>
+#include <troupe/keys.h>
+#include <troupe/wire.h>
+
+#include "actor/ask/ask.h"
+#include "actor/ask/await.h"
+#include "actor/cell/client.h"
+#include "actor/cell/verb.h"
+#include "actor/verbs/client.h"
+#include "actor/verbs/client_ask.h"
+#include "durable/host.h"
+
+/* The delay before the third attempt. It doubles from then on. */
+#define AGAIN_NS TR_MILLISECOND
+#define AGAIN_MAX_NS (100 * TR_MILLISECOND)
+
+/* What is sent: the message itself, or a tr_durable_once with its bytes. */
+struct key_ask {
+    const tr_durable_kind *kind;
+    tr_bytes key;
+    tr_bytes id;
+    const tr_type *type;
+    const void *message;
+    union {
+        struct tr_durable_once once;
+        struct tr_durable_once_aside once_aside;
+    };
+    tr_self *self; /* NULL: of a client */
+    const struct memory_source *source;
+    void *packed; /* of the turn, or of `source` */
+    tr_time deadline_ns;
+    tr_time delay_ns; /* before the next attempt */
+};
+
+static tr_pending pending_of(tr_status status)
+{
+    return (tr_pending){PENDING_IS_STATUS | (uint32_t)-status};
+}
+
+/* Returns the handler for a message of this type, or NULL. */
+static const tr_handler *handler_of(const tr_durable_kind *kind, const char *type)
+{
+    const tr_behavior *behavior = kind->behavior;
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *handler = &behavior->handlers[i];
+        if (handler->type && strcmp(handler->type->name, type) == 0)
+            return handler;
+    }
+    return NULL;
+}
+
+/* Wraps the message of a request with an id. */
+static tr_status key_ask_wrap(struct key_ask *ask)
+{
+    const tr_handler *handler = handler_of(ask->kind, ask->type->name);
+    tr_wire_error error;
+    if (!ask->id.data || ask->id.size > TR_REQUEST_ID_MAX)
+        return TR_INVALID_ARGUMENT;
+    if (handler && handler->is_batch)
+        return TR_NOT_SUPPORTED;
+    size_t size = tr_pack(ask->type, ask->message, NULL, 0, &error);
+    if (!size)
+        return error.status;
+    if (size > TR_PAYLOAD_MAX)
+        return TR_TOO_LARGE;
+    ask->packed =
+        ask->self ? tr_try_scratch(ask->self, size) : source_resize(ask->source, NULL, size);
+    if (!ask->packed)
+        return TR_NO_MEMORY;
+    (void)tr_pack(ask->type, ask->message, ask->packed, size, &error);
+    const tr_bytes bytes = {ask->packed, size};
+    if (handler && handler->interleaves) {
+        ask->once_aside = (struct tr_durable_once_aside){
+            .id = ask->id, .type = ask->type->name, .message = bytes};
+        ask->type = &tr_type_tr_durable_once_aside;
+        ask->message = &ask->once_aside;
+    } else {
+        ask->once =
+            (struct tr_durable_once){.id = ask->id, .type = ask->type->name, .message = bytes};
+        ask->type = &tr_type_tr_durable_once;
+        ask->message = &ask->once;
+    }
+    return TR_OK;
+}
+
+static tr_status key_ask_begin(struct key_ask *ask, tr_time now_ns, tr_time timeout_ns)
+{
+    if (!ask->kind || !ask->type || !ask->message)
+        return TR_INVALID_ARGUMENT;
+    if (timeout_ns < 0)
+        return TR_TIMEOUT;
+    ask->deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
+    return ask->id.size ? key_ask_wrap(ask) : TR_OK;
+}
+
+/* Returns how long to wait before the next attempt, 0 before the second; negative: there is no time for one. */
+static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
+{
+    tr_time delay_ns = ask->delay_ns;
+    ask->delay_ns = delay_ns ? 2 * delay_ns : AGAIN_NS;
+    if (ask->delay_ns > AGAIN_MAX_NS)
+        ask->delay_ns = AGAIN_MAX_NS;
+    return now_ns + delay_ns >= ask->deadline_ns ? -1 : delay_ns;
+}
+
+/* ---- In a turn. ---- */
+
+static tr_pending self_ask(tr_self *self, struct key_ask *ask)
+{
+    for (;;) {
+        uint64_t bits;
+        tr_status status = tr_self_try_durable(self, ask->kind, ask->key, &bits);
+        if (status != TR_OK)
+            return pending_of(status);
+        tr_time left_ns = ask->deadline_ns - tr_now(self);
+        tr_pending pending = tr_self_ask(
+            self, tr_ref_from_bits(bits), ask->type, ask->message, left_ns > 0 ? left_ns : -1);
+        status = tr_self_try_await(self, pending, NULL);
+        bool is_safe = ask->id.size || tr__ask_is_unbegun(self, pending);
+        if (status != TR_STOPPED || !is_safe)
+            return pending;
+        tr_time delay_ns = key_ask_again(ask, tr_now(self));
+        if (delay_ns < 0 || (delay_ns && tr_self_sleep(self, delay_ns, NULL) != TR_OK))
+            return pending;
+    }
+}
+
+tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes key, tr_bytes id,
+                           const tr_type *type, const void *message, tr_time timeout_ns)
+{
+    TURN_VERB(self);
+    if (!self)
+        return pending_of(TR_INVALID_ARGUMENT);
+    struct key_ask ask = {
+        .kind = kind, .key = key, .id = id, .type = type, .message = message, .self = self};
+    tr_status status = key_ask_begin(&ask, tr_now(self), timeout_ns);
+    return status == TR_OK ? self_ask(self, &ask) : pending_of(status);
+}
+
+/* ---- Of a client. ---- */
+
+static tr_pending client_ask(tr_client *client, struct key_ask *ask)
+{
+    const tr_platform *platform = client->system->platform;
+    for (;;) {
+        uint64_t bits;
+        bool is_unbegun;
+        tr_status status = tr_client_try_durable(client, ask->kind, ask->key, &bits);
+        if (status != TR_OK)
+            return pending_of(status);
+        tr_time left_ns = ask->deadline_ns - platform->mono_now(platform);
+        tr_pending pending = tr_client_ask(
+            client, tr_ref_from_bits(bits), ask->type, ask->message, left_ns > 0 ? left_ns : -1);
+        bool has_stopped = tr__client_ask_has_stopped(client, pending, &is_unbegun);
+        if (!has_stopped || client->is_last || (!is_unbegun && !ask->id.size))
+            return pending;
+        tr_time now_ns = platform->mono_now(platform);
+        tr_time delay_ns = key_ask_again(ask, now_ns);
+        if (delay_ns < 0)
+            return pending;
+        tr__client_ask_forget(client, pending);
+        while (delay_ns && tr__client_wait(client, now_ns + delay_ns))
+            tr__client_look(client);
+    }
+}
+
+tr_pending tr_client_ask_key(tr_client *client, const tr_durable_kind *kind, tr_bytes key,
+                             tr_bytes id, const tr_type *type, const void *message,
+                             tr_time timeout_ns)
+{
+    if (!client)
+        return pending_of(TR_INVALID_ARGUMENT);
+    const tr_platform *platform = client->system->platform;
+    struct key_ask ask = {.kind = kind,
+                          .key = key,
+                          .id = id,
+                          .type = type,
+                          .message = message,
+                          .source = &client->system->source};
+    tr_status status = key_ask_begin(&ask, platform->mono_now(platform), timeout_ns);
+    tr_pending pending = status == TR_OK ? client_ask(client, &ask) : pending_of(status);
+    source_resize(ask.source, ask.packed, 0);
+    return pending;
+}

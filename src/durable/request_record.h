@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What is stored of a request with an id, as bytes.
+ */
+#ifndef DURABLE_REQUEST_RECORD_H
+#define DURABLE_REQUEST_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+/** What became of a request. The numbers are stored. */
+enum request_outcome {
+    REQUEST_BEGUN = 1, /* a part of its turn is stored, and no answer */
+    REQUEST_REPLIED,
+    REQUEST_ENDED, /* it has ended without a reply: a status, a code, a text */
+};
+
+/** The bytes of a request's content, as two hashes. A request with another content differs. */
+struct request_print {
+    uint64_t low;
+    uint64_t high;
+};
+
+struct request_record {
+    enum request_outcome outcome;
+    struct request_print print;
+    tr_time until_wall_ns; /* from then on it counts as not there */
+    /* bytes of all earlier requests of the actor, those that were removed included */
+    uint64_t before;
+    /* REQUEST_REPLIED: the name of the reply, and the packed reply. Borrowed. */
+    const char *reply;
+    tr_bytes bytes;
+    /* REQUEST_ENDED. The text is borrowed. */
+    tr_status status;
+    int code;
+    const char *text;
+};
+
+/** Most bytes in front of a packed reply, without the name of its type. */
+enum { REQUEST_FRONT = 34 };
+
+/** Returns the hashes of a message of this type, packed. They are the same in every process. */
+struct request_print tr__request_print(const char *type, tr_bytes packed);
+static inline bool request_print_is_equal(struct request_print a, struct request_print b)
+{
+    return a.low == b.low && a.high == b.high;
+}
+
+/** Returns how many bytes tr__request_write writes. */
+size_t tr__request_size(const struct request_record *record);
+void tr__request_write(const struct request_record *record, unsigned char *bytes);
+/** Reads a record; its texts point into `bytes`. TR_STORE_CORRUPT. */
+TR_MUST_CHECK tr_status tr__request_read(tr_bytes bytes, struct request_record *record);
+
+#endif

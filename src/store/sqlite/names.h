@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The names of all actors, in their order. */
+#ifndef STORE_SQLITE_NAMES_H
+#define STORE_SQLITE_NAMES_H
+
+#include "store/sqlite/view.h"
+
+/** The function list_names of the driver. */
+tr_status tr__view_list_names(struct store_view *view, tr_bytes from, tr_bytes to, size_t limit,
+                              store_visit *visit, void *context);
+
+#endif
