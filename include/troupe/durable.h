@@ -64,11 +64,11 @@
  *         tr_sql                       later statements see it
  *         tr_persist                   the state has it; TR_ON_STORED comes when it is on disk
  *         tr_alarm_after, ..., tr_alarm_cancel     an alarm fires only when it is stored
- *         tr_queue_push, tr_queue_receive, tr_queue_done     tr_queue_count sees it
+ *         tr_queue_push, tr_queue_receive, tr_queue_done, ...     tr_queue_count sees it
  *         tr_snapshot
  *         tr_destroy                   what is sent after it waits for the commit, also without TR_SAVE_SYNC
  *     reads at once
- *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_alarm_due
+ *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_queue_list, tr_alarm_due
  *     acts at once, before what was sent earlier in the stretch, and also if the stretch fails
  *         tr_spawn, tr_pool_spawn, tr_durable, tr_kill, tr_suspend, tr_resume, tr_watch, tr_subscribe,
  *         timers (they end with the incarnation), tr_schedule_once, tr_blocking, tr_log
@@ -196,8 +196,10 @@ typedef struct tr_durable_options {
      * itself is stored.
      */
     const tr_events *events TR_ZERO;
-    const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
-    uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
+    const char *const *sql_schema TR_ZERO;  /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
+    uint64_t sql_steps_max TR_ZERO;         /* of one statement; 0: TR_SQL_STEPS_MAX */
+    const tr_queue_options *queues TR_ZERO; /* TR_QUEUES(...), see queue.h; NULL: the defaults */
+    tr_retry alarm_retry TR_ZERO; /* of alarms without a policy of their own, see retry.h */
 } tr_durable_options;
 
 /** A kind of durable actors; TR_DURABLE makes it. */
@@ -314,6 +316,21 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch);
  * wait.
  */
 bool tr_is_aborted(const tr_self *self);
+/**
+ * Waits until the actor has to sleep or to end. While the run handler waits here the actor may
+ * fall asleep, as while it waits on a queue.
+ * In a turn. May wait: at most timeout_ns.
+ *
+ * TR_ABORTED: the grace has begun, and tr_is_aborted is true; TR_TIMEOUT; TR_CANCELLED,
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
+ */
+TR_MUST_CHECK tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns);
+/**
+ * Whether the grace of the actor is over. Then each wait of a turn has ended with TR_CANCELLED,
+ * and nothing that the turn still changes is stored: it has only to clean up.
+ * In a turn. Does not wait.
+ */
+bool tr_deadline_fired(const tr_self *self);
 
 /* ---- Sleep and end. ---- */
 

@@ -15,14 +15,14 @@
 #include "durable/clock.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/queue_alarm.h"
+#include "durable/retry.h"
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
 #include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
-
-static const struct alarm_retry retry = {0};
 
 /* ---- One alarm. ---- */
 
@@ -189,6 +189,10 @@ static tr_status alarm_parse(struct loading *loading, const struct store_row *ro
 static bool on_alarm_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
+    if (strcmp(row->name, QUEUE_ALARM) == 0) {
+        loading->actor->queues.row_ns = row->due_wall_ns;
+        return true;
+    }
     loading->status = alarm_parse(loading, row);
     return loading->status == TR_OK;
 }
@@ -289,6 +293,11 @@ void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *fr
         frame->is_alarm_gone = true;
 }
 
+static tr_retry alarm_policy(const struct alarm_plan *plan)
+{
+    return (tr_retry){plan->attempts, plan->first, plan->longest};
+}
+
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame)
 {
@@ -300,6 +309,9 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
         return;
     alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
+    const tr_retry own = alarm_policy(&alarm->plan);
+    const struct alarm_retry retry =
+        tr__retry_of(&own, &actor->kind->declared->options.alarm_retry);
     tr_status status = TR_OK;
     switch (tr__alarm_plan_failed(&alarm->plan,
                                   mark,
@@ -384,7 +396,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     const struct tr_durable_due *due = message;
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
-    struct alarm *alarm = due->name ? alarm_find(actor, due->name) : NULL;
+    bool is_queue = due->name && strcmp(due->name, QUEUE_ALARM) == 0;
+    struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
      * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
@@ -392,6 +405,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
      */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
+    if (is_queue)
+        return tr__queue_alarm_due(self, actor, may_fire && actor->broken == TR_OK);
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);
     tr_time now = tr_wall_now(self);
@@ -467,6 +482,9 @@ static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_
     const struct alarm_clock clock = tr__alarm_clock(actor->kind->host);
     tr__alarm_plan_set_clock(&plan, &clock);
     plan.is_at_most_once = asked->is_at_most_once;
+    plan.first = asked->retry.first_ns;
+    plan.longest = asked->retry.longest_ns;
+    plan.attempts = asked->retry.attempts;
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
         return error.status;
@@ -493,7 +511,8 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name)
+    if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name ||
+        *alarm->name == QUEUE_ALARM[0] || !tr__retry_is_valid(&alarm->retry))
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;

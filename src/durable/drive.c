@@ -308,6 +308,8 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         /* Alarms that became due meanwhile wake the next generation. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
+        if (actor->queues.row_ns < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         break;
     /* nothing to do: the state was submitted with SERIALIZE, and the run handler is an ordinary turn */
     default:

@@ -10,6 +10,7 @@
 #include "durable/alarm.h"
 #include "durable/events.h"
 #include "durable/queue.h"
+#include "durable/retry.h"
 #include "durable/retry_backoff.h"
 #include "durable/setup.h"
 #include "durable/shapes.h"
@@ -104,6 +105,13 @@ static const char *kind_fault(const tr_durable_kind *kind)
         !is_option_time(options->grace_ns) || !is_option_time(options->retry_ns) ||
         !is_option_time(options->retry_max_ns))
         return "invalid kind: a time is negative or too long";
+    if (!tr__retry_is_valid(&options->alarm_retry))
+        return "invalid kind: a delay of alarm_retry is negative or too long";
+    for (const tr_queue_options *queue = options->queues; queue && queue->name; queue++) {
+        size_t length = strnlen(queue->name, TR_QUEUE_NAME_MAX + 1);
+        if (!length || length > TR_QUEUE_NAME_MAX || !tr__retry_is_valid(&queue->retry))
+            return "invalid kind: the options of a queue have no name, or a delay that is too long";
+    }
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "invalid kind: unknown durability";
     uint32_t version = options->version ? options->version : 1;

@@ -54,7 +54,7 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     list_init(&actor->commits);
     list_init(&actor->overlays);
     list_init(&actor->alarms);
-    list_init(&actor->queued);
+    tr__items_init(&actor->queues);
     list_init(&actor->takers);
     actor->alarm_ns = TR_NEVER;
     actor->due_ns = TR_NEVER;
@@ -264,10 +264,6 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
-    actor->run_queue_count = 0;
-    actor->takes_any = false;
-    actor->has_run = false;
-    actor->has_queue_moved = false;
     actor->start_ns = worker->loop.now_ns;
     tr_status status = setup_enter(worker, actor);
     if (status != TR_OK)
@@ -284,7 +280,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status == TR_OK && !actor->is_new)
-        status = tr__queues_load(worker, actor);
+        status = tr__queues_load(self, actor);
     if (status != TR_OK)
         return tr_fail(
             self, status, "the alarms or queues cannot be read: %s", tr_status_text(status));

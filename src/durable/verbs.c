@@ -47,6 +47,13 @@ bool tr_is_aborted(const tr_self *self)
     return actor && actor->is_aborted;
 }
 
+bool tr_deadline_fired(const tr_self *self)
+{
+    TURN_VERB(self);
+    const struct durable_actor *actor = self ? durable_of(self) : NULL;
+    return actor && actor->is_deadline_over;
+}
+
 /* ---- Sleep and end. ---- */
 
 static tr_status verb_check(const tr_self *self)
