@@ -326,11 +326,18 @@ bool tr_is_aborted(const tr_self *self);
  */
 TR_MUST_CHECK tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns);
 /**
- * Whether the grace of the actor is over. Then each wait of a turn has ended with TR_CANCELLED,
- * and nothing that the turn still changes is stored: it has only to clean up.
+ * Whether the time of the grace is over. If the turn waits then, the wait ends with TR_CANCELLED,
+ * as after a tr_kill, and what the turn changes after that is not stored: it can only clean up. A
+ * handler that computes during the grace can ask from time to time.
  * In a turn. Does not wait.
  */
 bool tr_deadline_fired(const tr_self *self);
+/**
+ * Returns how many graces of the system's durable actors have ended by their deadline, before all
+ * work was done. The log has a warning for each.
+ * Any thread. Does not wait.
+ */
+uint64_t tr_durable_timeouts(const tr_system *system);
 
 /* ---- Sleep and end. ---- */
 

@@ -422,6 +422,9 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
+    /* An alarm is no request: it is work of the runtime. */
+    self->frame->counter = COUNTER_INTERNAL;
+    tr__sleep_move(&actor->machine, &self->frame->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
     tr_next next =
         is_due ? alarm_fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
     next = tr__frame_done(self, actor, next, is_moved);

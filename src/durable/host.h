@@ -85,6 +85,7 @@ struct durable_host {
     atom32 has_work;      /* in a kit: a batch was submitted */
     struct zones zones;
     uint64_t clock;          /* ref of the clock */
+    atom64 timeouts;         /* graces that have ended by their deadline; read by any thread */
     tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
 

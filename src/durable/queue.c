@@ -451,6 +451,7 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     if (!tr__frame_begin(self, actor, "tr_run", true))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
     self->frame->is_run = true;
+    self->frame->counter = COUNTER_RUN;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
     tr_next next = tr__durable_user(self, verb_turn, handler, state, &run);

@@ -46,6 +46,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->is_hook = is_hook;
     frame->hook = 0;
     frame->is_run = false;
+    frame->counter = COUNTER_REQUESTS;
     frame->is_barrier = !is_hook && self->handler->is_barrier;
     list_init(&frame->taker);
     frame->receive =

@@ -27,11 +27,12 @@ struct durable_frame {
     uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
     /* on_sleep or on_destroy, which the sleep machine counts by itself; or the run handler */
     bool is_hook;
-    enum sleep_reason hook;   /* which hook; 0: none */
-    bool is_run;              /* the run handler, which is no request */
-    bool is_barrier;          /* no hook begins before this turn has ended */
-    struct list taker;        /* link in durable_actor.takers, while the turn waits on a queue */
-    struct wake_lock receive; /* raised from a take to the next wait on a queue */
+    enum sleep_reason hook;     /* which hook; 0: none */
+    bool is_run;                /* the run handler, which is no request */
+    enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
+    bool is_barrier;            /* no hook begins before this turn has ended */
+    struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
+    struct wake_lock receive;   /* raised from a take to the next wait on a queue */
     /* The rest is for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
