@@ -51,7 +51,8 @@ const char *tr__queue_pending(const struct durable_actor *actor)
 {
     LIST_EACH (link, &actor->queues.all) {
         const struct queue *queue = LIST_OWNER(link, struct queue, link);
-        if (queue->ready.count && tr__queue_is_run(actor, queue))
+        /* As long as the run handler has taken from none, it may take from none at all. */
+        if (queue->ready.count && actor->queues.has_run_taken && tr__queue_is_run(actor, queue))
             return queue->name;
     }
     return NULL;
