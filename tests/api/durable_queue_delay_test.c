@@ -182,6 +182,36 @@ TEST(a_delay_survives_a_restart_of_the_process, "K-21")
     }
 }
 
+/* Takes an item and does not come to its end. */
+static tr_next run_and_hang(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct job *job;
+    tr_queued item;
+    (void)state;
+    (void)n;
+    runs++;
+    if (tr_queue_take(self, "jobs", job, TR_HOUR, &job, &item) == TR_OK)
+        (void)!tr_sleep(self, 24 * TR_HOUR);
+    return TR_SAME;
+}
+
+TEST(what_was_due_and_not_done_is_done_by_the_next_process, "K-21")
+{
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        directory_make();
+        begin_with((tr_kit_options){.seed = seed, .store = directory}, run_and_hang);
+        things_do("a", push_later, 20);
+        tr_kit_advance(kit, (tr_time)seed * TR_MINUTE);
+        ck_assert_int_le(runs, 2);
+        things_end();
+        begin_with((tr_kit_options){.seed = seed, .store = directory}, run);
+        tr_kit_advance(kit, TR_MINUTE);
+        ck_assert_int_eq(done, 1);
+        things_end();
+        directory_drop();
+    }
+}
+
 TEST(if_the_clock_was_set_back_an_item_waits_no_longer_than_its_delay, "K-21")
 {
     for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -228,5 +258,6 @@ TEST(a_cancelled_item_never_comes, "K-21")
 SUITE("durable queue delays", an_item_with_a_delay_wakes_its_sleeper_at_its_time,
       an_item_with_a_delay_comes_while_its_actor_is_awake_too,
       a_turn_that_waits_gets_an_item_when_its_time_comes, a_delay_survives_a_restart_of_the_process,
+      what_was_due_and_not_done_is_done_by_the_next_process,
       if_the_clock_was_set_back_an_item_waits_no_longer_than_its_delay,
       a_cancelled_item_never_comes)

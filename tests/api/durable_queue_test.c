@@ -177,6 +177,7 @@ static tr_next push_limits(tr_self *self, struct thing_state *state, int64_t n)
     while (tr_self_try_queue_push(self, "full", 0, &tr_type_job, &job, NULL) == TR_OK)
         count++;
     ck_assert_int_ge(count, 1000);
+    ck_assert_int_le(count, TR_QUEUE_BYTES_MAX / (TR_QUEUE_ITEM_MAX - 100));
     ck_assert_int_eq(tr_self_try_queue_push(self, "full", 0, &tr_type_job, &job, NULL), TR_LIMIT);
     ck_assert_uint_eq(tr_queue_count(self, "full"), (size_t)count);
     ck_assert_int_eq(tr_self_try_queue_push(self, "others", 0, &tr_type_job, &job, NULL), TR_OK);
