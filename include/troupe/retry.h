@@ -6,9 +6,16 @@
  * ```c
  * #include <troupe/troupe.h>
  *
+ * TR_REQUEST(open_account, tr_done);
  * TR_MESSAGE(bill);
- * TR_ACTOR(account, bill);
+ * TR_ACTOR(account, open_account, bill);
  * TR_MESSAGE(account_state, (u64, billed));
+ *
+ * static tr_next on_open_account(tr_self *self)
+ * {
+ *     tr_alarm_every(self, "bill", 24 * TR_HOUR, bill);
+ *     return tr_reply(self, tr_done);
+ * }
  *
  * static tr_next on_bill(struct account_state *account)
  * {
@@ -16,8 +23,22 @@
  *     return TR_SAME;
  * }
  *
- * TR_BEHAVIOR(account, struct account_state, TR_ON(bill, on_bill));
+ * TR_BEHAVIOR(account, struct account_state, TR_ON(open_account, on_open_account),
+ *             TR_ON(bill, on_bill));
  * TR_DURABLE(account, account_state, .alarm_retry = {.attempts = 5, .first_ns = TR_MINUTE});
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_await(self, tr_ask(self, tr_durable(self, account, "anna"), open_account));
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(shop, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, shop, .durable = TR_DURABLES(account));
+ * }
  * ```
  */
 #ifndef TROUPE_RETRY_H
