@@ -52,7 +52,7 @@
  * Failures. If a turn fails that has taken a message with tr_queue_take, and no stored
  * tr_queue_done has removed it, that is a failed attempt, and so is tr_queue_retry. The message
  * comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After TR_RETRY_ATTEMPTS failed attempts it becomes a dead
- * letter of its queue. It stays there with cause, attempts and time until tr_queue_put_back or
+ * letter of its queue, and the actor gets a tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
  * tr_queue_cancel. Another policy is an option of the kind:
  *
  *     TR_DURABLE(postman, postman_state,
@@ -84,6 +84,12 @@
  * actors of such kinds with messages in any queue wake, about 64 in 10 ms.
  */
 TR_MESSAGE(tr_run);
+
+/**
+ * To a durable actor with a handler for it: this message has become a dead letter. If its turn has
+ * failed, it comes after the restart.
+ */
+TR_MESSAGE(tr_queue_given_up, (str, queue), (u64, id), (u32, attempts), (str, cause));
 
 /**
  * Names a message of a queue. An id is never used again, not even after a sleep or a crash, so it

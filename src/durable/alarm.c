@@ -4,7 +4,6 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/mail/address.h"
 #include "base/assert.h"
 #include "calendar/alarm_bytes.h"
 #include "calendar/alarm_plan.h"
@@ -20,7 +19,6 @@
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
-#include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 
@@ -256,18 +254,6 @@ static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor
     return TR_OK;
 }
 
-/* Sends tr_durable_due to the actor itself. As an ordinary message it comes after tr_awake of the next generation. */
-static void alarm_tell_later(struct worker *worker, struct cell *cell,
-                             const struct tr_alarm_given_up *message)
-{
-    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
-    struct envelope *envelope;
-    tr_status status =
-        tr__mail_new(&worker->pool, address, &tr_type_tr_alarm_given_up, message, &envelope);
-    if (status == TR_OK && tr__mail_send_now(worker, cell, envelope) != TR_OK)
-        envelope_give(&worker->pool, envelope);
-}
-
 static void alarm_tell_given_up(struct worker *worker, struct durable_actor *actor,
                                 const struct alarm *alarm, struct alarm_mark mark,
                                 uint32_t failures)
@@ -283,7 +269,7 @@ static void alarm_tell_given_up(struct worker *worker, struct durable_actor *act
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
     if (handler_of(actor, tr_type_tr_alarm_given_up.name))
-        alarm_tell_later(worker, actor->durable.cell, &message);
+        tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
 }
 
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame)

@@ -55,6 +55,7 @@ struct durable_kind {
     const tr_handler *destroying;
     const tr_handler *changed;
     const tr_handler *run;
+    const tr_handler *given_up; /* of tr_queue_given_up */
     uint32_t version;
     struct kind_shape *shapes; /* see durable/shapes.h */
     size_t shape_count;

@@ -179,6 +179,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->destroying = kind_find_handler(behavior, &tr_type_tr_destroying);
     kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
     kind->run = kind_find_handler(behavior, &tr_type_tr_run);
+    kind->given_up = kind_find_handler(behavior, &tr_type_tr_queue_given_up);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     kind->retry_ns = declared->options.retry_ns ? declared->options.retry_ns : BACKOFF_RETRY_NS;
     kind->retry_max_ns =

@@ -9,6 +9,7 @@
 #include "durable/queue.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry.h"
+#include "durable/turn.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 
@@ -18,6 +19,7 @@ struct attempt {
     const char *cause;
     bool gives_up;
     tr_time wall_ns;
+    struct tr_self *self; /* the turn that says so; NULL: the turn has failed */
 };
 
 /* Returns the options of a queue, or NULL. */
@@ -61,6 +63,23 @@ static void log_dead(struct worker *worker, struct durable_actor *actor,
             item->cause ? item->cause : tr_status_text(item->failure));
 }
 
+/* Tells the application about a dead letter. `self`: with the commit of this turn; NULL: the turn has failed. */
+static void tell_dead(struct worker *worker, struct durable_actor *actor,
+                      const struct queue_item *item, struct tr_self *self)
+{
+    const struct tr_queue_given_up message = {.queue = item->queue->name,
+                                              .id = item->id,
+                                              .attempts = item->attempts,
+                                              .cause = item->cause ? item->cause : ""};
+    log_dead(worker, actor, item);
+    if (!actor->kind->given_up)
+        return;
+    if (self)
+        (void)tr_self_tell(self, tr_me(self), &tr_type_tr_queue_given_up, &message);
+    else
+        tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_queue_given_up, &message);
+}
+
 /* Moves an item in the open commit to its row for another attempt, or to that of a dead letter. `old` is its row now. */
 static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, enum item_class old,
@@ -80,7 +99,7 @@ static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
     if (!is_dead)
         tr__item_move(queues, item, ITEM_WAITING);
     else
-        log_dead(worker, actor, item);
+        tell_dead(worker, actor, item, attempt->self);
     queues->has_changed = true;
     struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? TR_OK : TR_NO_MEMORY;
@@ -180,8 +199,11 @@ static bool attempt_end(tr_self *self, tr_queued taken, const char *cause, bool 
     struct queue_item *item = find(self, actor, taken);
     if (!item || item->place != ITEM_TAKEN || item->taker != self)
         return false;
-    const struct attempt attempt = {
-        .failure = TR_FAILED, .cause = cause, .gives_up = gives_up, .wall_ns = tr_wall_now(self)};
+    const struct attempt attempt = {.failure = TR_FAILED,
+                                    .cause = cause,
+                                    .gives_up = gives_up,
+                                    .wall_ns = tr_wall_now(self),
+                                    .self = self};
     tr__queue_note(actor, item);
     tr_status status = item_fail(self->worker, actor, item, item->class, &attempt);
     if (status != TR_OK)

@@ -18,7 +18,9 @@
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/address.h"
 #include "actor/mail/kind.h"
+#include "actor/mail/mail.h"
 #include "store/batch.h"
 #include "durable/retry_backoff.h"
 #include "durable/why.h"
@@ -123,6 +125,17 @@ static tr_next not_stored(struct tr_self *self, tr_status status)
 static tr_next no_memory(struct tr_self *self)
 {
     return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
+}
+
+void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
+                        const void *message)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
+    if (status == TR_OK && tr__mail_send_now(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
 }
 
 /* The turn has failed, and its commit is taken back: notes the failed attempts of its alarm and its items. */

@@ -63,6 +63,12 @@ TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *a
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** Ends a turn, whether it succeeded or not, and frees its record. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
+/**
+ * Sends an actor an ordinary message of the runtime. If a turn has failed, it comes after tr_awake of the next generation.
+ * Without memory it is left out.
+ */
+void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
+                        const void *message);
 /** Handles a message of the application: calls its handler. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */

@@ -13,6 +13,8 @@
                    .retry = {.attempts = 4, .first_ns = TR_MINUTE, .longest_ns = 2 * TR_MINUTE}},  \
                   {.name = "once", .retry = {.attempts = 1}})
 
+static tr_next on_given_up(tr_self *self, const struct tr_queue_given_up *message);
+#define THINGS_ROWS TR_ON(nudge, things_nudge), TR_ON(tr_queue_given_up, on_given_up)
 #include "support/things.h"
 
 TR_MESSAGE(job, (i64, number));
@@ -29,6 +31,13 @@ static int64_t order[TRIES_MAX];
 static char directory[64];
 
 /* ---- What the actors do. ---- */
+
+static tr_next on_given_up(tr_self *self, const struct tr_queue_given_up *message)
+{
+    (void)self;
+    things_tell("[%s %u %s]", message->queue, message->attempts, message->cause);
+    return TR_SAME;
+}
 
 static tr_next push(tr_self *self, struct thing_state *state, int64_t n)
 {
@@ -135,6 +144,7 @@ static tr_next run_and_retry(tr_self *self, struct thing_state *state, int64_t n
 static void begin_with(tr_kit_options options, thing_call *on_run, int fail_count)
 {
     runs = done = tries = 0;
+    things_story[0] = 0;
     fails = fail_count;
     things_on_run = on_run;
     things_begin_with(options);
@@ -353,6 +363,9 @@ TEST(after_its_last_attempt_an_item_is_a_dead_letter_with_its_cause, "K-21")
         check_delays(4);
         ck_assert_int_eq(things_do("a", count, 0), 0);
         ck_assert_int_eq(things_do("a", look_at_dead, seed % 2), pushed);
+        ck_assert_str_eq(things_story,
+                         seed % 2 ? "[jobs 4 the printer is on fire, try 4]"
+                                  : "[jobs 4 no answer]");
         things_end();
         begin_with((tr_kit_options){.seed = seed, .store = directory}, run, 0);
         ck_assert_int_eq(things_do("a", look_at_dead, seed % 2), pushed);
@@ -379,6 +392,7 @@ TEST(an_item_that_is_given_up_is_a_dead_letter_at_once_and_can_be_removed, "K-21
     ck_assert_int_eq(tries, 2);
     ck_assert_int_eq(done, 1);
     ck_assert_int_eq(things_do("a", count_dead, 0), 1);
+    ck_assert_str_eq(things_story, "[jobs 1 unlucky]");
     ck_assert_int_eq(things_do("a", cancel, id), true);
     ck_assert_int_eq(things_do("a", count_dead, 0), 0);
     ck_assert_int_eq(things_do("a", put_back, id), false);
