@@ -52,8 +52,8 @@
  * stretch, so it changes the state once. If a handler waits, its earlier stretches were stored and
  * are repeated: change the state after the last wait, or keep the mark in it. After 20 retries the
  * alarm is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its
- * next time. At most once (is_at_most_once): the end of the alarm is stored before the handler
- * runs.
+ * next time. Another policy is an option of the kind (alarm_retry) or of the alarm (tr_alarm.retry).
+ * At most once (is_at_most_once): the end of the alarm is stored before the handler runs.
  *
  * No alarm fires after the actor begins to fall asleep, or the system stops; it fires later.
  * docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
@@ -61,6 +61,7 @@
 #ifndef TROUPE_ALARM_H
 #define TROUPE_ALARM_H
 
+#include <troupe/retry.h>
 #include <troupe/self.h>
 
 /** To a durable actor: the handler of this alarm has failed too often. */
@@ -80,6 +81,7 @@ typedef struct tr_alarm {
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
     bool is_at_most_once; /* it does not fire again if its handler fails */
+    tr_retry retry;       /* for this alarm; zeros: alarm_retry of the kind, then the defaults */
 } tr_alarm;
 
 /** Names one occurrence of an alarm; see tr_alarm_fired. */
@@ -96,9 +98,10 @@ typedef struct tr_alarm_mark {
  * tr_alarm_cron by a cron expression.
  * In a turn. Does not wait.
  *
- * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, a negative time, a
- * period below 5 s, no cron expression), TR_LIMIT (TR_ALARMS_MAX, more than a hundred years ahead),
- * TR_NOT_FOUND (an unknown zone, a cron expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY,
+ * The message is copied. They end the turn with TR_INVALID_ARGUMENT (no name, or one that begins
+ * with the byte 1; a negative time, a period below 5 s, no cron expression), TR_LIMIT
+ * (TR_ALARMS_MAX, more than a hundred years ahead), TR_NOT_FOUND (an unknown zone, a cron
+ * expression that never matches), TR_TOO_LARGE, TR_NO_MEMORY,
  * TR_NOT_SUPPORTED (no handler for this message, or not a durable actor); tr_self_try_alarm returns
  * a status instead.
  */
@@ -129,7 +132,7 @@ tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
 /**
  * Sets an alarm as tr_alarm_at does, but returns the status instead of ending the turn. It can set
- * is_at_most_once.
+ * is_at_most_once and a retry policy.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,

@@ -64,11 +64,11 @@
  *         tr_sql                       later statements see it
  *         tr_persist                   the state has it; TR_ON_STORED comes when it is on disk
  *         tr_alarm_after, ..., tr_alarm_cancel     an alarm fires only when it is stored
- *         tr_queue_push, tr_queue_receive, tr_queue_done     tr_queue_count sees it
+ *         tr_queue_push, tr_queue_receive, tr_queue_done, ...     tr_queue_count sees it
  *         tr_snapshot
  *         tr_destroy                   what is sent after it waits for the commit, also without TR_SAVE_SYNC
  *     reads at once
- *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_alarm_due
+ *         tr_kv_get, tr_kv_list, tr_sql, tr_event_next, tr_queue_count, tr_queue_list, tr_alarm_due
  *         tr_durable_list, tr_durable_exists      what is on disk
  *     acts at once, before what was sent earlier in the stretch, and also if the stretch fails
  *         tr_spawn, tr_pool_spawn, tr_durable, tr_kill, tr_suspend, tr_resume, tr_watch, tr_subscribe,
@@ -214,8 +214,10 @@ typedef struct tr_durable_options {
      */
     tr_time answers_ns TR_ZERO;
     size_t answers_bytes_max TR_ZERO;
-    const char *const *sql_schema TR_ZERO; /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
-    uint64_t sql_steps_max TR_ZERO;        /* of one statement; 0: TR_SQL_STEPS_MAX */
+    const char *const *sql_schema TR_ZERO;  /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
+    uint64_t sql_steps_max TR_ZERO;         /* of one statement; 0: TR_SQL_STEPS_MAX */
+    const tr_queue_options *queues TR_ZERO; /* TR_QUEUES(...), see queue.h; NULL: the defaults */
+    tr_retry alarm_retry TR_ZERO; /* of alarms without a policy of their own, see retry.h */
 } tr_durable_options;
 
 /** A kind of durable actors; TR_DURABLE makes it. */
@@ -332,6 +334,28 @@ uint64_t tr_generation(tr_self *self, uint64_t *epoch);
  * wait.
  */
 bool tr_is_aborted(const tr_self *self);
+/**
+ * Waits until the actor has to sleep or to end. While the run handler waits here the actor may
+ * fall asleep, as while it waits on a queue.
+ * In a turn. May wait: at most timeout_ns.
+ *
+ * TR_ABORTED: the grace has begun, and tr_is_aborted is true; TR_TIMEOUT; TR_CANCELLED,
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN, TR_NOT_SUPPORTED.
+ */
+TR_MUST_CHECK tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns);
+/**
+ * Whether the time of the grace is over. If the turn waits then, the wait ends with TR_CANCELLED,
+ * as after a tr_kill, and what the turn changes after that is not stored: it can only clean up. A
+ * handler that computes during the grace can ask from time to time.
+ * In a turn. Does not wait.
+ */
+bool tr_deadline_fired(const tr_self *self);
+/**
+ * Returns how many graces of the system's durable actors have ended by their deadline, before all
+ * work was done. The log has a warning for each.
+ * Any thread. Does not wait.
+ */
+uint64_t tr_durable_timeouts(const tr_system *system);
 
 /* ---- Sleep and end. ---- */
 

@@ -222,8 +222,13 @@
 #define TR_ALARM_NAME_MAX 128
 /** Bytes of the message of an alarm. More: TR_TOO_LARGE. */
 #define TR_ALARM_BYTES_MAX (64u * 1024)
-/** Messages in one queue of a durable actor. One more: TR_LIMIT. */
-#define TR_QUEUE_MAX 1000
+/**
+ * Bytes of one queue of a durable actor, dead letters included. Each item counts with its message
+ * and TR_QUEUE_ITEM_COST. More: TR_LIMIT. An actor that is awake has its queues in memory.
+ */
+#define TR_QUEUE_BYTES_MAX (64u * 1024 * 1024)
+/** What an item of a queue counts beside its message. */
+#define TR_QUEUE_ITEM_COST 256
 /** Characters of the name of a queue. More: TR_TOO_LARGE. */
 #define TR_QUEUE_NAME_MAX 128
 /** Bytes of a message in a queue. More: TR_TOO_LARGE. */
@@ -257,6 +262,18 @@
 /** The least and the greatest ttl_ns of tr_durable_options. Else the kind is not valid. */
 #define TR_TTL_MIN_NS TR_SECOND
 #define TR_TTL_MAX_NS (100 * 365 * 24 * TR_HOUR)
+/** The longest delay of tr_queue_push_after: a hundred years. Longer: TR_LIMIT. */
+#define TR_QUEUE_DELAY_MAX (INT64_C(36525) * 24 * TR_HOUR)
+/** Characters of the cause that an item is stored with. Longer ones are cut. */
+#define TR_QUEUE_CAUSE_MAX 255
+/** The first delay before another attempt of an alarm or an item. tr_retry.first_ns replaces it. */
+#define TR_RETRY_FIRST_NS (2 * TR_SECOND)
+/** The longest delay before another attempt. tr_retry.longest_ns replaces it. */
+#define TR_RETRY_LONGEST_NS (5 * TR_MINUTE)
+/** Attempts of an alarm or an item: about an hour. tr_retry.attempts replaces it. */
+#define TR_RETRY_ATTEMPTS 21
+/** The largest first_ns and longest_ns of a tr_retry. More: TR_INVALID_ARGUMENT. */
+#define TR_RETRY_NS_MAX (30 * 24 * TR_HOUR)
 /** Bytes of a persisted event. More: TR_TOO_LARGE. */
 #define TR_EVENT_MAX (1024u * 1024)
 /** Memory of events of an actor that are not on disk yet. More: TR_LIMIT. */

@@ -43,15 +43,32 @@
  * }
  * ```
  *
- * An actor may have several queues, by name, each with at most TR_QUEUE_MAX messages of at most
- * TR_QUEUE_ITEM_MAX bytes. tr_queue_receive removes a message as it gives it. If the actor fails
- * before that is stored, the message comes again; after that it does not, whether or not the work
- * was done: at most once. tr_queue_take leaves the message in the queue until tr_queue_done: at
- * least once. A message is given to one turn at a time.
+ * An actor may have several queues, by name. A queue takes messages of at most TR_QUEUE_ITEM_MAX
+ * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes a message as it gives it. If
+ * the actor fails before that is stored, the message comes again; after that it does not, whether or
+ * not the work was done: at most once. tr_queue_take leaves the message in the queue until
+ * tr_queue_done: at least once. A message is given to one turn at a time.
+ *
+ * Failures. If a turn fails that has taken a message with tr_queue_take, and no stored
+ * tr_queue_done has removed it, that is a failed attempt, and so is tr_queue_retry. The message
+ * comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After TR_RETRY_ATTEMPTS failed attempts it becomes a dead
+ * letter of its queue, and the actor gets a tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
+ * tr_queue_cancel. Another policy is an option of the kind:
+ *
+ *     TR_DURABLE(postman, postman_state,
+ *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
+ *
+ * An attempt that ends with the process, with a tr_kill, or with the end of a grace is not counted.
+ *
+ * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep the
+ * actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does, also
+ * in another process. Times are those of the wall clock; if it is set back, nothing waits longer
+ * than its delay.
  */
 #ifndef TROUPE_QUEUE_H
 #define TROUPE_QUEUE_H
 
+#include <troupe/retry.h>
 #include <troupe/self.h>
 
 /**
@@ -69,22 +86,45 @@
 TR_MESSAGE(tr_run);
 
 /**
- * Names a message that was taken and is not done. An id is never used again, not even after a sleep
- * or a crash.
+ * To a durable actor with a handler for it: this message has become a dead letter. If its turn has
+ * failed, it comes after the restart.
+ */
+TR_MESSAGE(tr_queue_given_up, (str, queue), (u64, id), (u32, attempts), (str, cause));
+
+/**
+ * Names a message of a queue. An id is never used again, not even after a sleep or a crash, so it
+ * can be kept in the state: (u64, mail) and (tr_queued){.id = state->mail}.
  */
 typedef struct tr_queued {
     uint64_t id;
 } tr_queued;
 
+/** The options of one queue of a kind; see TR_QUEUES. */
+typedef struct tr_queue_options {
+    const char *name TR_ZERO;
+    tr_retry retry TR_ZERO;
+} tr_queue_options;
+
 /**
- * Adds a message to a queue: tr_queue_push(self, "mails", mail, .to = "anna").
+ * The queues of a kind that have options: .queues = TR_QUEUES({.name = "mails", .retry = {.attempts
+ * = 5}}). Other queues have the defaults.
+ * At file scope.
+ */
+#define TR_QUEUES(...) TR_QUEUES_(__VA_ARGS__)
+
+/**
+ * Both add a message to a queue, and return its name: tr_queue_push(self, "mails", mail, .to =
+ * "anna"). With tr_queue_push_after(self, "mails", TR_HOUR, mail, .to = "anna") it cannot be taken
+ * before its delay has passed.
  * In a turn. Does not wait.
  *
  * The message is copied, and stored with the commit of this stretch. Ends the turn with TR_LIMIT
- * (TR_QUEUE_MAX), TR_TOO_LARGE, TR_INVALID_ARGUMENT or TR_NO_MEMORY; tr_self_try_queue_push returns
- * a status instead.
+ * (TR_QUEUE_BYTES_MAX, TR_QUEUE_DELAY_MAX), TR_TOO_LARGE, TR_INVALID_ARGUMENT or TR_NO_MEMORY;
+ * tr_self_try_queue_push returns a status instead.
  */
-#define tr_queue_push(self, queue, ...) TR_QUEUE_PUSH_(self, queue, __VA_ARGS__)
+#define tr_queue_push(self, queue, ...) TR_QUEUE_PUSH_(self, queue, 0, __VA_ARGS__)
+#define tr_queue_push_after(self, queue, delay_ns, ...)                                            \
+    TR_QUEUE_PUSH_(self, queue, delay_ns, __VA_ARGS__)
 
 /**
  * Waits for the first message of a queue that no other turn has, removes it, and writes it to
@@ -105,26 +145,101 @@ typedef struct tr_queued {
 #define tr_queue_take(self, queue, m, timeout_ns, pointer, item)                                   \
     tr_self_queue_take(self, queue, &tr_type_##m, timeout_ns, TR_QUEUE_OUT_(m, pointer), item)
 
+/**
+ * Looks at the message that tr_queue_take would give now, and writes it to *pointer, as memory of
+ * this turn, and its name to *item. It stays as it is.
+ * In a turn. Does not wait.
+ *
+ * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE: it is of another type, and *item is written;
+ * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
+ */
+#define tr_queue_peek(self, queue, m, pointer, item)                                               \
+    tr_self_queue_peek(self, queue, &tr_type_##m, TR_QUEUE_OUT_(m, pointer), item)
+/**
+ * Writes the message of any item to *pointer, as memory of this turn; of a dead letter too.
+ * In a turn. Does not wait.
+ *
+ * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE: it is of another type; TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
+ */
+#define tr_queue_read(self, item, m, pointer)                                                      \
+    tr_self_queue_read(self, item, &tr_type_##m, TR_QUEUE_OUT_(m, pointer))
+
+/** What tr_queue_list and tr_queue_list_dead say of an item; its texts are memory of the turn. */
+typedef struct tr_queue_entry {
+    tr_queued item;
+    const char *type;       /* the name of its message */
+    bool is_taken;          /* a turn has it */
+    tr_time due_wall_ns;    /* it cannot be taken before; 0: it can be taken at once */
+    uint32_t attempts;      /* how many have failed */
+    tr_status failure;      /* of the last one */
+    const char *cause;      /* its text; "" if none has failed */
+    tr_time failed_wall_ns; /* when it failed */
+} tr_queue_entry;
+
 TR_BEGIN_C
 /**
- * Removes a taken message from its queue. The removal is stored with the commit of this stretch.
- * Returns false if the message is not in a queue.
+ * Removes a message from its queue. The removal is stored with the commit of this stretch. Returns
+ * false if the message is not in a queue.
  * In a turn. Does not wait.
  */
 bool tr_queue_done(tr_self *self, tr_queued item);
 /**
- * Returns how many messages a queue has, those that were taken included. In a turn. Does not wait.
- */
-size_t tr_queue_count(const tr_self *self, const char *queue);
-
-/**
- * Pushes as tr_queue_push does, but returns the status instead of ending the turn.
+ * The work of a message that this turn has taken did not succeed. It comes again after a delay, or
+ * becomes a dead letter if this was its last attempt. The cause is copied. That is stored with the
+ * commit of this stretch. Returns false if this turn does not have the message.
  * In a turn. Does not wait.
  */
-TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue,
-                                               const tr_type *type, const void *message);
-/** See tr_queue_push. In a turn. Does not wait. */
-void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message);
+bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);
+/**
+ * Makes a message that this turn has taken a dead letter at once, because another attempt would
+ * fail too. Otherwise as tr_queue_retry.
+ * In a turn. Does not wait.
+ */
+bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
+/**
+ * Removes a message that no turn has taken, or a dead letter. Returns false if there is no such
+ * message, or if a turn has it.
+ * In a turn. Does not wait.
+ */
+bool tr_queue_cancel(tr_self *self, tr_queued item);
+/**
+ * Puts a dead letter back into its queue: it can be taken at once, and has all its attempts again.
+ * Returns false if there is no such dead letter.
+ * In a turn. Does not wait.
+ */
+bool tr_queue_put_back(tr_self *self, tr_queued item);
+/**
+ * Both return how many messages a queue has: tr_queue_count those that can be taken, were taken, or
+ * wait for their time, and tr_queue_count_dead the dead letters.
+ * In a turn. Does not wait.
+ */
+size_t tr_queue_count(const tr_self *self, const char *queue);
+size_t tr_queue_count_dead(const tr_self *self, const char *queue);
+/**
+ * Both list items of a queue in the order of their ids, those after `after` ({0}: from the first
+ * on), at most `max`, and return how many: tr_queue_list those of tr_queue_count,
+ * tr_queue_list_dead the dead letters.
+ * In a turn. Does not wait.
+ *
+ * Each call looks at all items of the queue. End the turn with TR_NO_MEMORY.
+ */
+size_t tr_queue_list(tr_self *self, const char *queue, tr_queued after,
+                     const tr_queue_entry **entries, size_t max);
+size_t tr_queue_list_dead(tr_self *self, const char *queue, tr_queued after,
+                          const tr_queue_entry **entries, size_t max);
+
+/**
+ * Pushes as tr_queue_push_after does, but returns the status instead of ending the turn. Writes the
+ * name of the message to *item on TR_OK; NULL: it is not wanted.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_self_try_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
+                                               const tr_type *type, const void *message,
+                                               tr_queued *item);
+/** See tr_queue_push_after. In a turn. Does not wait. */
+tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
+                             const tr_type *type, const void *message);
 /**
  * See tr_queue_take. item NULL: the message is removed, as by tr_queue_receive.
  * In a turn. May wait.
@@ -132,6 +247,12 @@ void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, c
 TR_MUST_CHECK tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *type,
                                            tr_time timeout_ns, const void **message,
                                            tr_queued *item);
+/** See tr_queue_peek. In a turn. Does not wait. */
+TR_MUST_CHECK tr_status tr_self_queue_peek(tr_self *self, const char *queue, const tr_type *type,
+                                           const void **message, tr_queued *item);
+/** See tr_queue_read. In a turn. Does not wait. */
+TR_MUST_CHECK tr_status tr_self_queue_read(tr_self *self, tr_queued item, const tr_type *type,
+                                           const void **message);
 TR_END_C
 
 #include <troupe/detail/queue.h>

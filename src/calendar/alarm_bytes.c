@@ -4,7 +4,9 @@
  *
  *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen,
  *     span (of after and every), failures, retry_at and back_off (if failures > 0),
- *     length and text of the expression (of cron), epoch and offset (of version 2, which is for after only)
+ *     length and text of the expression (of cron),
+ *     epoch and offset (of after, in version 2, which is for after only, and in version 3),
+ *     attempts, first and longest (of version 3)
  *
  * The first three are single bytes. Numbers are LEB128: seven bits in a byte, lowest first. The top bit is set in all
  * bytes but the last, and the last is not 0 unless it is the only one.
@@ -18,9 +20,17 @@
 #include "calendar/alarm_plan.h"
 #include "calendar/cron.h"
 
-enum { VERSION = 1, VERSION_CLOCK = 2, FLAG_AT_MOST_ONCE = 1, NUMBER_BYTES_MAX = 10 };
+enum {
+    VERSION = 1,
+    VERSION_CLOCK = 2,
+    VERSION_RETRY = 3,
+    FLAG_AT_MOST_ONCE = 1,
+    NUMBER_BYTES_MAX = 10
+};
 
+/* A plan has a text, or a span, an epoch and an offset. */
 static_assert(3 + 10 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
+static_assert(3 + 13 * NUMBER_BYTES_MAX <= ALARM_BYTES_MAX, "all plans fit");
 
 static size_t put_number(unsigned char *bytes, uint64_t number)
 {
@@ -39,7 +49,8 @@ static bool has_span(const struct alarm_plan *plan)
 size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[ALARM_BYTES_MAX])
 {
     size_t size = 0;
-    bytes[size++] = plan->epoch ? VERSION_CLOCK : VERSION;
+    bool has_retry = plan->attempts || plan->first || plan->longest;
+    bytes[size++] = has_retry ? VERSION_RETRY : plan->epoch ? VERSION_CLOCK : VERSION;
     bytes[size++] = (unsigned char)plan->kind;
     bytes[size++] = plan->is_at_most_once ? FLAG_AT_MOST_ONCE : 0;
     size += put_number(bytes + size, plan->mark.id);
@@ -59,9 +70,14 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
         memcpy(bytes + size, plan->cron.text, length);
         size += length;
     }
-    if (plan->epoch) {
+    if (plan->epoch || (has_retry && plan->kind == ALARM_AFTER)) {
         size += put_number(bytes + size, plan->epoch);
         size += put_number(bytes + size, (uint64_t)plan->offset);
+    }
+    if (has_retry) {
+        size += put_number(bytes + size, plan->attempts);
+        size += put_number(bytes + size, (uint64_t)plan->first);
+        size += put_number(bytes + size, (uint64_t)plan->longest);
     }
     TR_ASSERT(size <= ALARM_BYTES_MAX);
     return size;
@@ -114,9 +130,10 @@ tr_status tr__alarm_plan_read(const void *bytes, size_t size, struct alarm_plan 
     struct alarm_plan read = {.kind = ALARM_AT};
     if (size < 3 || in.at[0] == 0)
         return TR_BAD_DATA;
-    if (in.at[0] > VERSION_CLOCK)
+    if (in.at[0] > VERSION_RETRY)
         return TR_NOT_SUPPORTED;
-    bool has_clock = in.at[0] == VERSION_CLOCK;
+    bool has_retry = in.at[0] == VERSION_RETRY;
+    bool has_clock = in.at[0] == VERSION_CLOCK || (has_retry && in.at[1] == ALARM_AFTER);
     if (has_clock && in.at[1] != ALARM_AFTER)
         return TR_BAD_DATA;
     if (in.at[1] < ALARM_AT || in.at[1] > ALARM_CRON || in.at[2] > FLAG_AT_MOST_ONCE)
@@ -138,8 +155,14 @@ tr_status tr__alarm_plan_read(const void *bytes, size_t size, struct alarm_plan 
     if (read.kind == ALARM_CRON)
         get_cron(&in, &read.cron);
     if (has_clock) {
-        read.epoch = get_number(&in, 1, UINT64_MAX);
-        read.offset = (tr_time)get_number(&in, 0, UINT64_MAX);
+        read.epoch = get_number(&in, has_retry ? 0 : 1, UINT64_MAX);
+        read.offset = (tr_time)get_number(&in, 0, read.epoch ? UINT64_MAX : 0);
+    }
+    if (has_retry) {
+        read.attempts = (uint32_t)get_number(&in, 0, UINT32_MAX);
+        read.first = get_time(&in, 0, ALARM_BACK_OFF_MAX);
+        read.longest = get_time(&in, 0, ALARM_BACK_OFF_MAX);
+        in.is_bad |= !read.attempts && !read.first && !read.longest;
     }
     if (in.is_bad || in.at != in.end)
         return TR_BAD_DATA;

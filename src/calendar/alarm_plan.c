@@ -223,8 +223,7 @@ enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mar
     return open_next(plan, zone) ? ALARM_WAITS : ALARM_ENDS;
 }
 
-/* Returns first * 2^failures, at most cap, plus up to a quarter by chance. */
-static tr_time back_off_of(const struct alarm_retry *retry, uint32_t failures, struct rng *rng)
+tr_time tr__alarm_back_off(const struct alarm_retry *retry, uint32_t failures, struct rng *rng)
 {
     tr_time cap = retry->cap > 0 ? retry->cap : cap_default;
     tr_time delay = retry->first > 0 ? retry->first : first_default;
@@ -246,7 +245,7 @@ enum alarm_outcome tr__alarm_plan_failed(struct alarm_plan *plan, struct alarm_m
     uint32_t retries = retry->retries > 0 ? retry->retries : RETRIES_DEFAULT;
     if (retry->is_never || plan->failures >= retries)
         return open_next(plan, zone) ? ALARM_GAVE_UP : ALARM_GAVE_UP_ENDS;
-    plan->back_off = back_off_of(retry, plan->failures, rng);
+    plan->back_off = tr__alarm_back_off(retry, plan->failures, rng);
     plan->retry_at = time_clamp(time_clamp(now) + plan->back_off);
     plan->failures++;
     return ALARM_WAITS;

@@ -60,6 +60,10 @@ struct alarm_plan {
     struct cron cron;  /* of ALARM_CRON; otherwise zero */
     uint64_t epoch;    /* of ALARM_AFTER: the epoch of `offset`; 0: unknown */
     tr_time offset;    /* wall clock minus a monotonic clock */
+    /* The policy for retries of this alarm, which the caller merges with others; zeros: it has none. */
+    uint32_t attempts;
+    tr_time first;
+    tr_time longest;
 };
 
 /** What is known about the wall clock. */
@@ -138,6 +142,9 @@ struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now);
  */
 enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mark mark,
                                        const struct zone *zone);
+
+/** Returns the delay after `failures` earlier ones: first * 2^failures, at most cap, plus up to a quarter by chance. */
+tr_time tr__alarm_back_off(const struct alarm_retry *retry, uint32_t failures, struct rng *rng);
 
 /**
  * The handler of this occurrence has failed. The occurrence is retried after first * 2^n, at most cap, plus up to a

@@ -14,17 +14,20 @@
  *     verbs, kv       what a handler can call
  *     why             what tr_actor_why reports
  *     pressure        limits the actors that are awake                           -> setup
- *     queue           queues, and the run handler
+ *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
- *     alarm           alarms of an awake actor; alarm_move: after a clock change
+ *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm
+ *     queue_alarm     items that wait for their time                             -> queue
+ *     items           queues in memory; item_row: their rows in the store
+ *     retry           retry policies
  *     ttl             destroys an actor that nobody uses
  *     events          events of an awake actor
  *     event_next      what a handler can read of its journal
  *     event_load      recovers a state: journal (the rules), event_page, event_read
- *     commit          stores what a part of a turn has changed                   -> events
+ *     commit          stores what a part of a turn has changed                   -> events, queue
  *     sql             tables of an actor                                         -> commit
  *     changed         calls tr_state_changed
- *     work            tells the sleep machine about mail and owed replies
+ *     work            tells the sleep machine about mail, owed replies and items
  *     clock           wakes actors whose alarms are due; hints: which it told    -> host
  *     waker           wakes actors that have items in their queues
  *     retry_backoff   delays the next generation of a key after a failure        -> host, clock
@@ -45,6 +48,7 @@
 
 #include "actor/mail/outbox.h"
 #include "durable/host.h"
+#include "durable/items.h"
 #include "durable/state.h"
 #include "sleep/authority.h"
 #include "store/batch.h"
@@ -55,9 +59,7 @@ struct requests;
 struct store_sql;
 
 /** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
-enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_COUNT };
-
-enum { RUN_QUEUES_MAX = 4 };
+enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_ITEMS, WORK_COUNT };
 
 struct durable_actor {
     struct durable durable; /* must be the first member */
@@ -84,20 +86,13 @@ struct durable_actor {
         *requests;         /* requests with an id; NULL: there was none. See durable/request.h */
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
-    struct list queued;    /* list of struct queue_item */
+    struct queues queues;
     struct list takers;    /* list of struct durable_frame: turns that wait on a queue */
-    uint64_t run_queues[RUN_QUEUES_MAX]; /* hashes of the queues that the run handler takes from */
-    uint32_t run_queue_count;
-    bool takes_any;          /* the run handler takes from more than RUN_QUEUES_MAX queues */
-    bool has_run;            /* the run handler has returned without being aborted */
-    bool has_queue_moved;    /* this generation has pushed or removed an item */
-    uint64_t queue_last;     /* id of the last item that was pushed */
-    uint64_t queue_reserved; /* ids up to this one are used, or reserved for this generation */
-    tr_time alarm_ns;        /* the earliest alarm that the open commit has set, or TR_NEVER */
-    struct durable_ttl {     /* see durable/ttl.h; times of the wall clock */
-        tr_time used_ns;     /* when this generation was used last; 0: not yet */
-        tr_time stored_ns;   /* as stored */
-        tr_time due_ns;      /* when the stored alarm is due; 0: there is none */
+    tr_time alarm_ns;      /* the earliest alarm that the open commit has set, or TR_NEVER */
+    struct durable_ttl {   /* see durable/ttl.h; times of the wall clock */
+        tr_time used_ns;   /* when this generation was used last; 0: not yet */
+        tr_time stored_ns; /* as stored */
+        tr_time due_ns;    /* when the stored alarm is due; 0: there is none */
     } ttl;
     uint64_t alarm_last;  /* id of the last alarm that was set */
     uint64_t commit_last; /* number of the last commit that was submitted */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <troupe/wire.h>
 
-#include "actor/mail/address.h"
 #include "base/assert.h"
 #include "calendar/alarm_bytes.h"
 #include "calendar/alarm_plan.h"
@@ -15,15 +14,14 @@
 #include "durable/clock.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/queue_alarm.h"
+#include "durable/retry.h"
 #include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
-#include "actor/mail/mail.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
-
-static const struct alarm_retry retry = {0};
 
 /* ---- One alarm. ---- */
 
@@ -192,6 +190,10 @@ static bool on_alarm_row(void *context, const struct store_row *row)
     struct loading *loading = context;
     if (tr__ttl_load(loading->actor, row))
         return true;
+    if (strcmp(row->name, QUEUE_ALARM) == 0) {
+        loading->actor->queues.row_ns = row->due_wall_ns;
+        return true;
+    }
     loading->status = alarm_parse(loading, row);
     return loading->status == TR_OK;
 }
@@ -257,18 +259,6 @@ static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor
     return TR_OK;
 }
 
-/* Sends tr_durable_due to the actor itself. As an ordinary message it comes after tr_awake of the next generation. */
-static void alarm_tell_later(struct worker *worker, struct cell *cell,
-                             const struct tr_alarm_given_up *message)
-{
-    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
-    struct envelope *envelope;
-    tr_status status =
-        tr__mail_new(&worker->pool, address, &tr_type_tr_alarm_given_up, message, &envelope);
-    if (status == TR_OK && tr__mail_send_now(worker, cell, envelope) != TR_OK)
-        envelope_give(&worker->pool, envelope);
-}
-
 static void alarm_tell_given_up(struct worker *worker, struct durable_actor *actor,
                                 const struct alarm *alarm, struct alarm_mark mark,
                                 uint32_t failures)
@@ -284,7 +274,7 @@ static void alarm_tell_given_up(struct worker *worker, struct durable_actor *act
     struct tr_alarm_given_up message = {
         .name = alarm->name, .id = mark.id, .occurrence = mark.occurrence, .failures = failures};
     if (handler_of(actor, tr_type_tr_alarm_given_up.name))
-        alarm_tell_later(worker, actor->durable.cell, &message);
+        tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_alarm_given_up, &message);
 }
 
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame)
@@ -292,6 +282,11 @@ void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *fr
     const struct alarm *alarm = alarm_find(actor, frame->alarm);
     if (!alarm || alarm->plan.mark.id != frame->mark.id)
         frame->is_alarm_gone = true;
+}
+
+static tr_retry alarm_policy(const struct alarm_plan *plan)
+{
+    return (tr_retry){plan->attempts, plan->first, plan->longest};
 }
 
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
@@ -305,6 +300,9 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
         return;
     alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
+    const tr_retry own = alarm_policy(&alarm->plan);
+    const struct alarm_retry retry =
+        tr__retry_of(&own, &actor->kind->declared->options.alarm_retry);
     tr_status status = TR_OK;
     switch (tr__alarm_plan_failed(&alarm->plan,
                                   mark,
@@ -389,7 +387,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     const struct tr_durable_due *due = message;
     struct durable_actor *actor = durable_of(self);
     struct worker *worker = self->worker;
-    struct alarm *alarm = due->name ? alarm_find(actor, due->name) : NULL;
+    bool is_queue = due->name && strcmp(due->name, QUEUE_ALARM) == 0;
+    struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
      * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
@@ -399,6 +398,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
     if (may_fire && actor->broken == TR_OK && due->name && strcmp(due->name, TTL_ALARM) == 0)
         return tr__ttl_turn(self, actor);
+    if (is_queue)
+        return tr__queue_alarm_due(self, actor, may_fire && actor->broken == TR_OK);
     if (!alarm || actor->broken != TR_OK || (!may_fire && actor->machine.state != SLEEP_GRACE))
         return tr__durable_skip(self);
     tr_time now = tr_wall_now(self);
@@ -414,6 +415,9 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
+    /* An alarm is no request: it is work of the runtime. */
+    self->frame->counter = COUNTER_INTERNAL;
+    tr__sleep_move(&actor->machine, &self->frame->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
     tr_next next =
         is_due ? alarm_fire(self, verb_turn, state, actor, alarm) : keep_moved(self, actor, alarm);
     next = tr__frame_done(self, actor, next, is_moved);
@@ -474,6 +478,9 @@ static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_
     const struct alarm_clock clock = tr__alarm_clock(actor->kind->host);
     tr__alarm_plan_set_clock(&plan, &clock);
     plan.is_at_most_once = asked->is_at_most_once;
+    plan.first = asked->retry.first_ns;
+    plan.longest = asked->retry.longest_ns;
+    plan.attempts = asked->retry.attempts;
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
         return error.status;
@@ -501,7 +508,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!self || !alarm || !type || !message || !alarm->name || !*alarm->name ||
-        *alarm->name == TTL_RESERVED)
+        *alarm->name == QUEUE_ALARM[0] || !tr__retry_is_valid(&alarm->retry))
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;

@@ -9,6 +9,7 @@
 #include "durable/alarm_move.h"
 #include "durable/hints.h"
 #include "durable/host.h"
+#include "durable/queue_alarm.h"
 #include "durable/retry_backoff.h"
 #include "actor/mail/kind.h"
 
@@ -77,10 +78,11 @@ static int place_compare(const struct store_alarm_place *a, const struct store_a
 
 static void name_late(tr_self *self, const struct store_due *due)
 {
+    bool is_queue = strcmp(due->place.name, QUEUE_ALARM) == 0;
     tr_log_warn(self,
                 "the alarm %s of %s \"%.*s\" is late: its actor is busy or cannot start. Late "
                 "alarms of this kind are retried, with growing delays",
-                due->place.name,
+                is_queue ? "for the queues" : due->place.name,
                 due->kind,
                 due->key.size > 100 ? 100 : (int)due->key.size,
                 (const char *)due->key.data);

@@ -12,6 +12,8 @@
 #include "durable/drive.h"
 #include "durable/events.h"
 #include "durable/overlay.h"
+#include "durable/queue.h"
+#include "durable/queue_alarm.h"
 #include "durable/request.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
@@ -220,11 +222,9 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
     return TR_OK;
 }
 
-tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, bool must)
+static tr_status commit_close(struct worker *worker, struct durable_actor *actor, bool must)
 {
-    tr_status status = actor->broken;
-    if (status != TR_OK)
-        return status; /* an earlier commit is not stored, and the actor is about to restart */
+    tr_status status = TR_OK;
     if (actor->is_destroy_wanted) {
         status = commit_doom(actor);
         must = true;
@@ -281,6 +281,21 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     }
     tr__outbox_release(worker, &actor->outbox);
     return TR_OK;
+}
+
+tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, bool must)
+{
+    tr_status status = actor->broken;
+    if (status != TR_OK)
+        return status; /* an earlier commit is not stored, and the actor is about to restart */
+    bool has_queues = actor->queues.has_changed;
+    if (has_queues)
+        status = tr__queue_alarm_update(actor);
+    if (status == TR_OK)
+        status = commit_close(worker, actor, must);
+    if (status == TR_OK && has_queues)
+        tr__queues_committed(worker, actor);
+    return status;
 }
 
 /* Takes back what the open commit has done. Without `is_kept`, takes back the finished commits too. */

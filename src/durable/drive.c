@@ -42,6 +42,8 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     struct timer_node *wake_timer = &actor->durable.wake_timer;
     tr_time due_ns = actor->due_ns < actor->save_ns ? actor->due_ns : actor->save_ns;
     due_ns = due_ns < actor->look_ns ? due_ns : actor->look_ns;
+    due_ns = due_ns < actor->end.resend_at ? due_ns : actor->end.resend_at;
+    due_ns = due_ns < actor->authority.end.resend_at ? due_ns : actor->authority.end.resend_at;
     /* If the timer is armed for an earlier time, leave it: it is armed again when it fires. */
     if (timer_is_armed(wake_timer) && wake_timer->deadline_ns <= due_ns)
         return;
@@ -49,6 +51,8 @@ void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
     if (due_ns < TR_NEVER)
         tr__wheel_arm(&worker->timers.wake_timers, wake_timer, due_ns);
 }
+
+static void notes_resend(struct worker *worker, struct durable_actor *actor);
 
 void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
 {
@@ -82,28 +86,59 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
     }
+    notes_resend(worker, actor);
     tr__durable_arm(worker, actor);
 }
 
 /* ---- The authority. ---- */
 
-void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
-                             const struct authority_answer *answer)
+static void take_command(struct worker *worker, struct durable_actor *actor,
+                         const struct note *command)
 {
-    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     struct note_receipt receipt;
-    if (answer->has_receipt)
-        tr__note_acknowledge(&actor->end, &answer->receipt);
-    if (!answer->has_command)
-        return;
-    enum note_verdict verdict = tr__note_receive(&actor->end, &answer->command, &receipt);
+    enum note_verdict verdict = tr__note_receive(&actor->end, command, &receipt);
     if (verdict != NOTE_DROP)
         tr__note_acknowledge(&actor->authority.end, &receipt);
     if (verdict != NOTE_TAKE)
         return;
     enum sleep_reason reason =
-        answer->command.kind == NOTE_STOP_DESTROY ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
-    (void)!tr__sleep_stop(&actor->machine, reason, answer->command.grace_ns, worker->loop.now_ns);
+        command->kind == NOTE_STOP_DESTROY ? SLEEP_REASON_DESTROY : SLEEP_REASON_SLEEP;
+    (void)!tr__sleep_stop(&actor->machine, reason, command->grace_ns, worker->loop.now_ns);
+}
+
+void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
+                             const struct authority_answer *answer)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
+    if (answer->has_receipt)
+        tr__note_acknowledge(&actor->end, &answer->receipt);
+    if (answer->has_command)
+        take_command(worker, actor, &answer->command);
+}
+
+/*
+ * Sends again what was not acknowledged in time. In this process a call brings a note and its receipt, so none is lost on
+ * the way.
+ */
+static void notes_resend(struct worker *worker, struct durable_actor *actor)
+{
+    struct note_end *end = &actor->end;
+    struct note_end *other = &actor->authority.end;
+    tr_time now_ns = worker->loop.now_ns;
+    bool sends = note_pending(end) && tr__note_resend(end, now_ns);
+    bool commands = note_pending(other) && tr__note_resend(other, now_ns);
+    for (int i = 0; i < NOTES_MAX && sends && note_pending(end); i++) {
+        struct authority_answer answer = {0};
+        const struct note note = *tr__note_pending_at(end, 0);
+        tr__authority_receive(&actor->authority, &note, now_ns, &answer);
+        tr__durable_take_answer(worker, actor, &answer);
+    }
+    for (int i = 0; i < NOTES_MAX && commands && note_pending(other); i++) {
+        const struct note command = *tr__note_pending_at(other, 0);
+        take_command(worker, actor, &command);
+    }
+    if (sends || commands)
+        tr__durable_drive(worker, actor, false);
 }
 
 static void send_intent(struct worker *worker, struct durable_actor *actor, struct note content)
@@ -267,6 +302,7 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         break;
     case STEP_FIRE_DEADLINE:
         actor->is_deadline_over = true;
+        atom64_fetch_add(&actor->kind->host->timeouts, 1, ATOM_RELAXED);
         break;
     case STEP_WARN:
         log_about(worker,
@@ -308,6 +344,8 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         /* Alarms that became due meanwhile wake the next generation. */
         if (tr__alarms_next(actor) < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, tr__alarms_next(actor));
+        if (actor->queues.row_ns < TR_NEVER)
+            tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         break;
     /* nothing to do: the state was submitted with SERIALIZE, and the run handler is an ordinary turn */
     default:

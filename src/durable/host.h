@@ -55,6 +55,7 @@ struct durable_kind {
     const tr_handler *destroying;
     const tr_handler *changed;
     const tr_handler *run;
+    const tr_handler *given_up; /* of tr_queue_given_up */
     uint32_t version;
     struct kind_shape *shapes; /* see durable/shapes.h */
     size_t shape_count;
@@ -90,6 +91,7 @@ struct durable_host {
     struct store_reader *clients_reader; /* of all clients; NULL: none has read yet */
     struct zones zones;
     uint64_t clock;          /* ref of the clock */
+    atom64 timeouts;         /* graces that have ended by their deadline; read by any thread */
     tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
 

@@ -12,6 +12,7 @@
 #include "durable/keys.h"
 #include "durable/queue.h"
 #include "durable/request.h"
+#include "durable/retry.h"
 #include "durable/retry_backoff.h"
 #include "durable/setup.h"
 #include "durable/shapes.h"
@@ -117,6 +118,13 @@ static const char *kind_fault(const tr_durable_kind *kind)
         !is_option_time(options->grace_ns) || !is_option_time(options->retry_ns) ||
         !is_option_time(options->retry_max_ns))
         return "invalid kind: a time is negative or too long";
+    if (!tr__retry_is_valid(&options->alarm_retry))
+        return "invalid kind: a delay of alarm_retry is negative or too long";
+    for (const tr_queue_options *queue = options->queues; queue && queue->name; queue++) {
+        size_t length = strnlen(queue->name, TR_QUEUE_NAME_MAX + 1);
+        if (!length || length > TR_QUEUE_NAME_MAX || !tr__retry_is_valid(&queue->retry))
+            return "invalid kind: the options of a queue have no name, or a delay that is too long";
+    }
     if ((unsigned)options->durability > TR_SAVE_ON_DEMAND)
         return "invalid kind: unknown durability";
     uint32_t version = options->version ? options->version : 1;
@@ -188,6 +196,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->destroying = kind_find_handler(behavior, &tr_type_tr_destroying);
     kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
     kind->run = kind_find_handler(behavior, &tr_type_tr_run);
+    kind->given_up = kind_find_handler(behavior, &tr_type_tr_queue_given_up);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     kind->ttl_ns = declared->options.ttl_ns;
     kind->answers_ns = declared->options.answers_ns ? declared->options.answers_ns : TR_ANSWERS_NS;

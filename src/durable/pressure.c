@@ -21,7 +21,6 @@
 #include "durable/alarm.h"
 #include "durable/drive.h"
 #include "durable/events.h"
-#include "durable/queue.h"
 #include "durable/setup.h"
 #include "durable/work.h"
 #include "sleep/sleep.h"
@@ -236,11 +235,7 @@ static size_t weight_of(const struct durable_actor *actor)
         const struct alarm *alarm = LIST_OWNER(link, struct alarm, link);
         bytes += sizeof *alarm + alarm->name_size + alarm->bytes_size;
     }
-    LIST_EACH (link, &actor->queued) {
-        const struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        bytes += sizeof *item + item->name_size + item->type_size + item->bytes_size;
-    }
-    return bytes;
+    return bytes + actor->queues.bytes;
 }
 
 void tr__durable_weigh(struct worker *worker, struct durable_actor *actor)

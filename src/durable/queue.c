@@ -9,6 +9,8 @@
 #include "durable/changed.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/item_row.h"
+#include "durable/queue_alarm.h"
 #include "durable/retry_backoff.h"
 #include "durable/turn.h"
 #include "durable/waker.h"
@@ -27,42 +29,8 @@
 static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
 
-/* ---- Items. ---- */
+/* ---- Loading. ---- */
 
-static char *type_of(struct queue_item *item)
-{
-    return item->name + item->name_size;
-}
-
-static char *bytes_of(struct queue_item *item)
-{
-    return item->name + item->name_size + item->type_size;
-}
-
-static struct queue_item *item_new(struct worker *worker, const char *queue, const char *type,
-                                   uint64_t id, size_t bytes_size)
-{
-    size_t name_size = strlen(queue) + 1;
-    size_t type_size = strlen(type) + 1;
-    struct queue_item *item =
-        source_resize(&worker->source, NULL, sizeof *item + name_size + type_size + bytes_size);
-    if (!item)
-        return NULL;
-    *item = (struct queue_item){
-        .id = id, .name_size = name_size, .type_size = type_size, .bytes_size = bytes_size};
-    list_init(&item->link);
-    memcpy(item->name, queue, name_size);
-    memcpy(type_of(item), type, type_size);
-    return item;
-}
-
-static void item_free(struct worker *worker, struct queue_item *item)
-{
-    list_remove(&item->link);
-    source_resize(&worker->source, item, 0);
-}
-
-/* What is stored of an item is the name of its message's type with its NUL, and the packed message. */
 struct loading {
     struct worker *worker;
     struct durable_actor *actor;
@@ -72,38 +40,27 @@ struct loading {
 static bool on_queue_row(void *context, const struct store_row *row)
 {
     struct loading *loading = context;
-    struct durable_actor *actor = loading->actor;
+    struct queues *queues = &loading->actor->queues;
+    struct queue_item *item;
     if (strcmp(row->name, reserved) == 0) {
-        if (row->id > actor->queue_reserved)
-            actor->queue_reserved = row->id;
+        if (row->id > queues->reserved)
+            queues->reserved = row->id;
         return true;
     }
-    const char *type = row->bytes.data;
-    size_t type_size = strnlen(type, row->bytes.size) + 1;
-    if (type_size > row->bytes.size) {
-        loading->status = TR_STORE_CORRUPT;
+    loading->status = tr__item_row_read(loading->worker, queues, row, &item);
+    if (loading->status != TR_OK)
         return false;
-    }
-    size_t size = row->bytes.size - type_size;
-    struct queue_item *item = item_new(loading->worker, row->name, type, row->id, size);
-    if (!item) {
-        loading->status = TR_NO_MEMORY;
-        return false;
-    }
-    memcpy(bytes_of(item), type + type_size, size);
-    /* The store gives queue after queue. Insert each item at the place of its id. */
-    struct list *before = &actor->queued;
-    while (before->previous != &actor->queued &&
-           LIST_OWNER(before->previous, struct queue_item, link)->id > item->id)
-        before = before->previous;
-    list_insert_before(before, &item->link);
-    if (item->id > actor->queue_last)
-        actor->queue_last = item->id;
+    if (item->class != ITEM_DEAD)
+        tr__item_move(queues, item, item->class == ITEM_TIMED ? ITEM_WAITING : ITEM_READY);
+    if (item->id > queues->last)
+        queues->last = item->id;
     return true;
 }
 
-tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
+tr_status tr__queues_load(tr_self *self, struct durable_actor *actor)
 {
+    struct worker *worker = self->worker;
+    struct queues *queues = &actor->queues;
     const struct durable_kind *kind = actor->kind;
     struct loading loading = {.worker = worker, .actor = actor};
     tr_status status = tr__store_list_queue(host_context(kind->host, worker)->reader,
@@ -116,26 +73,80 @@ tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor)
                                             &loading);
     if (status == TR_NOT_FOUND)
         return TR_OK;
-    if (actor->queue_reserved > actor->queue_last)
-        actor->queue_last = actor->queue_reserved;
-    return status == TR_OK ? loading.status : status;
+    if (queues->reserved > queues->last)
+        queues->last = queues->reserved;
+    queues->committed = queues->last;
+    if (status == TR_OK)
+        status = loading.status;
+    if (status != TR_OK)
+        return status;
+    tr_time wall_ns = tr_wall_now(self);
+    tr__items_follow(queues, wall_ns);
+    (void)tr__queues_pass(actor, wall_ns);
+    /* A failed turn or a changed clock has left an alarm that is not right any more. */
+    if (queues->has_retimed || tr__queue_alarm_is_old(actor, wall_ns))
+        tr_tell(self, tr_me(self), tr_durable_due, .name = QUEUE_ALARM);
+    return TR_OK;
 }
 
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor)
 {
-    LIST_EACH (link, &actor->queued)
-        item_free(worker, LIST_OWNER(link, struct queue_item, link));
-    actor->queue_last = 0;
-    actor->queue_reserved = 0;
+    tr__items_deinit(worker, &actor->queues);
 }
 
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self)
 {
-    LIST_EACH (link, &actor->queued) {
-        struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (item->taker == self)
+    LIST_EACH (link, &actor->queues.taken) {
+        struct queue_item *item = LIST_OWNER(link, struct queue_item, taken);
+        if (item->taker != self)
+            continue;
+        item->taker = NULL;
+        tr__item_move(&actor->queues, item, ITEM_READY);
+    }
+}
+
+/* ---- Changes of items. ---- */
+
+void tr__queue_note(struct durable_actor *actor, struct queue_item *item)
+{
+    actor->queues.has_changed = true;
+    if (!list_is_empty(&item->changed))
+        return;
+    item->stored_class = item->class;
+    item->stored_attempts = item->attempts;
+    list_push_last(&actor->queues.changed, &item->changed);
+}
+
+tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item)
+{
+    struct store_batch *batch = tr__commit_batch(actor);
+    tr_status status = batch ? tr__item_row_remove(batch, item, item->class) : TR_NO_MEMORY;
+    if (status != TR_OK)
+        return status;
+    tr__queue_note(actor, item);
+    tr__items_remove(&actor->queues, item);
+    item->is_removed = true; /* it is kept until the commit ends, because that may fail */
+    return TR_OK;
+}
+
+void tr__queues_committed(struct worker *worker, struct durable_actor *actor)
+{
+    struct queues *queues = &actor->queues;
+    struct list *link;
+    bool has_removed = false;
+    queues->has_changed = false;
+    queues->has_moved |= queues->committed < queues->last || !list_is_empty(&queues->changed);
+    queues->committed = queues->last;
+    while ((link = list_pop_first(&queues->changed))) {
+        struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
+        has_removed |= item->is_removed;
+        if (item->is_removed)
+            tr__item_free(worker, item);
+        else if (item->place != ITEM_TAKEN)
             item->taker = NULL;
     }
+    if (has_removed)
+        tr__backoff_done(actor);
 }
 
 /* ---- Waiting. ---- */
@@ -152,20 +163,29 @@ void tr__queues_abort(struct durable_actor *actor)
     takers_wake(actor, TR_ABORTED);
 }
 
-static struct queue_item *first_of(const struct durable_actor *actor, const char *queue)
+void tr__queues_wake(struct durable_actor *actor)
 {
-    LIST_EACH (link, &actor->queued) {
-        struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (!item->taker && strcmp(item->name, queue) == 0)
-            return item;
-    }
-    return NULL;
+    takers_wake(actor, TR_OK);
+}
+
+/* Returns when the first of the waiting items can be taken, on the monotonic clock, or `deadline_ns` if that is before. */
+static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_time deadline_ns)
+{
+    const struct queue_item *first = heap_first(&actor->queues.waiting);
+    if (!first)
+        return deadline_ns;
+    tr_time now_ns = tr_now(self);
+    tr_time delay_ns = first->due_ns - tr_wall_now(self);
+    if (delay_ns < 0)
+        delay_ns = 0;
+    return delay_ns < deadline_ns - now_ns ? now_ns + delay_ns : deadline_ns;
 }
 
 /* Waits for a change of any queue. While the run handler waits it does not keep the actor awake. */
 static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time deadline_ns)
 {
     struct durable_frame *frame = self->frame;
+    tr__sleep_drop(&actor->machine, &frame->receive, self->worker->loop.now_ns);
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
@@ -173,39 +193,37 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
+        tr_time until_ns = until_next(self, actor, deadline_ns);
         list_push_last(&actor->takers, &frame->taker);
-        status = turn_park_at(self, deadline_ns, NULL);
+        status = turn_park_at(self, until_ns, NULL);
         list_remove(&frame->taker);
+        if (status == TR_TIMEOUT && until_ns < deadline_ns)
+            status = TR_OK; /* an item can be taken now */
     }
     if (frame->is_run && wake_lock_is_raised(&frame->wake_lock))
         tr__sleep_move(&actor->machine, &frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
     return status;
 }
 
-/* ---- The verbs. ---- */
+/* ---- Taking. ---- */
 
-static tr_status remove_item(struct worker *worker, struct durable_actor *actor,
-                             struct queue_item *item)
+struct queue_item *tr__queue_first(tr_self *self, struct durable_actor *actor, const char *queue)
 {
-    struct store_batch *batch = tr__commit_batch(actor);
-    tr_status status = batch ? tr__store_queue_remove(batch, item->name, item->id) : TR_NO_MEMORY;
-    if (status != TR_OK)
-        return status;
-    item_free(worker, item);
-    actor->has_queue_moved = true;
-    tr__backoff_done(actor);
-    return TR_OK;
+    if (actor->queues.waiting.count)
+        (void)tr__queues_pass(actor, tr_wall_now(self));
+    const struct queue *found = tr__items_queue(&actor->queues, queue);
+    return found ? heap_first(&found->ready) : NULL;
 }
 
-static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
-                            const tr_type *type, const void **message, tr_queued *taken)
+tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
+                         const void **message)
 {
     tr_wire_error error;
-    if (strcmp(type_of(item), type->name) != 0)
-        return TR_WRONG_TYPE;
     void *unpacked;
+    if (strcmp(item->type, type->name) != 0)
+        return TR_WRONG_TYPE;
     tr_status status =
-        tr_unpack(type, (tr_bytes){bytes_of(item), item->bytes_size}, &unpacked, &error);
+        tr_unpack(type, (tr_bytes){item_message(item), item->bytes_size}, &unpacked, &error);
     if (status != TR_OK)
         return status;
     size_t size = tr__copy_size(type, unpacked);
@@ -213,17 +231,33 @@ static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct q
     if (copy)
         tr__copy_into(type, unpacked, copy, size);
     tr_message_free(type, unpacked);
-    if (!copy)
-        return TR_NO_MEMORY;
+    *message = copy;
+    return copy ? TR_OK : TR_NO_MEMORY;
+}
+
+static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct queue_item *item,
+                            const tr_type *type, const void **message, tr_queued *taken)
+{
+    const void *copy;
+    struct durable_frame *frame = self->frame;
+    tr_status status = tr__queue_copy(self, item, type, &copy);
+    if (status != TR_OK)
+        return status;
     if (taken) {
         taken->id = item->id;
         item->taker = self;
+        tr__item_move(&actor->queues, item, ITEM_TAKEN);
     } else {
-        status = remove_item(self->worker, actor, item);
+        status = tr__queue_remove(actor, item);
     }
-    if (status == TR_OK)
-        *message = copy;
-    return status;
+    if (status != TR_OK)
+        return status;
+    *message = copy;
+    frame->receive.what = item->queue->name;
+    if (!wake_lock_is_raised(&frame->receive))
+        (void)!tr__sleep_raise(
+            &actor->machine, &frame->receive, COUNTER_INTERNAL, self->worker->loop.now_ns);
+    return TR_OK;
 }
 
 tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *type,
@@ -238,7 +272,7 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
     if (!self->frame)
         return TR_NOT_IN_A_TURN;
     if (self->frame->is_run)
-        tr__run_takes(actor, queue);
+        tr__run_takes(self->worker, actor, queue);
     tr_time now_ns = tr_now(self);
     tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
     for (;;) {
@@ -246,7 +280,7 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
             return TR_CANCELLED;
         if (actor->is_aborted)
             return TR_ABORTED;
-        struct queue_item *first = first_of(actor, queue);
+        struct queue_item *first = tr__queue_first(self, actor, queue);
         if (first)
             return queue_give(self, actor, first, type, message, item);
         tr_status status = queue_wait(self, actor, deadline_ns);
@@ -255,56 +289,92 @@ tr_status tr_self_queue_take(tr_self *self, const char *queue, const tr_type *ty
     }
 }
 
+tr_status tr_abort_wait(tr_self *self, tr_time timeout_ns)
+{
+    TURN_VERB(self);
+    struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!self || timeout_ns < 0)
+        return TR_INVALID_ARGUMENT;
+    if (!actor)
+        return TR_NOT_SUPPORTED;
+    if (!self->frame)
+        return TR_NOT_IN_A_TURN;
+    tr_time now_ns = tr_now(self);
+    tr_time deadline_ns = timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
+    for (tr_status status = TR_OK; status == TR_OK;) {
+        if (self->is_cancelled)
+            return TR_CANCELLED;
+        status = actor->is_aborted ? TR_ABORTED : queue_wait(self, actor, deadline_ns);
+        if (status != TR_OK)
+            return status;
+    }
+    return TR_ABORTED;
+}
+
 bool tr_queue_done(tr_self *self, tr_queued done)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
     if (!actor || !self->frame || self->is_cancelled)
         return false;
-    LIST_EACH (link, &actor->queued) {
-        struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (item->id != done.id)
-            continue;
-        tr_status status = remove_item(self->worker, actor, item);
-        if (status != TR_OK)
-            tr_crash(self, status, "tr_queue_done: %s", tr_status_text(status));
-        return true;
-    }
-    return false;
+    struct queue_item *item = tr__items_find(&actor->queues, done.id);
+    if (!item || item->class == ITEM_DEAD)
+        return false;
+    tr_status status = tr__queue_remove(actor, item);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_queue_done: %s", tr_status_text(status));
+    return true;
 }
 
-size_t tr_queue_count(const tr_self *self, const char *queue)
-{
-    TURN_VERB(self);
-    const struct durable_actor *actor = self ? durable_of(self) : NULL;
-    size_t count = 0;
-    if (!actor || !queue)
-        return 0;
-    LIST_EACH (link, &actor->queued)
-        count += strcmp(LIST_OWNER(link, struct queue_item, link)->name, queue) == 0;
-    return count;
-}
+/* ---- Pushing. ---- */
 
 /* Reserves more ids if the reserved ones are used up. */
 static tr_status ids_reserve(struct durable_actor *actor)
 {
-    if (actor->queue_last < actor->queue_reserved)
+    struct queues *queues = &actor->queues;
+    if (queues->last < queues->reserved)
         return TR_OK;
-    uint64_t more = actor->queue_last + PUT_BY;
+    uint64_t more = queues->last + PUT_BY;
     struct store_batch *batch = tr__commit_batch(actor);
     tr_status status = batch ? TR_OK : TR_NO_MEMORY;
-    if (status == TR_OK && actor->queue_reserved)
-        status = tr__store_queue_remove(batch, reserved, actor->queue_reserved);
+    if (status == TR_OK && queues->reserved)
+        status = tr__store_queue_remove(batch, reserved, queues->reserved);
     if (status == TR_OK)
         status = tr__store_queue_push(batch, reserved, more, (tr_bytes){"", 0});
     if (status == TR_OK)
-        actor->queue_reserved = more;
+        queues->reserved = more;
     return status;
 }
 
-static tr_status queue_push(struct worker *worker, struct durable_actor *actor, const char *queue,
-                            const tr_type *type, const void *message)
+/* Adds an item, which is given to the queues on success only. */
+static tr_status item_push(struct worker *worker, struct durable_actor *actor,
+                           struct queue_item *item, tr_time delay_ns, tr_time wall_ns)
 {
+    struct queues *queues = &actor->queues;
+    if (delay_ns > 0) {
+        item->class = ITEM_TIMED;
+        item->due_ns = wall_ns + delay_ns;
+        item->span_ns = delay_ns;
+    }
+    struct store_batch *batch = tr__commit_batch(actor);
+    tr_status status = batch ? tr__items_add(worker, queues, item) : TR_NO_MEMORY;
+    if (status != TR_OK)
+        return status;
+    status = tr__item_row_put(batch, item);
+    if (status != TR_OK) {
+        tr__items_remove(queues, item);
+        return status;
+    }
+    tr__item_move(queues, item, delay_ns > 0 ? ITEM_WAITING : ITEM_READY);
+    queues->last++;
+    queues->has_changed = true;
+    return TR_OK;
+}
+
+static tr_status queue_push(tr_self *self, struct durable_actor *actor, const char *name,
+                            tr_time delay_ns, const tr_type *type, const void *message)
+{
+    struct worker *worker = self->worker;
     tr_wire_error error;
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
@@ -312,37 +382,32 @@ static tr_status queue_push(struct worker *worker, struct durable_actor *actor, 
     size_t type_size = strlen(type->name) + 1;
     if (size + type_size > TR_QUEUE_ITEM_MAX)
         return TR_TOO_LARGE;
+    struct queue *queue = tr__items_queue_make(worker, &actor->queues, name);
+    if (!queue)
+        return TR_NO_MEMORY;
+    if (queue->bytes + TR_QUEUE_ITEM_COST + type_size + size > TR_QUEUE_BYTES_MAX)
+        return TR_LIMIT;
     tr_status status = ids_reserve(actor);
     if (status != TR_OK)
         return status;
-    struct queue_item *item = item_new(worker, queue, type->name, actor->queue_last + 1, size);
-    struct store_batch *batch = item ? tr__commit_batch(actor) : NULL;
-    char *bytes = batch ? tr__store_batch_alloc(batch, type_size + size) : NULL;
-    status = TR_NO_MEMORY;
-    if (bytes) {
-        (void)tr_pack(type, message, bytes_of(item), size, &error);
-        memcpy(bytes, type_of(item), type_size);
-        memcpy(bytes + type_size, bytes_of(item), size);
-        status = tr__store_queue_push(batch, queue, item->id, (tr_bytes){bytes, type_size + size});
-    }
-    if (status != TR_OK) {
-        if (item)
-            item_free(worker, item);
-        return status;
-    }
-    actor->queue_last++;
-    actor->has_queue_moved = true;
-    list_push_last(&actor->queued, &item->link);
-    takers_wake(actor, TR_OK);
-    return TR_OK;
+    struct queue_item *item = tr__item_new(worker, queue, type->name, actor->queues.last + 1, size);
+    if (!item)
+        return TR_NO_MEMORY;
+    (void)tr_pack(type, message, item_message(item), size, &error);
+    status = item_push(worker, actor, item, delay_ns, tr_wall_now(self));
+    if (status != TR_OK)
+        tr__item_free(worker, item);
+    else
+        tr__queues_wake(actor);
+    return status;
 }
 
-tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type *type,
-                                 const void *message)
+tr_status tr_self_try_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
+                                 const tr_type *type, const void *message, tr_queued *item)
 {
     TURN_VERB(self);
     struct durable_actor *actor = self ? durable_of(self) : NULL;
-    if (!self || !queue || !*queue || *queue == reserved[0] || !type || !message)
+    if (!self || !queue || !*queue || *queue == reserved[0] || !type || !message || delay_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (!actor)
         return TR_NOT_SUPPORTED;
@@ -352,18 +417,24 @@ tr_status tr_self_try_queue_push(tr_self *self, const char *queue, const tr_type
         return TR_CANCELLED;
     if (strnlen(queue, TR_QUEUE_NAME_MAX + 1) > TR_QUEUE_NAME_MAX)
         return TR_TOO_LARGE;
-    if (tr_queue_count(self, queue) >= TR_QUEUE_MAX)
+    if (delay_ns > TR_QUEUE_DELAY_MAX)
         return TR_LIMIT;
-    return queue_push(self->worker, actor, queue, type, message);
+    tr_status status = queue_push(self, actor, queue, delay_ns, type, message);
+    if (status == TR_OK && item)
+        item->id = actor->queues.last;
+    return status;
 }
 
-void tr_self_queue_push(tr_self *self, const char *queue, const tr_type *type, const void *message)
+tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
+                             const tr_type *type, const void *message)
 {
     TURN_VERB(self);
+    tr_queued item = {0};
     TR_ASSERT(self); /* without a turn there is nothing to end */
-    tr_status status = tr_self_try_queue_push(self, queue, type, message);
+    tr_status status = tr_self_try_queue_push(self, queue, delay_ns, type, message, &item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));
+    return item;
 }
 
 /* ---- The run handler. ---- */
@@ -380,12 +451,14 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message)
     if (!tr__frame_begin(self, actor, "tr_run", true))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
     self->frame->is_run = true;
+    self->frame->counter = COUNTER_RUN;
     (void)!tr__sleep_raise(
         &actor->machine, &self->frame->wake_lock, COUNTER_RUN, self->worker->loop.now_ns);
     tr_next next = tr__durable_user(self, verb_turn, handler, state, &run);
     next = tr__durable_changed(self, verb_turn, actor, next);
     next = tr__frame_done(self, actor, next, false);
-    actor->has_run = next.code != TR_NEXT_FAILED && !actor->is_aborted && !self->is_cancelled;
+    actor->queues.has_run =
+        next.code != TR_NEXT_FAILED && !actor->is_aborted && !self->is_cancelled;
     tr__frame_end(self, actor);
     tr__durable_drive(self->worker, actor, false);
     return next;

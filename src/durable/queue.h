@@ -1,34 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The queues of an awake actor. Their items are in the store, and in durable_actor.queued while the actor is awake.
+ * The queues of an awake actor. Their items are in the store (durable/item_row.h), and in durable_actor.queues while the
+ * actor is awake (durable/items.h).
+ *
+ *     queue.c          loads, pushes, takes and removes items; the run handler
+ *     queue_alarm.c    items that wait for their time, and the alarm that wakes their actor
+ *     queue_retry.c    failed attempts and dead letters
+ *     queue_list.c     what a handler can look at
  */
 #ifndef DURABLE_QUEUE_H
 #define DURABLE_QUEUE_H
 
 #include "durable/actor.h"
-
-/** The name of a queue that no application can use. Its only item says which ids are reserved. */
-#define QUEUE_IDS "\001"
-
-struct queue_item {
-    /* link in durable_actor.queued, which has the items of all queues in the order of their ids */
-    struct list link;
-    uint64_t id;
-    const struct tr_self *taker; /* the turn that has taken the item; NULL: none */
-    size_t name_size;            /* name of the queue, with its NUL */
-    size_t type_size;
-    size_t bytes_size;
-    char name[]; /* the name of the queue, the name of the message's type, the packed message */
-};
+#include "durable/items.h"
 
 /** Reads all queues of an actor. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
-TR_MUST_CHECK tr_status tr__queues_load(struct worker *worker, struct durable_actor *actor);
+TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
 /** A turn has ended. Makes the items that it took and did not finish available to other turns. */
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
-/** The actor falls asleep. Ends each wait on a queue with TR_ABORTED. */
+/** The actor falls asleep. Ends each wait on a queue, and each tr_abort_wait, with TR_ABORTED. */
 void tr__queues_abort(struct durable_actor *actor);
+/** Wakes the turns that wait on a queue, so that they look again. */
+void tr__queues_wake(struct durable_actor *actor);
+/** The open commit has ended and will be stored: what it has changed cannot be undone any more. */
+void tr__queues_committed(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_runs: calls the run handler of the application. */
 tr_next tr__durable_run(tr_self *self, void *state, const void *message);
+
+/* ---- For the files of queues. ---- */
+
+/** Notes what is stored of an item, before the open commit changes the item for the first time. */
+void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
+/** Removes an item in the open commit. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
+/** Copies the message of an item into memory of the turn. TR_WRONG_TYPE, TR_NO_MEMORY, ... */
+TR_MUST_CHECK tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
+                                       const void **message);
+/** Returns the first item that a turn may take now, or NULL. */
+struct queue_item *tr__queue_first(tr_self *self, struct durable_actor *actor, const char *queue);
 
 #endif

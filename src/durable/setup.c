@@ -55,12 +55,14 @@ static struct durable_actor *actor_new(struct worker *worker, struct cell *cell,
     list_init(&actor->commits);
     list_init(&actor->overlays);
     list_init(&actor->alarms);
-    list_init(&actor->queued);
+    tr__items_init(&actor->queues);
     list_init(&actor->takers);
     actor->alarm_ns = TR_NEVER;
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->look_ns = TR_NEVER;
+    actor->end.resend_at = TR_NEVER;
+    actor->authority.end.resend_at = TR_NEVER;
     actor->key_size = key.size;
     memcpy(actor->key, key.data, key.size);
     actor->key[key.size] = 0;
@@ -79,6 +81,8 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     actor->due_ns = TR_NEVER;
     actor->save_ns = TR_NEVER;
     actor->look_ns = TR_NEVER;
+    actor->end.resend_at = TR_NEVER;
+    actor->authority.end.resend_at = TR_NEVER;
     tr__commit_drop(worker, actor, TR_RESTARTED);
     tr__overlays_drop(worker, actor, UINT64_MAX);
     tr__durable_sql_drop(actor);
@@ -224,7 +228,7 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
 
 /* ---- The set-up. ---- */
 
-static tr_status setup_enter(struct worker *worker, struct durable_actor *actor)
+static tr_status setup_enter(struct durable_actor *actor)
 {
     const struct durable_kind *kind = actor->kind;
     tr_status status = tr__store_enter(
@@ -233,11 +237,9 @@ static tr_status setup_enter(struct worker *worker, struct durable_actor *actor)
         return status;
     struct store_generation at = tr__store_entry_generation(actor->entry);
     struct generation generation = {at.epoch, at.counter};
-    tr_time now_ns = worker->loop.now_ns;
-    struct authority_answer answer;
     tr__note_end_init(&actor->end, actor->durable.cell->identity, generation);
     tr__authority_init(&actor->authority, actor->durable.cell->identity);
-    return tr__authority_begin(&actor->authority, generation, now_ns, &answer);
+    return tr__authority_begin(&actor->authority, generation);
 }
 
 static void machine_init(struct worker *worker, struct durable_actor *actor)
@@ -267,12 +269,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     /* Reset the machine first, because what is left of an earlier start must not ask the actor to sleep. */
     machine_init(worker, actor);
     actor->has_served = false;
-    actor->run_queue_count = 0;
-    actor->takes_any = false;
-    actor->has_run = false;
-    actor->has_queue_moved = false;
     actor->start_ns = worker->loop.now_ns;
-    tr_status status = setup_enter(worker, actor);
+    tr_status status = setup_enter(actor);
     if (status != TR_OK)
         return tr_fail(
             self, status, "the actor cannot be added to the store: %s", tr_status_text(status));
@@ -287,7 +285,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     status = actor->is_new ? TR_OK : tr__alarms_load(self, actor);
     if (status == TR_OK && !actor->is_new)
-        status = tr__queues_load(worker, actor);
+        status = tr__queues_load(self, actor);
     if (status != TR_OK)
         return tr_fail(
             self, status, "the alarms or queues cannot be read: %s", tr_status_text(status));

@@ -14,13 +14,16 @@
 #include "durable/events.h"
 #include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/queue_retry.h"
 #include "durable/request.h"
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
+#include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 #include "actor/mail/refusal.h"
 #include "durable/ttl.h"
+#include "actor/mail/mail.h"
 #include "store/batch.h"
 #include "durable/retry_backoff.h"
 #include "durable/why.h"
@@ -54,8 +57,11 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->is_hook = is_hook;
     frame->hook = 0;
     frame->is_run = false;
+    frame->counter = COUNTER_REQUESTS;
     frame->is_barrier = !is_hook && self->handler->is_barrier;
     list_init(&frame->taker);
+    frame->receive =
+        (struct wake_lock){.what = what, .file = behavior->file, .line = (int)behavior->line};
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
     frame->kept = NULL;
@@ -99,6 +105,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     list_remove(&frame->saver);
     list_remove(&frame->taker);
     tr__queues_return(actor, self);
+    tr__sleep_drop(&actor->machine, &frame->receive, worker->loop.now_ns);
     holds_free(worker, actor, frame);
     if (frame->message)
         tr_message_free(frame->message_type, frame->message);
@@ -129,6 +136,25 @@ static tr_next no_memory(struct tr_self *self)
     return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
 }
 
+void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
+                        const void *message)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
+    struct envelope *envelope;
+    tr_status status = tr__mail_new(&worker->pool, address, type, message, &envelope);
+    if (status == TR_OK && tr__mail_send_now(worker, cell, envelope) != TR_OK)
+        envelope_give(&worker->pool, envelope);
+}
+
+/* The turn has failed, and its commit is taken back: notes the failed attempts of its alarm and its items. */
+static void frame_failed(struct tr_self *self, struct durable_actor *actor)
+{
+    if (self->frame->has_alarm)
+        tr__alarm_failed(self->worker, actor, self->frame);
+    tr__queues_failed(self->worker, actor, self);
+}
+
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must)
 {
     struct worker *worker = self->worker;
@@ -150,8 +176,8 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
     else if (next.code == TR_NEXT_FAILED)
         tr__commit_fail(worker, actor, tr__ask_failed_status(self));
     /* A cancelled turn stores nothing: the actor is about to end or to restart. */
-    if (next.code == TR_NEXT_FAILED && self->frame->has_alarm && !self->is_cancelled)
-        tr__alarm_failed(worker, actor, self->frame);
+    if (next.code == TR_NEXT_FAILED && !self->is_cancelled)
+        frame_failed(self, actor);
     return next;
 }
 
@@ -445,8 +471,8 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
         tr__commit_drop(self->worker, actor, tr__ask_failed_status(self));
     else if (is_running)
         tr__commit_fail(self->worker, actor, tr__ask_failed_status(self));
-    if (is_running && self->frame->has_alarm && !self->is_cancelled)
-        tr__alarm_failed(self->worker, actor, self->frame);
+    if (is_running && !self->is_cancelled)
+        frame_failed(self, actor);
     tr__frame_end(self, actor);
     if (!hook || self->is_cancelled)
         return next;

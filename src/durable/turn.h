@@ -27,10 +27,12 @@ struct durable_frame {
     uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
     /* on_sleep or on_destroy, which the sleep machine counts by itself; or the run handler */
     bool is_hook;
-    enum sleep_reason hook; /* which hook; 0: none */
-    bool is_run;            /* the run handler, which is no request */
-    bool is_barrier;        /* no hook begins before this turn has ended */
-    struct list taker;      /* link in durable_actor.takers, while the turn waits on a queue */
+    enum sleep_reason hook;     /* which hook; 0: none */
+    bool is_run;                /* the run handler, which is no request */
+    enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
+    bool is_barrier;            /* no hook begins before this turn has ended */
+    struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
+    struct wake_lock receive;   /* raised from a take to the next wait on a queue */
     /* The rest is for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];
@@ -69,6 +71,12 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
 /** Runs the turn of a message of the application: a frame around its handler. `verb` as in tr__durable_user. */
 tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                            const tr_handler *handler, void *state, const void *message);
+/**
+ * Sends an actor an ordinary message of the runtime. If a turn has failed, it comes after tr_awake of the next generation.
+ * Without memory it is left out.
+ */
+void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
+                        const void *message);
 /** Handles a message of the application: calls its handler. */
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */

@@ -47,6 +47,25 @@ bool tr_is_aborted(const tr_self *self)
     return actor && actor->is_aborted;
 }
 
+bool tr_deadline_fired(const tr_self *self)
+{
+    TURN_VERB(self);
+    const struct durable_actor *actor = self ? durable_of(self) : NULL;
+    if (!actor || actor->is_deadline_over)
+        return actor;
+    /* A handler that computes keeps its worker from noticing the time, so look at the clock. */
+    const struct sleep_machine *machine = &actor->machine;
+    bool is_grace = machine->state == SLEEP_GRACE || machine->state == SLEEP_DESTROY_GRACE;
+    const tr_platform *platform = self->worker->system->platform;
+    return is_grace && platform->mono_now(platform) >= machine->deadline;
+}
+
+uint64_t tr_durable_timeouts(const tr_system *system)
+{
+    const struct durable_host *host = system ? system->durable.host : NULL;
+    return host ? atom64_load(&host->timeouts, ATOM_RELAXED) : 0;
+}
+
 /* ---- Sleep and end. ---- */
 
 static tr_status verb_check(const tr_self *self)
@@ -204,10 +223,7 @@ void tr_hold_release(tr_hold *handle)
         source_resize(&self->worker->source, hold, 0);
         bool counts = !was_awake && !--frame->lenient && (!frame->is_hook || frame->is_run);
         if (counts)
-            (void)!tr__sleep_raise(&actor->machine,
-                                   &frame->wake_lock,
-                                   frame->is_run ? COUNTER_RUN : COUNTER_REQUESTS,
-                                   now_ns);
+            (void)!tr__sleep_raise(&actor->machine, &frame->wake_lock, frame->counter, now_ns);
         return;
     }
 }

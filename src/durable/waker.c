@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "actor/life/pooled.h"
-#include "durable/queue.h"
+#include "durable/item_row.h"
+#include "durable/items.h"
 #include "durable/state.h"
 #include "store/read.h"
 
@@ -20,38 +21,33 @@ enum {
 
 /* ---- Queues that the run handler takes from. ---- */
 
-static uint64_t hash_of(const struct durable_actor *actor, const char *queue)
+void tr__run_takes(struct worker *worker, struct durable_actor *actor, const char *name)
 {
-    return hash_bytes(actor->kind->host->system->names.key, queue, strlen(queue));
-}
-
-static bool run_takes(const struct durable_actor *actor, uint64_t hash)
-{
-    for (uint32_t i = 0; i < actor->run_queue_count; i++)
-        if (actor->run_queues[i] == hash)
-            return true;
-    return false;
-}
-
-void tr__run_takes(struct durable_actor *actor, const char *queue)
-{
-    uint64_t hash = hash_of(actor, queue);
-    if (actor->takes_any || run_takes(actor, hash))
-        return;
-    if (actor->run_queue_count == RUN_QUEUES_MAX)
-        actor->takes_any = true;
+    struct queues *queues = &actor->queues;
+    struct queue *queue = tr__items_queue_make(worker, queues, name);
+    queues->has_run_taken = true;
+    if (queue)
+        queue->is_run = true;
     else
-        actor->run_queues[actor->run_queue_count++] = hash;
+        queues->takes_any = true;
 }
 
 static bool run_has_work(const struct durable_actor *actor)
 {
+    const struct queues *queues = &actor->queues;
     /* the run handler has returned before it took from a queue, or was not called yet */
-    if (!actor->run_queue_count)
-        return !actor->has_run;
-    LIST_EACH (link, &actor->queued) {
-        const struct queue_item *item = LIST_OWNER(link, struct queue_item, link);
-        if (actor->takes_any || run_takes(actor, hash_of(actor, item->name)))
+    bool takes_all = !queues->has_run_taken || queues->takes_any;
+    if (!queues->has_run_taken && queues->has_run)
+        return false;
+    LIST_EACH (link, &queues->all) {
+        const struct queue *queue = LIST_OWNER(link, struct queue, link);
+        if (queue->ready.count && (takes_all || queue->is_run))
+            return true;
+    }
+    /* A commit that failed has removed these, so they are still in the store. */
+    LIST_EACH (link, &queues->changed) {
+        const struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
+        if (item->is_removed && item->id <= queues->committed && (takes_all || item->queue->is_run))
             return true;
     }
     return false;
@@ -60,14 +56,14 @@ static bool run_has_work(const struct durable_actor *actor)
 enum run_wanted tr__run_wanted(const struct durable_actor *actor)
 {
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
-    if (!actor->kind->run || is_destroyed || list_is_empty(&actor->queued) || !run_has_work(actor))
+    if (!actor->kind->run || is_destroyed || !run_has_work(actor))
         return RUN_NOT_WANTED;
     if (actor->is_creating) /* the first start is taken back, and its items too */
         return RUN_NOT_WANTED;
-    if (actor->has_queue_moved)
+    if (actor->queues.has_moved)
         return RUN_WANTED;
     /* The run handler had its chance and returned. It would return again. */
-    return actor->has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
+    return actor->queues.has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
 }
 
 /* ---- After the store was opened. ---- */
@@ -125,7 +121,7 @@ static tr_next on_page(tr_self *self, struct waker_state *waker)
     if (!is_crowded)
         status = tr__store_list_queued(host_context(host, self->worker)->reader,
                                        waker->place,
-                                       QUEUE_IDS,
+                                       QUEUE_NAMES_FROM,
                                        WAKER_PAGE,
                                        on_queued,
                                        &page);
@@ -170,8 +166,8 @@ tr_status tr__waker_start(struct durable_host *host)
         kind++;
     if (kind == host->kind_count)
         return TR_OK;
-    tr_status status =
-        tr__store_list_queued(host->contexts[0].reader, INT64_MIN, QUEUE_IDS, 1, on_any, &has_any);
+    tr_status status = tr__store_list_queued(
+        host->contexts[0].reader, INT64_MIN, QUEUE_NAMES_FROM, 1, on_any, &has_any);
     if (status == TR_OK && !has_any)
         return TR_OK; /* a store without queues has nothing to wake */
     const struct tr_waker_set set = {.host = (uint64_t)(uintptr_t)host};

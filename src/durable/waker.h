@@ -22,7 +22,7 @@ enum run_wanted {
 };
 
 /** Notes that the run handler takes from this queue. */
-void tr__run_takes(struct durable_actor *actor, const char *queue);
+void tr__run_takes(struct worker *worker, struct durable_actor *actor, const char *queue);
 /** Returns whether the next generation of this actor is wanted. Call after its end, before tr__durable_drop. */
 enum run_wanted tr__run_wanted(const struct durable_actor *actor);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), and stashed messages.
+ * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), stashed messages, and items that
+ * the run handler will take.
  *
- * Each of the three has a counter in the sleep machine and at most one wake lock. A message that arrives does not raise
+ * Each of the four has a counter in the sleep machine and at most one wake lock. A message that arrives does not raise
  * it, so that sending costs the same for every actor. Instead, the actor's cell is read before each decision of the
  * machine.
  *
@@ -16,6 +17,7 @@
 #include "actor/ask/ask.h"
 #include "durable/actor.h"
 #include "durable/drive.h"
+#include "durable/queue_alarm.h"
 #include "sleep/sleep.h"
 #include "actor/mail/mail.h"
 
@@ -114,6 +116,9 @@ void tr__work_look(struct worker *worker, struct durable_actor *actor)
     const struct envelope *stashed = is_sealed ? NULL : ring_first(cell->extra->stash.ring);
     work_tell(worker, actor, WORK_MAIL, COUNTER_MAIL, mail);
     work_tell(worker, actor, WORK_LATERS, COUNTER_LATERS, owed);
+    /* In a grace the waits on queues have ended, and items wait for the next generation. */
+    const char *items = machine->state == SLEEP_STARTED ? tr__queue_pending(actor) : NULL;
+    work_tell(worker, actor, WORK_ITEMS, COUNTER_INTERNAL, items);
     work_tell(worker, actor, WORK_STASH, COUNTER_STASH, stashed ? stashed->type->name : NULL);
     tr_time look_ns = mail || owed ? worker->loop.now_ns + left_ns : TR_NEVER;
     bool is_sooner = look_ns < actor->look_ns;

@@ -108,11 +108,8 @@ static void authority_ended(struct authority *authority, enum sleep_outcome outc
     /* The generation is gone, so no command is sent again. */
     authority->end.acknowledged = authority->end.sent;
     authority->end.resend_at = SLEEP_NEVER;
-    if (outcome == SLEEP_ENDED_DESTROYED)
-        authority->owes_destroy = false;
     answer->has_ended = true;
     answer->outcome = outcome;
-    answer->must_wake = authority->owes_destroy;
 }
 
 void tr__authority_init(struct authority *authority, uint64_t actor)
@@ -121,31 +118,23 @@ void tr__authority_init(struct authority *authority, uint64_t actor)
     tr__note_end_init(&authority->end, actor, (struct generation){0, 0});
 }
 
-tr_status tr__authority_begin(struct authority *authority, struct generation generation,
-                              tr_time now, struct authority_answer *answer)
+tr_status tr__authority_begin(struct authority *authority, struct generation generation)
 {
-    *answer = (struct authority_answer){0};
     if (authority->phase != AUTHORITY_ASLEEP)
         return TR_INVALID_TRANSITION;
     if (generation_compare(generation, authority->end.generation) <= 0)
         return TR_INVALID_ARGUMENT;
     tr__note_end_init(&authority->end, authority->end.actor, generation);
     authority->phase = AUTHORITY_AWAKE;
-    if (authority->owes_destroy)
-        authority_command(authority, AUTHORITY_TO_DESTROY, 0, now, answer);
     return TR_OK;
 }
 
 static void authority_want(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                            tr_time now, struct authority_answer *answer)
 {
-    bool destroys = reason == SLEEP_REASON_DESTROY;
-    if (destroys)
-        authority->owes_destroy = true;
-    enum authority_phase phase = destroys ? AUTHORITY_TO_DESTROY : AUTHORITY_TO_SLEEP;
-    if (authority->phase == AUTHORITY_ASLEEP)
-        answer->must_wake = authority->owes_destroy;
-    else if (authority->phase < phase)
+    enum authority_phase phase =
+        reason == SLEEP_REASON_DESTROY ? AUTHORITY_TO_DESTROY : AUTHORITY_TO_SLEEP;
+    if (authority->phase != AUTHORITY_ASLEEP && authority->phase < phase)
         authority_command(authority, phase, grace_ns, now, answer);
 }
 

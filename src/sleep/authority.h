@@ -134,7 +134,6 @@ enum authority_phase {
 struct authority {
     struct note_end end; /* of the present generation, or the last one */
     enum authority_phase phase;
-    bool owes_destroy; /* a destroy was requested and has not happened yet */
 };
 
 /** What follows from an event at the authority. */
@@ -145,24 +144,22 @@ struct authority_answer {
     struct note command;
     bool has_ended; /* the generation is over, with `outcome`: the next one may begin */
     enum sleep_outcome outcome;
-    bool must_wake; /* a destroy is owed and no generation is awake to do it: begin one */
 };
 
 /** Makes the record of an actor that was never awake. */
 void tr__authority_init(struct authority *authority, uint64_t actor);
 
 /**
- * Begins a generation, which must be newer than all before. If a destroy is owed, sends that command at once, and it
- * waits for the start. TR_INVALID_TRANSITION: a generation is awake. TR_INVALID_ARGUMENT: the generation is not newer.
+ * Begins a generation, which must be newer than all before. TR_INVALID_TRANSITION: a generation is awake.
+ * TR_INVALID_ARGUMENT: the generation is not newer.
  */
 TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
-                                            struct generation generation, tr_time now,
-                                            struct authority_answer *answer);
+                                            struct generation generation);
 
 /**
  * The authority itself wants a stop: for a shutdown, an eviction, or because a destroy was requested. If nothing
- * changes, no command is sent. If no generation is awake, a sleep does nothing, and a destroy is owed and sets
- * must_wake.
+ * changes, or no generation is awake, no command is sent. A destroy that must happen in any case is a mark in the store
+ * before it is a command (tr__store_doom), so no generation owes it to the next.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);

@@ -170,7 +170,7 @@ TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct wa
  */
 void tr__sleep_drop(struct sleep_machine *machine, struct wake_lock *wake_lock, tr_time now);
 
-/** Moves a raised wake lock to another counter, when the run handler begins or ends its wait. For nothing else. */
+/** Moves a raised wake lock to another counter: when the run handler begins or ends its wait, or a turn is for an alarm. */
 void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
                     enum sleep_counter counter, tr_time now);
 

@@ -206,18 +206,19 @@ tr_status tr__store_queue_push(struct store_batch *batch, const char *queue, uin
                                tr_bytes bytes)
 {
     struct store_op op = {.kind = STORE_QUEUE_PUSH, .number = id, .value = bytes};
-    tr_status status = check_name(queue, TR_QUEUE_NAME_MAX, &op.key);
+    tr_status status = check_name(queue, TR_QUEUE_NAME_MAX + STORE_QUEUE_PREFIX_MAX, &op.key);
     if (status)
         return status;
     if (id > STORE_NUMBER_MAX)
         return TR_INVALID_ARGUMENT;
-    return bytes.size > TR_QUEUE_ITEM_MAX ? TR_TOO_LARGE : batch_add(batch, &op);
+    return bytes.size > TR_QUEUE_ITEM_MAX + STORE_QUEUE_FRONT_MAX ? TR_TOO_LARGE
+                                                                  : batch_add(batch, &op);
 }
 
 tr_status tr__store_queue_remove(struct store_batch *batch, const char *queue, uint64_t id)
 {
     struct store_op op = {.kind = STORE_QUEUE_REMOVE, .number = id};
-    tr_status status = check_name(queue, TR_QUEUE_NAME_MAX, &op.key);
+    tr_status status = check_name(queue, TR_QUEUE_NAME_MAX + STORE_QUEUE_PREFIX_MAX, &op.key);
     return status ? status : batch_add(batch, &op);
 }
 

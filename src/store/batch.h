@@ -67,9 +67,13 @@ TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const cha
 TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const char *name);
 TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
 
+/** What a caller may put before the name and the bytes of an item; it does not count. */
+#define STORE_QUEUE_PREFIX_MAX 2
+#define STORE_QUEUE_FRONT_MAX 512
 /**
  * Adds an item to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an existing
- * id is replaced. If a queue gets more than TR_QUEUE_MAX items, the batch fails with TR_LIMIT.
+ * id is replaced. How many items a queue has is limited by the caller, who knows that without
+ * reading.
  */
 TR_MUST_CHECK tr_status tr__store_queue_push(struct store_batch *batch, const char *queue,
                                              uint64_t id, tr_bytes bytes);

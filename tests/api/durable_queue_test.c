@@ -101,6 +101,8 @@ TEST(what_a_failed_commit_pushed_or_received_was_not, "K-05", "K-01")
         ck_assert_int_eq(things_do("a", count, 0), 1); /* that was stored: at most once */
         tr_kit_advance(kit, 2 * TR_MINUTE);            /* the budget of restarts */
         ck_assert_int_eq(things_try("a", take, 1, NULL), TR_FAILED);
+        ck_assert_int_eq(things_do("a", take, 2), TR_TIMEOUT); /* not before a delay */
+        tr_kit_advance(kit, 2 * TR_SECOND);
         ck_assert_int_eq(things_do("a", take, 2), 2);
         ck_assert_int_eq(things_do("a", count, 0), 1);
         ck_assert_int_eq(things_do("a", take, 0), 2); /* at least once */
@@ -139,6 +141,8 @@ TEST(two_takers_never_have_the_same, "K-05", "Z-14")
     }
 }
 
+enum { MANY = 5000 };
+
 static tr_next push_limits(tr_self *self, struct thing_state *state, int64_t n)
 {
     (void)state;
@@ -149,19 +153,37 @@ static tr_next push_limits(tr_self *self, struct thing_state *state, int64_t n)
     memset(name, 'q', sizeof name);
     memset(text, 't', sizeof text - 1);
     name[TR_QUEUE_NAME_MAX + 1] = 0;
-    ck_assert_int_eq(tr_self_try_queue_push(self, name, &tr_type_job, &job), TR_TOO_LARGE);
-    ck_assert_int_eq(tr_self_try_queue_push(self, "", &tr_type_job, &job), TR_INVALID_ARGUMENT);
-    ck_assert_int_eq(tr_self_try_queue_push(self, NULL, &tr_type_job, &job), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(tr_self_try_queue_push(self, name, 0, &tr_type_job, &job, NULL), TR_TOO_LARGE);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "", 0, &tr_type_job, &job, NULL),
+                     TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(tr_self_try_queue_push(self, NULL, 0, &tr_type_job, &job, NULL),
+                     TR_INVALID_ARGUMENT);
     name[TR_QUEUE_NAME_MAX] = 0;
-    ck_assert_int_eq(tr_self_try_queue_push(self, name, &tr_type_job, &job), TR_OK);
-    for (int i = 0; i < TR_QUEUE_MAX; i++)
-        ck_assert_int_eq(tr_self_try_queue_push(self, "jobs", &tr_type_job, &job), TR_OK);
-    ck_assert_int_eq(tr_self_try_queue_push(self, "jobs", &tr_type_job, &job), TR_LIMIT);
-    ck_assert_int_eq(tr_self_try_queue_push(self, "others", &tr_type_job, &job), TR_OK);
+    ck_assert_int_eq(tr_self_try_queue_push(self, name, 0, &tr_type_job, &job, NULL), TR_OK);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "jobs", -1, &tr_type_job, &job, NULL),
+                     TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(
+        tr_self_try_queue_push(self, "jobs", TR_QUEUE_DELAY_MAX + 1, &tr_type_job, &job, NULL),
+        TR_LIMIT);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(tr_self_try_queue_push(self, "jobs", 0, &tr_type_job, &job, NULL), TR_OK);
     job.text = text;
-    ck_assert_int_eq(tr_self_try_queue_push(self, "large", &tr_type_job, &job), TR_TOO_LARGE);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "large", 0, &tr_type_job, &job, NULL),
+                     TR_TOO_LARGE);
     text[TR_QUEUE_ITEM_MAX - 100] = 0;
-    ck_assert_int_eq(tr_self_try_queue_push(self, "large", &tr_type_job, &job), TR_OK);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "large", 0, &tr_type_job, &job, NULL), TR_OK);
+    /* As many as fit by their bytes: as many as the queue had place for when it counted messages, and more. */
+    int count = 0;
+    while (tr_self_try_queue_push(self, "full", 0, &tr_type_job, &job, NULL) == TR_OK)
+        count++;
+    ck_assert_int_ge(count, 1000);
+    ck_assert_int_le(count, TR_QUEUE_BYTES_MAX / (TR_QUEUE_ITEM_MAX - 100));
+    ck_assert_int_eq(tr_self_try_queue_push(self, "full", 0, &tr_type_job, &job, NULL), TR_LIMIT);
+    ck_assert_uint_eq(tr_queue_count(self, "full"), (size_t)count);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "others", 0, &tr_type_job, &job, NULL), TR_OK);
+    const struct job *first;
+    ck_assert_int_eq(tr_queue_receive(self, "full", job, 0, &first), TR_OK);
+    ck_assert_int_eq(tr_self_try_queue_push(self, "full", 0, &tr_type_job, &job, NULL), TR_OK);
     return tr_reply(self, acted, .value = 0);
 }
 
@@ -186,7 +208,7 @@ TEST(queues_have_limits, "K-05")
     things_do("a", push_limits, 0);
     things_do("a", thing_go_to_sleep, 0);
     tr_kit_settle(kit);
-    ck_assert_int_eq(things_do("a", take_large, 0), TR_QUEUE_MAX);
+    ck_assert_int_eq(things_do("a", take_large, 0), MANY);
     things_end();
 }
 

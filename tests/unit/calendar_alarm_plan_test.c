@@ -378,6 +378,9 @@ static void check_same(const struct alarm_plan *a, const struct alarm_plan *b)
     ck_assert_int_eq(a->back_off, b->back_off);
     ck_assert_uint_eq(a->epoch, b->epoch);
     ck_assert_int_eq(a->offset, b->offset);
+    ck_assert_uint_eq(a->attempts, b->attempts);
+    ck_assert_int_eq(a->first, b->first);
+    ck_assert_int_eq(a->longest, b->longest);
     ck_assert_str_eq(a->cron.text, b->cron.text);
     ck_assert_uint_eq(a->cron.minutes, b->cron.minutes);
     ck_assert_uint_eq(a->cron.zone_at, b->cron.zone_at);
@@ -411,6 +414,11 @@ static size_t make_plan(struct alarm_plan *plan, struct rng *rng,
         const struct alarm_clock clock = {.epoch = 1 + rng_below(rng, 1000),
                                           .offset = (tr_time)rng_next(rng)};
         tr__alarm_plan_set_clock(plan, &clock);
+    }
+    if (rng_below(rng, 2)) {
+        plan->attempts = (uint32_t)rng_below(rng, 3) ? 0 : (uint32_t)rng_next(rng);
+        plan->first = rng_below(rng, 3) ? 0 : (tr_time)rng_below(rng, ALARM_BACK_OFF_MAX);
+        plan->longest = rng_below(rng, 3) ? 0 : (tr_time)rng_below(rng, ALARM_BACK_OFF_MAX);
     }
     if (rng_below(rng, 2)) {
         struct alarm_mark mark = tr__alarm_plan_begin(plan, plan->due);
@@ -453,7 +461,7 @@ TEST(damaged_bytes_are_refused, "")
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size + 1, &back), TR_BAD_DATA);
         ck_assert_int_eq(back.due, 77);
         unsigned char version = bytes[0];
-        bytes[0] = 3;
+        bytes[0] = 4;
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size, &back), TR_NOT_SUPPORTED);
         bytes[0] = 0;
         ck_assert_int_eq(tr__alarm_plan_read(bytes, size, &back), TR_BAD_DATA);

@@ -4,8 +4,8 @@
  *
  * A batch is checked before it changes anything: whether its generation is the latest of the row,
  * and whether its events follow the stored ones. So the usual refusals cost the other batches
- * nothing, and no savepoints are needed. A later failure (a page that cannot be trusted, a queue
- * that is full) rolls the whole transaction back. It is then repeated without that batch.
+ * nothing, and no savepoints are needed. A later failure (a page that cannot be trusted, too
+ * many alarms) rolls the whole transaction back. It is then repeated without that batch.
  *
  * What is known about a row is kept with the entry (struct store_known), and every change of the
  * row names the seal that it expects: a change that finds another seal changes nothing, and is
@@ -36,7 +36,6 @@ struct plan {
     const struct store_op *state; /* the last state put; NULL: none */
     uint64_t sequence;            /* number of the last event after the batch */
     size_t alarms_set;
-    size_t items_pushed;
     bool dooms;
     bool destroys;
 };
@@ -114,9 +113,6 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
         case STORE_ALARM_SET:
             plan->alarms_set++;
             break;
-        case STORE_QUEUE_PUSH:
-            plan->items_pushed++;
-            break;
         case STORE_DOOM:
             plan->dooms = true;
             break;
@@ -128,6 +124,7 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
         case STORE_KV_DELETE_RANGE:
         case STORE_ALARM_CLEAR:
         case STORE_ALARM_CLEAR_ALL:
+        case STORE_QUEUE_PUSH:
         case STORE_QUEUE_REMOVE:
         case STORE_EVENT_TRIM:
         case STORE_SNAPSHOT_PUT:
@@ -427,41 +424,21 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     return TR_OK;
 }
 
-static tr_status count_rows(struct work *work, enum link_statement which, tr_bytes queue,
-                            size_t max)
+/* Checks that the actor does not have too many alarms. TR_LIMIT. */
+static tr_status check_limits(struct work *work, const struct plan *plan)
 {
     tr_status status = TR_OK;
-    sqlite3_stmt *statement = tr__link_statement(work->link, which, &status);
+    if (!plan->alarms_set)
+        return TR_OK;
+    sqlite3_stmt *statement = tr__link_statement(work->link, SQL_ALARM_COUNT, &status);
     if (!statement)
         return status;
     tr__link_bind_number(statement, 1, work->known->id);
-    if (which == SQL_QUEUE_COUNT)
-        tr__link_bind_bytes(statement, 2, queue);
     int result = sqlite3_step(statement);
     int64_t count = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     (void)sqlite3_reset(statement);
     status = tr__link_status(result);
-    return status == TR_OK && count > (int64_t)max ? TR_LIMIT : status;
-}
-
-/* Checks that the actor does not have too many alarms or a queue that is too long. TR_LIMIT. */
-static tr_status check_limits(struct work *work, const struct plan *plan)
-{
-    tr_status status = TR_OK;
-    if (plan->alarms_set > 0)
-        status = count_rows(work, SQL_ALARM_COUNT, (tr_bytes){NULL, 0}, TR_ALARMS_MAX);
-    const struct store_op *last = NULL;
-    for (const struct store_op *op = plan->first; op && plan->items_pushed > 0; op = op->next) {
-        if (status || op->kind != STORE_QUEUE_PUSH)
-            continue;
-        /* Most batches push into one queue, which is counted once. */
-        if (last && last->key.size == op->key.size &&
-            memcmp(last->key.data, op->key.data, op->key.size) == 0)
-            continue;
-        last = op;
-        status = count_rows(work, SQL_QUEUE_COUNT, op->key, TR_QUEUE_MAX);
-    }
-    return status;
+    return status == TR_OK && count > TR_ALARMS_MAX ? TR_LIMIT : status;
 }
 
 static tr_status commit_apply(struct work *work, const struct store_batch *batch)

@@ -92,7 +92,6 @@
       "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
     X(QUEUE_REMOVE, "DELETE FROM queue WHERE actor = ?1 AND name = ?2 AND id = ?3")                \
     X(QUEUE_CLEAR_ALL, "DELETE FROM queue WHERE actor = ?1")                                       \
-    X(QUEUE_COUNT, "SELECT count(*) FROM queue WHERE actor = ?1 AND name = ?2")                    \
     X(QUEUE_LIST,                                                                                  \
       "SELECT q.name, q.id, q.seal, q.bytes FROM actor a CROSS JOIN queue q "                      \
       "ON q.actor = a.id WHERE a.name = ?1 AND q.name = ?2 AND q.id >= ?3 "                        \

@@ -2,6 +2,8 @@
 /** Reading many rows: each is checked against its seal and passed to a visitor. */
 #include "store/sqlite/lists.h"
 
+#include "store/batch.h"
+
 #include <assert.h>
 
 static const tr_bytes no_bytes = {NULL, 0};
@@ -92,10 +94,9 @@ struct named {
 static bool visit_named(void *context, const struct store_row *row)
 {
     const struct named *named = context;
-    char text[TR_NAME_MAX + 1];
+    char text[TR_QUEUE_NAME_MAX + STORE_QUEUE_PREFIX_MAX + 1];
     struct store_row shown = *row;
-    static_assert(TR_ALARM_NAME_MAX <= TR_NAME_MAX, "fits");
-    static_assert(TR_QUEUE_NAME_MAX <= TR_NAME_MAX, "fits");
+    static_assert(TR_ALARM_NAME_MAX < sizeof text, "fits");
     if (!text_of(row->key, text, sizeof text))
         return true; /* No store has written this row: it would not have matched its seal. */
     shown.key = no_bytes;

@@ -56,6 +56,8 @@ static tr_next on_add_item(tr_self *self, struct cart_state *cart, const struct 
     tr_alarm_every(self, "bill", TR_HOUR, expire, .number = 2);
     tr_alarm_cron(self, "morning", "0 9 * * *", expire, .number = 3);
     tr_queue_push(self, "mails", mail, .to = "anna");
+    tr_queued later = tr_queue_push_after(self, "mails", TR_HOUR, mail, .to = "bert");
+    tr_queue_cancel(self, later);
     return tr_reply(self, total, .cents = cart->cents);
 }
 
@@ -100,8 +102,16 @@ static tr_next on_run(tr_self *self)
 {
     const struct mail *mail;
     tr_queued item;
+    const tr_queue_entry *dead;
     while (tr_queue_take(self, "mails", mail, TR_HOUR, &mail, &item) == TR_OK)
-        tr_queue_done(self, item);
+        if (!tr_queue_retry(self, item, "no answer") && !tr_queue_give_up(self, item, "no address"))
+            tr_queue_done(self, item);
+    if (tr_queue_peek(self, "mails", mail, &mail, &item) == TR_OK ||
+        tr_queue_read(self, item, mail, &mail) == TR_OK ||
+        tr_abort_wait(self, TR_SECOND) == TR_TIMEOUT)
+        return TR_SAME;
+    if (!tr_deadline_fired(self) && tr_queue_list_dead(self, "mails", item, &dead, 1))
+        tr_queue_put_back(self, dead[0].item);
     if (!tr_is_aborted(self) && tr_queue_count(self, "mails") &&
         tr_queue_receive(self, "mails", mail, TR_SECOND, &mail) == TR_OK)
         tr_log_info(self, "%s", mail->to);
@@ -113,7 +123,9 @@ TR_BEHAVIOR(cart, struct cart_state, TR_ON(tr_created, on_created), TR_ON(tr_awa
             TR_ON(show, on_show, .interleaves = true), TR_ON(flush, on_flush),
             TR_ON(expire, on_expire), TR_ON(tr_run, on_run));
 TR_DURABLE(cart, cart_state, .version = 2, .idle_ns = TR_SECOND,
-           .migrations = TR_MIGRATIONS(cart_1));
+           .migrations = TR_MIGRATIONS(cart_1),
+           .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}),
+           .alarm_retry = {.attempts = 3, .first_ns = TR_SECOND});
 
 static tr_next on_args(tr_self *self)
 {

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The items of an actor's queues, in memory: found by id, first by id, first by time. This is the structure only; what is
+ * stored of it is in durable/queue.c.
+ *
+ * An item is in exactly one of these places:
+ *
+ *     queue.ready       it can be taken; lowest id first
+ *     queues.waiting    it waits for its time; lowest time first
+ *     queues.taken      a turn has it
+ *     none              it is a dead letter
+ *
+ * It is also in the table of ids. Memory for all of these is reserved when an item is added, so that only
+ * tr__items_add can fail.
+ *
+ * Owner only.
+ */
+#ifndef DURABLE_ITEMS_H
+#define DURABLE_ITEMS_H
+
+#include <troupe/limits.h>
+
+#include "actor/cell/worker.h"
+#include "base/list.h"
+
+/** Which row of the store an item has; see durable/item_row.h. */
+enum item_class {
+    ITEM_PLAIN, /* it was pushed without a delay and has not failed */
+    ITEM_TIMED, /* it has a time, which may have come; it may have failed */
+    ITEM_DEAD,
+};
+
+enum item_place { ITEM_NOWHERE, ITEM_READY, ITEM_WAITING, ITEM_TAKEN };
+
+struct queue_item {
+    struct list taken;       /* link in queues.taken */
+    struct list changed;     /* link in queues.changed, if the open commit has changed the item */
+    struct queue_item *next; /* in its bucket */
+    struct queue *queue;
+    uint64_t id;
+    size_t heap_at;
+    enum item_place place;
+    enum item_class class;
+    const struct tr_self *taker; /* the turn that has the item, or had it when it was changed */
+    uint32_t attempts;           /* how many have failed */
+    tr_time due_ns;              /* of ITEM_TIMED: on the wall clock */
+    tr_time span_ns;             /* the delay that led to due_ns */
+    tr_time failed_ns;           /* wall clock; 0: it has not failed */
+    tr_status failure;
+    char *cause; /* NULL: none */
+    /* With `changed`: what the last commit has left. */
+    enum item_class stored_class;
+    uint32_t stored_attempts;
+    bool is_removed; /* by the open commit */
+    bool is_retimed; /* due_ns differs from what is stored */
+    size_t type_size;
+    size_t bytes_size;
+    char type[]; /* the name of the message's type, the packed message */
+};
+
+/** A binary heap: the first item is the one with the lowest key. */
+struct item_heap {
+    struct queue_item **items;
+    size_t count;
+    size_t capacity;
+    bool is_by_time; /* the key is due_ns, then the id; otherwise the id */
+};
+
+struct queue {
+    struct list link; /* link in queues.all */
+    struct item_heap ready;
+    size_t count; /* without dead letters */
+    size_t dead_count;
+    size_t bytes;   /* with dead letters; see TR_QUEUE_BYTES_MAX */
+    size_t overdue; /* items of ITEM_TIMED that do not wait any more */
+    bool is_run;    /* the run handler takes from it */
+    char name[];
+};
+
+/** The queues of an actor. Zeros and tr__items_init make it empty. */
+struct queues {
+    struct list all;
+    struct list taken;
+    struct list changed; /* items that the open commit has changed or removed */
+    struct item_heap waiting;
+    struct queue_item **buckets;
+    size_t bucket_count;
+    size_t count;       /* all items */
+    size_t bytes;       /* memory of all items */
+    uint64_t last;      /* id of the last item that was pushed */
+    uint64_t reserved;  /* ids up to this one are used, or reserved for this generation */
+    uint64_t committed; /* items up to this id were pushed by commits that have ended */
+    tr_time row_ns;     /* when the actor's stored alarm for its queues is due; TR_NEVER: none */
+    bool has_retimed;   /* items have `is_retimed` */
+    bool has_changed;   /* the open commit may have made row_ns outdated */
+    bool has_run;       /* the run handler has returned without being aborted */
+    bool has_run_taken; /* the run handler has taken from a queue */
+    bool takes_any;     /* out of memory: all queues count as those of the run handler */
+    bool has_moved;     /* this generation has stored a change of an item */
+};
+
+void tr__items_init(struct queues *queues);
+/** Frees everything. */
+void tr__items_deinit(struct worker *worker, struct queues *queues);
+
+/** Returns the queue with this name, or NULL. */
+struct queue *tr__items_queue(const struct queues *queues, const char *name);
+/** Returns the queue with this name, which is made if it does not exist. NULL: out of memory. */
+struct queue *tr__items_queue_make(struct worker *worker, struct queues *queues, const char *name);
+
+/** Makes an item in no place. NULL: out of memory. */
+struct queue_item *tr__item_new(struct worker *worker, struct queue *queue, const char *type,
+                                uint64_t id, size_t bytes_size);
+/** Frees an item that is in no place and not in the table. */
+void tr__item_free(struct worker *worker, struct queue_item *item);
+/** Adds an item to the table and its queue's counts, in no place. TR_NO_MEMORY: nothing has changed. */
+TR_MUST_CHECK tr_status tr__items_add(struct worker *worker, struct queues *queues,
+                                      struct queue_item *item);
+/** Undoes tr__items_add. */
+void tr__items_remove(struct queues *queues, struct queue_item *item);
+struct queue_item *tr__items_find(const struct queues *queues, uint64_t id);
+/** Moves an item, also from ITEM_NOWHERE and to it. */
+void tr__item_move(struct queues *queues, struct queue_item *item, enum item_place place);
+/** The wall clock may have been set back: limits how long each item waits to its delay. Notes which must be stored. */
+void tr__items_follow(struct queues *queues, tr_time wall_ns);
+/** Changes the class of an item, and the counts of its queue. */
+void tr__item_set_class(struct queue_item *item, enum item_class class);
+
+static inline char *item_message(struct queue_item *item)
+{
+    return item->type + item->type_size;
+}
+
+/** Returns what an item counts towards TR_QUEUE_BYTES_MAX. */
+static inline size_t item_cost(const struct queue_item *item)
+{
+    return TR_QUEUE_ITEM_COST + item->type_size + item->bytes_size;
+}
+
+static inline struct queue_item *heap_first(const struct item_heap *heap)
+{
+    return heap->count ? heap->items[0] : NULL;
+}
+
+#endif
