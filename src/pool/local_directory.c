@@ -83,7 +83,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
     struct name_claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
-    tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
+    tr_status status = tr__names_reserve(&system->names, path, &claim->shown);
     if (status != TR_OK)
         goto free_claim;
     status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);
@@ -96,7 +96,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
         claim->next->link = &claim->next;
     directory->first = claim;
     directory->count++;
-    tr__names_show(claim->shown);
+    tr__names_show(claim->shown, ref);
     return TR_OK;
 
 remove_shown:
