@@ -254,6 +254,14 @@ typedef struct tr_dead_letter_record {
     tr_ref to;
     tr_status reason;
     tr_time time_ns; /* as tr_now */
+    /*
+     * The paths of both, as they were then. The beginning of a long one is cut: "...". The last part
+     * of the path of an actor that had ended is a number: "/user/$2a.1". Else "nobody", "a client",
+     * or "an actor that has stopped".
+     */
+    char from_path[TR_DEAD_LETTER_PATH_MAX + 1];
+    char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
+    uint64_t size; /* of the message, with everything that it points to, in bytes */
 } tr_dead_letter_record;
 
 TR_BEGIN_C
