@@ -21,7 +21,7 @@
 
 #include <troupe/status.h>
 
-/** Characters of an actor's name. Longer: TR_NAME_INVALID. */
+/** Characters of an actor's name; an escape (name.h) is one. Longer: TR_NAME_INVALID. */
 #define TR_NAME_MAX 128
 /** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
 #define TR_PATH_MAX 1024

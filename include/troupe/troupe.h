@@ -69,6 +69,7 @@
 #include <troupe/group.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
+#include <troupe/name.h>
 #include <troupe/node.h>
 #include <troupe/places.h>
 #include <troupe/platform.h>

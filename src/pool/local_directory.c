@@ -2,6 +2,8 @@
 #include "pool/local_directory.h"
 
 #include <string.h>
+#include <troupe/name.h>
+
 #include "actor/mail/group_address.h"
 
 #include "actor/cell/system.h"
@@ -10,7 +12,7 @@
 /* Checks a path: names of actors, each after a '/'. */
 static tr_status path_check(const char *path)
 {
-    char name[TR_NAME_MAX + 2];
+    char name[TR_NAME_SIZE];
     if (!path || path[0] != '/')
         return TR_NAME_INVALID;
     if (strnlen(path, TR_PATH_MAX + 1) > TR_PATH_MAX)
@@ -18,7 +20,7 @@ static tr_status path_check(const char *path)
     while (*path == '/') {
         path++;
         size_t length = strcspn(path, "/");
-        if (length > TR_NAME_MAX)
+        if (length >= sizeof name)
             return TR_NAME_INVALID;
         memcpy(name, path, length);
         name[length] = '\0';

@@ -74,17 +74,30 @@ void tr__names_deinit(struct names *names)
     }
 }
 
-bool tr__name_is_valid(const char *name)
+bool tr__name_is_plain(const char *name)
 {
     size_t length = 0;
     for (; name[length]; length++) {
-        char c = name[length];
-        bool is_ok = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                     c == '_' || c == '.' || c == '-';
-        if (!is_ok || length == TR_NAME_MAX)
+        if (!name_char_is_plain((unsigned char)name[length]) || length == TR_NAME_MAX)
             return false;
     }
     return length > 0;
+}
+
+bool tr__name_is_valid(const char *name)
+{
+    size_t count = 0;
+    for (; *name; name++, count++) {
+        unsigned char byte;
+        if (count == TR_NAME_MAX)
+            return false;
+        if (name_char_is_plain((unsigned char)*name))
+            continue;
+        if (!name_escape_read(name, &byte))
+            return false;
+        name += 2;
+    }
+    return count > 0;
 }
 
 /* ---- What was removed and is not freed yet. ---- */

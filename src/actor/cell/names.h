@@ -84,7 +84,35 @@ struct names_found {
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key);
 void tr__names_deinit(struct names *names);
 
+/** Whether a byte of a name is not escaped. */
+static inline bool name_char_is_plain(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-';
+}
+
+/** Returns the value of a digit of an escape, -1 for another character. */
+static inline int name_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/** Reads the escape at `at`. Returns false if there is none, or if its byte needs none. */
+static inline bool name_escape_read(const char *at, unsigned char *byte)
+{
+    int high = at[0] == '%' ? name_digit(at[1]) : -1;
+    int low = high >= 0 ? name_digit(at[2]) : -1;
+    if (low < 0)
+        return false;
+    *byte = (unsigned char)(high << 4 | low);
+    return !name_char_is_plain(*byte);
+}
+
 /** Whether a name is 1 to 128 of A-Z a-z 0-9 _ . - */
+bool tr__name_is_plain(const char *name);
+/** As tr__name_is_plain, but the name may have escapes: see troupe/name.h. */
 bool tr__name_is_valid(const char *name);
 
 /**

@@ -12,8 +12,8 @@
 static size_t path_write(char *path, const char *name)
 {
     static const char group[] = "/user/";
-    size_t length = name ? strnlen(name, TR_NAME_MAX + 1) : 0;
-    if (!length || length > TR_NAME_MAX)
+    size_t length = name ? strnlen(name, TR_NAME_SIZE) : 0;
+    if (!length || length >= TR_NAME_SIZE)
         return 0;
     memcpy(path, group, sizeof group - 1);
     memcpy(path + sizeof group - 1, name, length + 1);

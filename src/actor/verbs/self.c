@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <troupe/name.h>
 
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
@@ -384,7 +385,7 @@ tr_ref tr_self_child(tr_self *self, const char *name)
     TURN_VERB(self);
     if (!self || !name || !tr__name_is_valid(name))
         return TR_NOBODY;
-    char path[TR_PATH_MAX + TR_NAME_MAX + 2];
+    char path[TR_PATH_MAX + TR_NAME_SIZE + 1];
     tr__cell_path(self->worker->system, self->cell, path);
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "/%s", name);
