@@ -153,7 +153,8 @@ typedef struct tr_system_options {
      * make a context of a library. Any status but TR_OK ends the start with that status: no turn
      * has run, and everything is stopped again. With handoff_after_ns it is also called on each
      * thread made for that, before its first turn, with the first worker that the thread takes;
-     * then any status but TR_OK keeps that thread from working. With tr_system_run_once the first
+     * then any status but TR_OK keeps that thread from working; it is called again on that thread when
+     * it is needed a second later. With tr_system_run_once the first
      * call calls it and returns the status. A system that stops before it runs does not call it.
      * May be NULL.
      */

@@ -444,6 +444,13 @@ static inline uint32_t cell_generation(const struct cell *cell)
     return (uint32_t)(cell->identity >> 32);
 }
 
+/**
+ * Returns the index of the worker that owns a cell, CELL_FOREIGN or CELL_GROUP_ADDRESS. Any thread.
+ *
+ * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This also
+ * holds for walks over all cells, which use only those of their own worker. A thread that finds
+ * another index uses the door only, and acquires its inbox. cell_is_group_address acquires.
+ */
 static inline uint32_t cell_owner(const struct cell *cell)
 {
     return atom32_load(&cell->door.owner, ATOM_RELAXED);

@@ -516,8 +516,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
      * this worker: the cell belonged to its spawner and then to its parent's worker, while its ref
      * was known already.
      */
-    /* partner: threads that walk over all cells */
-    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE);
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */

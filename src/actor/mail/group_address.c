@@ -201,7 +201,7 @@ static void slot_open(struct cell *cell)
     cell_clear(cell);
     /* With another generation, so that no sender finds capacity in it. */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
-    /* partner: threads that scan all doors */
+    /* partner: cell_is_group_address */
     atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
     atom64_store(&cell->door.ref, cell->identity, ATOM_RELAXED);
 }
