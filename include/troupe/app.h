@@ -46,6 +46,13 @@ typedef struct tr_app {
     uint32_t awake_max TR_ZERO;
     uint64_t awake_bytes_max TR_ZERO;
     size_t stack_bytes TR_ZERO; /* of each turn; see tr_system_options */
+    /**
+     * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
+     * member of tr_app that is not zero replaces the one of the same name here, and a flag replaces
+     * both. exit_when_empty is always set, and names_faults too unless handoff_after_ns is. Signals
+     * and the console need the real platform: another one here is status 1.
+     */
+    tr_system_options system TR_ZERO;
 } tr_app;
 
 /**
@@ -68,7 +75,8 @@ typedef struct tr_app {
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
  *          stored in time
- *     71   a failure reached the root of the tree, and the system was shut down
+ *     71   a failure reached the root of the tree, and the system was shut down: .system.supervision has a `decide` that
+ *          returned TR_ESCALATE for a top-level actor that would be restarted
  *     72   the store of durable actors has failed, and the system was shut down
  *
  * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless

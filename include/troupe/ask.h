@@ -55,7 +55,7 @@
  *     TR_UNHANDLED    it has no handler for this request
  *     TR_MAILBOX_FULL its mailbox is full
  *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn; tr_ask_error has the path
- *     TR_CANCELLED    the asking actor is about to stop or to be restarted
+ *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
  * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the
@@ -131,6 +131,30 @@ typedef struct tr_later {
  * outcome; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
+
+/**
+ * As tr_await_all, for an array of asks of one type, of any length: withdraw_ask asked[8]; ...
+ * tr_await_all_of(self, asked, 8). A `count` of 0 is TR_OK at once.
+ * In a turn. May wait.
+ */
+#define tr_await_all_of(self, asks, count) TR_AWAIT_ALL_OF_(self, asks, count)
+/**
+ * As tr_await_any, for an array of asks of one type: tr_await_any_of(self, &first, asked, 8). To
+ * handle the rest, exchange asked[first] with the last one and wait again with 7.
+ * In a turn. May wait.
+ */
+#define tr_await_any_of(self, index, asks, count) TR_AWAIT_ANY_OF_(self, index, asks, count)
+
+/**
+ * Cancels an ask that has no outcome yet: its outcome is TR_CANCELLED, at once.
+ * In a turn, or client's thread. Does not wait.
+ *
+ * The request is not taken back: the receiver may handle it, and its reply is then a dead letter. A
+ * client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK; TR_NOT_FOUND:
+ * it has its outcome already, which it keeps; TR_INVALID_ARGUMENT: an ask of another turn, or none.
+ * The status may be ignored.
+ */
+#define tr_ask_cancel(from, ask) TR_SPEAKER_(from, ask_cancel)(from, (ask).any)
 
 /**
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
@@ -283,6 +307,8 @@ TR_MUST_CHECK tr_status tr_self_await_all(tr_self *self, const tr_pending *asks,
 TR_MUST_CHECK tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks,
                                           size_t count);
 const tr_error *tr_self_ask_error(tr_self *self, tr_pending ask) TR_NON_NULL;
+/** See tr_ask_cancel. In a turn. Does not wait. */
+tr_status tr_self_ask_cancel(tr_self *self, tr_pending ask);
 /**
  * See tr_sleep. `where` is file and line of the call, a constant; NULL: not known.
  * In a turn. May wait.
@@ -310,6 +336,8 @@ tr_pending tr_client_ask(tr_client *client, tr_ref to, const tr_type *type, cons
                          tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_client_try_await(tr_client *client, tr_pending ask, const void **reply);
 const tr_error *tr_client_ask_error(tr_client *client, tr_pending ask) TR_NON_NULL;
+/** See tr_ask_cancel. Client's thread. Does not wait. */
+tr_status tr_client_ask_cancel(tr_client *client, tr_pending ask);
 
 /** These are the functions of tr_ask_then and tr_try_ask_then. In a turn. Does not wait. */
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,

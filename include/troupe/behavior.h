@@ -110,10 +110,11 @@ TR_MESSAGE(tr_receive_timeout, (i64, idle_ns));
 TR_MESSAGE(tr_args, (list(str), argv));
 /**
  * To subscribers of dead letters: a message was not handled. If the receiver has no handler for it,
- * `behavior` is the name of its behavior, else NULL. `reason` is a tr_status.
+ * `behavior` is the name of its behavior, else NULL. `reason` is a tr_status. The paths and the size
+ * are as in tr_dead_letter_record.
  */
 TR_MESSAGE(tr_dead_letter, (str, type), (ref, from), (ref, to), (i32, reason), (i64, time_ns),
-           (str, behavior));
+           (str, behavior), (str, from_path), (str, to_path), (u64, size));
 
 /* ---- Options; zero is the default of each. ---- */
 

@@ -82,7 +82,7 @@
 #ifndef TROUPE_GROUP_H
 #define TROUPE_GROUP_H
 
-#include <troupe/self.h>
+#include <troupe/ask.h>
 
 /** As the number of members: as many as the system has workers. */
 #define TR_ONE_PER_WORKER (-1)
@@ -161,6 +161,23 @@
 #define tr_group_members(from, group, members, max)                                                \
     TR_SPEAKER_(from, group_members)(from, tr_any(group), members, max)
 
+/**
+ * Asks every member of a group, waits until all have an outcome, and returns how many members there
+ * are:
+ *     total_ask asked[8];
+ *     size_t count = tr_gather(self, ledgers, asked, 8, get_total, .year = 2026);
+ * In a turn. May wait.
+ *
+ * The first `max` members are asked. Each ask is written to `asks`, and tr_try_await of it does not
+ * wait: a member that has stopped, failed or not replied in time is one outcome among the others.
+ * 0: the group has stopped, or the ref is no group. If the turn cannot wait, or is cancelled, the
+ * outcomes say so.
+ */
+#define tr_gather(self, group, asks, max, ...) TR_GATHER_(self, 0, group, asks, max, __VA_ARGS__)
+/** As tr_gather, with a timeout for each ask, as tr_ask_within has. In a turn. May wait. */
+#define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
+    TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__)
+
 /** How to find the key of a message. A table of them ends with zeros. */
 typedef struct tr_route {
     const tr_type *type;
@@ -189,6 +206,9 @@ TR_MUST_CHECK tr_status tr_client_try_spawn_group(tr_client *client, const tr_sp
                                                   const tr_group_args *group, uint64_t *ref_bits);
 /** See tr_group_members. In a turn. Does not wait. */
 size_t tr_self_group_members(tr_self *self, tr_ref group, tr_ref *members, size_t max);
+/** See tr_gather_within. timeout_ns 0: TR_ASK_NS. In a turn. May wait. */
+size_t tr_self_gather(tr_self *self, tr_ref group, const tr_type *type, const void *message,
+                      tr_time timeout_ns, tr_pending *asks, size_t max);
 /** See tr_group_members. Client's thread. Does not wait. */
 size_t tr_client_group_members(tr_client *client, tr_ref group, tr_ref *members, size_t max);
 TR_END_C

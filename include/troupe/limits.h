@@ -21,7 +21,7 @@
 
 #include <troupe/status.h>
 
-/** Characters of an actor's name. Longer: TR_NAME_INVALID. */
+/** Characters of an actor's name; an escape (name.h) is one. Longer: TR_NAME_INVALID. */
 #define TR_NAME_MAX 128
 /** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
 #define TR_PATH_MAX 1024
@@ -158,6 +158,8 @@
 #define TR_SPIN_COMMIT_NS (300 * TR_MICROSECOND)
 /** Dead letters that a system remembers. Older ones are only counted. */
 #define TR_DEAD_LETTERS_MAX 1000
+/** Longest path in the record of a dead letter. The beginning of a longer one is cut. */
+#define TR_DEAD_LETTER_PATH_MAX 127
 /** Subscribers to dead letters at once. One more: TR_LIMIT. */
 #define TR_DEAD_LETTER_SUBSCRIBERS_MAX 16
 /** Lines of the log about dead letters in one second. The next line says how many were left out. */

@@ -234,7 +234,7 @@ typedef enum tr_timer_kind {
  *
  * Ends the turn with TR_INVALID_ARGUMENT (a negative time, a period of 0, an empty key, or one of
  * more than TR_TIMER_KEY_MAX bytes), TR_LIMIT (TR_TIMERS_MAX), TR_STOPPING, TR_TOO_LARGE or
- * TR_NO_MEMORY; tr_self_try_timer returns a status instead.
+ * TR_NO_MEMORY; tr_try_timer_once returns a status instead.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
     TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
@@ -253,6 +253,19 @@ typedef enum tr_timer_kind {
  */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
     TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
+/**
+ * Starts a timer as tr_timer_once does, and returns the status, also TR_CANCELLED, instead of ending
+ * the turn. On TR_OK *timer names a timer without a key, unless `timer` is NULL.
+ * In a turn. Does not wait.
+ */
+#define tr_try_timer_once(self, timer, key, delay_ns, ...)                                         \
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
+/** As tr_timer_fixed_rate, with the result of tr_try_timer_once. In a turn. Does not wait. */
+#define tr_try_timer_fixed_rate(self, timer, key, period_ns, ...)                                  \
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
+/** As tr_timer_fixed_delay, with the result of tr_try_timer_once. In a turn. Does not wait. */
+#define tr_try_timer_fixed_delay(self, timer, key, period_ns, ...)                                 \
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
 
 /**
  * Suspends an actor: it keeps its messages and handles none until tr_resume.
@@ -492,11 +505,7 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource));
  */
 void tr_defer(tr_self *self, void *resource, void (*release)(void *resource));
 
-/**
- * Returns what this actor uses. It is exact for the actor; its tree on other workers may change
- * meanwhile.
- * In a turn. Does not wait.
- */
+/** Returns what this actor uses; exact for the actor, not for its tree. In a turn. Does not wait. */
 tr_usage tr_budget_used(const tr_self *self);
 
 /* ---- Time, random numbers and the log: all come from the platform. ---- */
@@ -505,14 +514,9 @@ tr_usage tr_budget_used(const tr_self *self);
 tr_time tr_now(const tr_self *self);
 /** Returns nanoseconds since 1970 (UTC); may jump. In a turn. Does not wait. */
 tr_time tr_wall_now(const tr_self *self);
-/**
- * Returns 64 random bits, not for secrets; the same for the same seed of the system.
- * In a turn. Does not wait.
- */
+/** Returns 64 random bits, not for secrets; the system's seed decides. In a turn. Does not wait. */
 uint64_t tr_random(tr_self *self);
-/**
- * Writes a line to the log of the system, with the path of this actor. In a turn. Does not wait.
- */
+/** Writes a line to the system's log, with the path of this actor. In a turn. Does not wait. */
 void tr_log(tr_self *self, tr_level level, const char *format, ...) TR_PRINTF(3, 4);
 TR_END_C
 
@@ -565,11 +569,7 @@ tr_status tr_self_unwatch(tr_self *self, tr_ref ref);
 TR_MUST_RETURN tr_next tr_self_become(tr_self *self, const tr_behavior *behavior,
                                       const tr_type *setup_type, const void *setup);
 
-/**
- * Starts a timer, as tr_timer_once, tr_timer_fixed_rate or tr_timer_fixed_delay do, and returns the
- * status instead of ending the turn. key NULL: a timer without a key; *timer names it, unless NULL.
- * In a turn. Does not wait.
- */
+/** See tr_try_timer_once. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind,
                                           tr_time ns, const tr_type *type, const void *message,
                                           tr_timer *timer);

@@ -36,7 +36,10 @@
     X(ASK_CYCLE, -8, "deadlock: a cycle of asks")                                                  \
     X(UNHANDLED, -9, "the receiver has no handler for this message")                               \
     X(NAME_EXISTS, -10, "the name is already in use")                                              \
-    X(NAME_INVALID, -11, "invalid name: use 1 to 128 characters of A-Z a-z 0-9 _ . -")             \
+    X(NAME_INVALID,                                                                                \
+      -11,                                                                                         \
+      "invalid name: use 1 to 128 characters of A-Z a-z 0-9 _ . -; "                               \
+      "tr_name_of makes a name of any key")                                                        \
     X(NOT_FOUND, -12, "not found")                                                                 \
     X(INIT_FAILED, -13, "the set-up failed")                                                       \
     X(STOPPING, -14, "the actor or the system is stopping")                                        \

@@ -79,42 +79,45 @@ typedef enum tr_balance {
 
 /** All zero is the default. What it points to is borrowed until the system is freed. */
 typedef struct tr_system_options {
-    size_t size;          /* need not be set */
-    const char *name;     /* "troupe" */
-    int workers;          /* 0: one per CPU; at most TR_WORKERS_MAX */
-    uint64_t seed;        /* 0: a random one, from the platform */
-    uint32_t actors_max;  /* 0: TR_ACTORS_MAX */
-    tr_time spin_ns;      /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
-    uint32_t io_percent;  /* share of the time for actors with IO while others are ready; 0: 50 */
-    tr_time round_min_ns; /* between two checks of timers and IO; 0: 500 us, with IO 200 us */
-    bool exit_when_empty; /* shuts down when only actors of the pool are left below /user */
-    const tr_platform *platform; /* NULL: the real one */
+    size_t size TR_ZERO;         /* need not be set */
+    const char *name TR_ZERO;    /* "troupe" */
+    int workers TR_ZERO;         /* 0: one per CPU; at most TR_WORKERS_MAX */
+    uint64_t seed TR_ZERO;       /* 0: a random one, from the platform */
+    uint32_t actors_max TR_ZERO; /* 0: TR_ACTORS_MAX */
+    tr_time spin_ns TR_ZERO; /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
+    uint32_t io_percent TR_ZERO; /* share of the time for actors with IO while others are ready; 0: 50 */
+    /* between two checks of timers and IO; 0: 500 us, with IO 200 us */
+    tr_time round_min_ns TR_ZERO;
+    bool exit_when_empty TR_ZERO; /* shuts down when only actors of the pool are left below /user */
+    const tr_platform *platform TR_ZERO; /* NULL: the real one */
     /**
      * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory.
      * Called on any thread. NULL: the platform's. Stacks, threads and buffers always come from the
      * platform.
      */
-    void *(*resize)(void *context, void *memory, size_t size);
+    void *(*resize)(void *context, void *memory, size_t size)TR_ZERO;
     /**
      * Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the
      * platform's.
      */
-    void (*on_log)(void *context, tr_level level, const char *path, const char *text);
-    void *context;                 /* for resize, on_log, on_stall and on_worker_start */
-    uint32_t blocking_threads_max; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
-    const tr_supervision *supervision; /* of top-level actors; NULL: all defaults. Copied. */
+    void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
+    void *context TR_ZERO; /* for resize, on_log, on_stall and on_worker_start */
+    uint32_t blocking_threads_max
+        TR_ZERO; /* helper threads of tr_blocking; 0: TR_BLOCKING_THREADS_MAX */
+    const tr_supervision *supervision
+        TR_ZERO; /* of top-level actors; NULL: all defaults. Copied. */
     /**
      * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten
      * times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
      * TR_OPTION_NS_MAX. The clock counts, whether the handler computes, blocks, or its thread gets
      * no CPU. Not in kits and with tr_system_run_once, which have no thread to notice it.
      */
-    tr_time turn_report_ns;
+    tr_time turn_report_ns TR_ZERO;
     /**
      * Called for each such report, also for those that the log leaves out. It runs on the thread of
      * the system that watches all workers: it must not wait. May be NULL.
      */
-    void (*on_stall)(void *context, const tr_stall *stall);
+    void (*on_stall)(void *context, const tr_stall *stall) TR_ZERO;
     /**
      * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in the code of a handler, set-up
      * or signal handler, also an overflow of its stack, is a failure of that actor with TR_FAULT.
@@ -134,28 +137,30 @@ typedef struct tr_system_options {
      * distinguishable from the application: link libtroupe.so, or libtroupe.a with -fno-lto; else
      * TR_NOT_SUPPORTED.
      */
-    bool traps_faults;
-    tr_time
-        shutdown_timeout_ns; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
-    tr_balance balance;
+    bool traps_faults TR_ZERO;
+    tr_time shutdown_timeout_ns
+        TR_ZERO; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
+    tr_balance balance TR_ZERO;
     /**
      * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends
      * with an element of zeros. NULL: none. See pool.h.
      */
-    const tr_child_spec *pool;
-    const tr_supervision
-        *pool_supervision; /* of actors of the pool; NULL: as `supervision`. Copied. */
+    const tr_child_spec *pool TR_ZERO;
+    const tr_supervision *pool_supervision
+        TR_ZERO; /* of actors of the pool; NULL: as `supervision`. Copied. */
     /**
      * Called for each worker on its thread, before any worker runs its first turn: for example to
      * make a context of a library. Any status but TR_OK ends the start with that status: no turn
      * has run, and everything is stopped again. With handoff_after_ns it is also called on each
      * thread made for that, before its first turn, with the first worker that the thread takes;
-     * then any status but TR_OK keeps that thread from working. With tr_system_run_once the first
+     * then any status but TR_OK keeps that thread from working; it is called again on that thread when
+     * it is needed a second later. With tr_system_run_once the first
      * call calls it and returns the status. A system that stops before it runs does not call it.
      * May be NULL.
      */
-    tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
-    int workers_max; /* for tr_system_set_workers; 0: as `workers`. Each takes some memory. */
+    tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
+    int workers_max
+        TR_ZERO; /* for tr_system_set_workers; 0: as `workers`. Each takes some memory. */
     /**
      * Handoff: if a handler has not returned after this time, and is not inside the runtime,
      * another thread takes over its worker, with the messages, timers, asks and spawns of the
@@ -171,18 +176,18 @@ typedef struct tr_system_options {
      * traps_faults or names_faults, or the kernel has no membarrier (Linux 4.14). See
      * docs/guide/blocking.md.
      */
-    tr_time handoff_after_ns;
-    uint32_t handoff_threads_max; /* threads made for handoff; 0: TR_HANDOFF_THREADS_MAX */
+    tr_time handoff_after_ns TR_ZERO;
+    uint32_t handoff_threads_max TR_ZERO; /* threads made for handoff; 0: TR_HANDOFF_THREADS_MAX */
     /**
      * The kinds of durable actors: .durable = TR_DURABLES(cart, reminder). NULL: none. See
      * durable.h.
      */
-    const struct tr_durables *durable;
+    const struct tr_durables *durable TR_ZERO;
     /**
      * The directory in which durable actors are stored; made if it does not exist. One process at a
      * time can use it. NULL: "<name>.data" in the current directory.
      */
-    const char *store;
+    const char *store TR_ZERO;
     /**
      * How many durable actors may be awake. Each worker has its share, at least one. If there are
      * more, those that have been idle for longest go to sleep at once. An actor that has work
@@ -192,20 +197,20 @@ typedef struct tr_system_options {
      * that are awake may wait for it: the limit is soft. Actors that are falling asleep do not
      * count. 0: no limit.
      */
-    uint32_t awake_max;
+    uint32_t awake_max TR_ZERO;
     /**
      * How much memory durable actors that are awake may have, in bytes, with the rules of
      * awake_max. It counts their states, what they have allocated, alarms and queues,
      * approximately, but not their messages. An actor that is larger than the limit by itself stays
      * awake as long as others would. 0: no limit.
      */
-    uint64_t awake_bytes_max;
+    uint64_t awake_bytes_max TR_ZERO;
     /**
      * Bytes of the stack of each turn, rounded up to pages. Only the pages that a handler touches
      * take memory. 0: TR_STACK_SIZE. Less than that: TR_INVALID_ARGUMENT; more than
      * TR_STACK_LARGEST: TR_LIMIT.
      */
-    size_t stack_bytes;
+    size_t stack_bytes TR_ZERO;
     /**
      * Before a SIGSEGV, SIGBUS or SIGFPE on a worker's thread ends the process, a line on standard
      * error names the signal, the actor and the handler, and for an overflow of the stack also the
@@ -217,7 +222,7 @@ typedef struct tr_system_options {
      * the last one restores what was there before. It has no effect in a library that was built
      * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
-    bool names_faults;
+    bool names_faults TR_ZERO;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; `live` and `queued` are those of now. */
@@ -250,6 +255,14 @@ typedef struct tr_dead_letter_record {
     tr_ref to;
     tr_status reason;
     tr_time time_ns; /* as tr_now */
+    /*
+     * The paths of both, as they were then. The beginning of a long one is cut: "...". The last part
+     * of the path of an actor that had ended is a number: "/user/$2a.1". Else "nobody", "a client",
+     * or "an actor that has stopped".
+     */
+    char from_path[TR_DEAD_LETTER_PATH_MAX + 1];
+    char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
+    uint64_t size; /* of the message, with everything that it points to, in bytes */
 } tr_dead_letter_record;
 
 TR_BEGIN_C

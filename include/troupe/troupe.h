@@ -72,6 +72,7 @@
 #include <troupe/keys.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
+#include <troupe/name.h>
 #include <troupe/net.h>
 #include <troupe/node.h>
 #include <troupe/places.h>

@@ -171,26 +171,40 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
                                                  : EXIT_DONE;
 }
 
+/* Returns the options of the system: those of the app replace those in its `system`. */
+static tr_system_options options_of(const struct runner *runner)
+{
+    const tr_app *app = &runner->app;
+    tr_system_options options = app->system;
+    options.size = sizeof options;
+    options.exit_when_empty = true;
+    options.platform = runner->platform;
+    options.traps_faults |= app->traps_faults;
+    options.names_faults |= !options.handoff_after_ns;
+    options.shutdown_timeout_ns = app->shutdown_timeout_ns;
+    if (app->durable)
+        options.name = app->name;
+#define REPLACE(member)                                                                            \
+    if (app->member)                                                                               \
+    options.member = app->member
+    REPLACE(workers);
+    REPLACE(stack_bytes);
+    REPLACE(context);
+    REPLACE(pool);
+    REPLACE(pool_supervision);
+    REPLACE(on_worker_start);
+    REPLACE(workers_max);
+    REPLACE(durable);
+    REPLACE(store);
+    REPLACE(awake_max);
+    REPLACE(awake_bytes_max);
+#undef REPLACE
+    return options;
+}
+
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
 {
-    const tr_system_options options = {.size = sizeof options,
-                                       .workers = runner->app.workers,
-                                       .exit_when_empty = true,
-                                       .name = runner->app.durable ? runner->app.name : NULL,
-                                       .traps_faults = runner->app.traps_faults,
-                                       .names_faults = true,
-                                       .stack_bytes = runner->app.stack_bytes,
-                                       .platform = runner->platform,
-                                       .context = runner->app.context,
-                                       .pool = runner->app.pool,
-                                       .pool_supervision = runner->app.pool_supervision,
-                                       .on_worker_start = runner->app.on_worker_start,
-                                       .workers_max = runner->app.workers_max,
-                                       .durable = runner->app.durable,
-                                       .store = runner->app.store,
-                                       .awake_max = runner->app.awake_max,
-                                       .awake_bytes_max = runner->app.awake_bytes_max,
-                                       .shutdown_timeout_ns = runner->app.shutdown_timeout_ns};
+    const tr_system_options options = options_of(runner);
     enum exit_status result = EXIT_FAILED;
     tr_status status = tr_system_new(&options, &runner->system);
     if (status != TR_OK)
@@ -261,8 +275,15 @@ static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
           "library";
     if (app && !sized_read(&runner->app, sizeof runner->app, app, size))
         goto complain;
+    why = "its system has another platform; a kit, or tr_system_new, runs a system on that";
+    if (runner->app.system.platform && runner->app.system.platform != runner->platform)
+        goto complain;
     if (!runner->app.name)
         runner->app.name = runner->behavior->name;
+    if (!runner->app.durable && runner->app.system.durable)
+        runner->app.durable = runner->app.system.durable; /* for --store */
+    if (runner->app.shutdown_timeout_ns <= 0)
+        runner->app.shutdown_timeout_ns = runner->app.system.shutdown_timeout_ns;
     if (runner->app.shutdown_timeout_ns <= 0)
         runner->app.shutdown_timeout_ns = TR_SHUTDOWN_TIMEOUT_NS;
     return true;

@@ -76,7 +76,7 @@ void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool
      * Removing the name under the lock ensures that the maker of the next generation finds either the name or the actor
      * in the list.
      */
-    if (cell->name && !cell->name->is_out)
+    if (cell->name && !tr__names_is_out(cell->name))
         tr__names_take_out(&host->system->names, cell->name);
     lock_give(&host->lock);
 }

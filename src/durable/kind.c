@@ -98,7 +98,7 @@ static const char *kind_fault(const tr_durable_kind *kind)
     const char *why;
     if (kind->size != sizeof *kind)
         return "invalid kind: compiled for another version of the library";
-    if (!kind->name || !tr__name_is_valid(kind->name))
+    if (!kind->name || !tr__name_is_plain(kind->name))
         return "invalid kind: no name";
     if (!tr__behavior_is_valid(kind->behavior, &why) || !tr__type_is_valid(kind->state, &why))
         return why;

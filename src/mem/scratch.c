@@ -20,8 +20,14 @@
 enum {
     /* A page: the turns of most actors need less. */
     CHUNK_SIZE_FIRST = 4 * 1024,
-    /* The largest chunk made for small pieces, and the largest that is kept. */
+    /* The largest chunk that is kept, and the largest for the small pieces of most turns. */
     CHUNK_SIZE_MAX = 64 * 1024,
+    /*
+     * The largest chunk for the small pieces of a turn that takes much. The C library gives chunks
+     * of this size back to the system when they are freed.
+     */
+    CHUNK_SIZE_LARGE = 1024 * 1024,
+    TEXT_ALIGNMENT = 8,
 };
 
 struct scratch_chunk {
@@ -56,6 +62,7 @@ static void scratch_use(struct scratch *scratch, struct scratch_chunk *chunk)
 
 static void scratch_push(struct scratch *scratch, struct scratch_chunk *chunk)
 {
+    scratch->used = source_round(scratch->used); /* it may be after a text */
     chunk->older = scratch->newest;
     chunk->begin = scratch->used;
     scratch_use(scratch, chunk);
@@ -88,11 +95,13 @@ static bool scratch_grow(struct scratch *scratch, size_t size)
         return true;
     }
     size_t chunk_size = scratch->chunk_size;
+    if (scratch->bytes > 2 * (size_t)CHUNK_SIZE_MAX)
+        chunk_size = CHUNK_SIZE_LARGE;
     while (chunk_size < CHUNK_SIZE_MAX && chunk_size - sizeof *chunk < size)
         chunk_size *= 2;
     bool is_regular = chunk_size - sizeof *chunk >= size;
     if (!is_regular)
-        chunk_size = sizeof *chunk + size;
+        chunk_size = sizeof *chunk + source_round(size);
     chunk = source_resize(&scratch->source, NULL, chunk_size);
     if (!chunk)
         return false;
@@ -124,12 +133,9 @@ void tr__scratch_deinit(struct scratch *scratch)
     tr__scratch_init(scratch, &source);
 }
 
-void *tr__scratch_alloc(struct scratch *scratch, size_t size)
+/* Returns `size` zeroed bytes at the current position; `rounded` bytes are used. */
+static inline void *scratch_take(struct scratch *scratch, size_t size, size_t rounded)
 {
-    if (size > TR_ALLOC_MAX)
-        return NULL;
-    /* Also for size 0, so that addresses of pieces differ. */
-    size_t rounded = size > 0 ? source_round(size) : SOURCE_ALIGNMENT;
     TR_ASSERT(scratch->used <= scratch->limit);
     if (scratch->limit - scratch->used < rounded && !scratch_grow(scratch, rounded))
         return NULL;
@@ -138,6 +144,24 @@ void *tr__scratch_alloc(struct scratch *scratch, size_t size)
     poison_clear(memory, size);
     memset(memory, 0, size);
     return memory;
+}
+
+void *tr__scratch_alloc(struct scratch *scratch, size_t size)
+{
+    if (size > TR_ALLOC_MAX)
+        return NULL;
+    /* The limit is a multiple of SOURCE_ALIGNMENT, so a rounded position is not above it. */
+    if (scratch->used % SOURCE_ALIGNMENT)
+        scratch->used = source_round(scratch->used);
+    /* Also for size 0, so that addresses of pieces differ. */
+    return scratch_take(scratch, size, size > 0 ? source_round(size) : SOURCE_ALIGNMENT);
+}
+
+char *tr__scratch_text(struct scratch *scratch, size_t size)
+{
+    if (size > TR_ALLOC_MAX)
+        return NULL;
+    return scratch_take(scratch, size, (size + TEXT_ALIGNMENT - 1) & ~(size_t)(TEXT_ALIGNMENT - 1));
 }
 
 void tr__scratch_rewind(struct scratch *scratch, size_t mark)

@@ -44,6 +44,9 @@ void tr__scratch_deinit(struct scratch *scratch);
  */
 void *tr__scratch_alloc(struct scratch *scratch, size_t size);
 
+/** As tr__scratch_alloc, for a text: aligned to 8, so that many short texts take less. */
+char *tr__scratch_text(struct scratch *scratch, size_t size);
+
 /** Frees what was allocated since `mark`. Call tr__scratch_reset instead. */
 void tr__scratch_rewind(struct scratch *scratch, size_t mark);
 

@@ -8,6 +8,9 @@
 #include "os/clock.h"
 
 #include <errno.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,6 +36,13 @@ void *tr__os_resize(void *memory, size_t size)
         return NULL;
     }
     return realloc(memory, size);
+}
+
+void tr__os_memory_trim(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 size_t tr__os_page_size(void)

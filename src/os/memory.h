@@ -17,6 +17,12 @@
  */
 void *tr__os_resize(void *memory, size_t size);
 
+/**
+ * Gives freed memory of the C library's heap back to the system, where the C library can do that.
+ * Takes time in proportion to the heap. Any thread.
+ */
+void tr__os_memory_trim(void);
+
 /** The size of a page: 4,096 on most machines. */
 size_t tr__os_page_size(void);
 

@@ -2,6 +2,8 @@
 #include "pool/local_directory.h"
 
 #include <string.h>
+#include <troupe/name.h>
+
 #include "actor/mail/group_address.h"
 
 #include "actor/cell/system.h"
@@ -10,7 +12,7 @@
 /* Checks a path: names of actors, each after a '/'. */
 static tr_status path_check(const char *path)
 {
-    char name[TR_NAME_MAX + 2];
+    char name[TR_NAME_SIZE];
     if (!path || path[0] != '/')
         return TR_NAME_INVALID;
     if (strnlen(path, TR_PATH_MAX + 1) > TR_PATH_MAX)
@@ -18,7 +20,7 @@ static tr_status path_check(const char *path)
     while (*path == '/') {
         path++;
         size_t length = strcspn(path, "/");
-        if (length > TR_NAME_MAX)
+        if (length >= sizeof name)
             return TR_NAME_INVALID;
         memcpy(name, path, length);
         name[length] = '\0';
@@ -83,7 +85,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
     struct name_claim *claim = source_resize(&system->source, NULL, sizeof *claim);
     if (!claim)
         return TR_NO_MEMORY;
-    tr_status status = tr__names_reserve(&system->names, path, ref, &claim->shown);
+    tr_status status = tr__names_reserve(&system->names, path, &claim->shown);
     if (status != TR_OK)
         goto free_claim;
     status = tr__names_add(&directory->claims, path, (uintptr_t)claim, &claim->own);
@@ -96,7 +98,7 @@ static tr_status name_claim_add(struct local_directory *directory, const char *p
         claim->next->link = &claim->next;
     directory->first = claim;
     directory->count++;
-    tr__names_show(claim->shown);
+    tr__names_show(claim->shown, ref);
     return TR_OK;
 
 remove_shown:

@@ -172,8 +172,9 @@ tr_status tr_system_new_sized(const tr_system_options *caller_options, size_t si
         return status;
     if (options.pool)
         status = tr__pool_start(system, options.pool);
-    if (status == TR_OK && options.durable)
-        status = options.durable->start(system, options.durable, options.store);
+    const struct tr_durables *kinds = options.durable;
+    if (status == TR_OK && kinds)
+        status = kinds->start(system, kinds, options.store);
     if (status != TR_OK) {
         tr__start_barrier_refuse(&system->start_barrier, status);
         tr_system_free(system);

@@ -76,7 +76,7 @@ ATOM_INLINE void door_init(struct door *door)
  */
 ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool is_posted)
 {
-    atom32_store(&door->owner, owner, ATOM_RELEASE); /* partner: threads that scan all doors */
+    atom32_store(&door->owner, owner, ATOM_RELAXED); /* the store of the inbox releases it */
     atom64_store(&door->ref, ref, ATOM_RELAXED);
     atomptr_store(
         &door->inbox, is_posted ? DOOR_POSTED : DOOR_IDLE, ATOM_RELEASE); /* partner: door_push */

@@ -437,9 +437,59 @@ TEST(a_wrong_shutdown_timeout_starts_nothing, "X-03")
     ck_assert_int_eq(pre_starts, 1);
 }
 
-SUITE("app", the_root_gets_what_is_left_of_the_arguments, the_root_has_the_name_of_the_app,
-      wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_no_dead_letter,
-      a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
+/* ---- Every option of the system. ---- */
+
+static int lines;
+static void count_line(void *context, tr_level level, const char *path, const char *text)
+{
+    (void)level;
+    (void)path;
+    ck_assert_ptr_eq(context, seen);
+    if (strstr(text, "fails on purpose"))
+        lines++;
+}
+
+static tr_directive escalate(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_ESCALATE;
+}
+
+static tr_next fail_on_purpose(tr_self *self)
+{
+    return tr_fail(self, TR_BAD_DATA, "fails on purpose");
+}
+TR_BEHAVIOR(escalating_root, void, TR_ON(tr_args, fail_on_purpose),
+            TR_OPTIONS(.restart = TR_TRANSIENT));
+
+TEST(a_failure_that_an_app_escalates_is_status_71, "X-03")
+{
+    const tr_supervision rules = {.decide = escalate};
+    const tr_app app = {
+        .context = seen,
+        .system = {.supervision = &rules, .on_log = count_line, .shutdown_timeout_ns = TR_MINUTE}};
+    lines = 0;
+    ck_assert_int_eq(run(&tr_behavior_escalating_root, &app, 1, (const char *[]){"app"}), 71);
+    ck_assert_int_gt(lines, 0);
+}
+
+TEST(an_option_of_the_app_replaces_that_of_its_system, "X-03")
+{
+    const tr_app app = {.workers = 1, .system = {.workers = -7, .name = "other"}};
+    ck_assert_int_eq(run(&tr_behavior_args_root, &app, 1, (const char *[]){"app"}), 0);
+    const tr_app wrong = {.system = {.workers = -7}};
+    ck_assert_int_eq(run(&tr_behavior_args_root, &wrong, 1, (const char *[]){"app"}), 1);
+    tr_platform other = *tr_platform_real();
+    const tr_app foreign = {.system = {.platform = &other}};
+    ck_assert_int_eq(run(&tr_behavior_args_root, &foreign, 1, (const char *[]){"app"}), 1);
+}
+
+SUITE("app", a_failure_that_an_app_escalates_is_status_71,
+      an_option_of_the_app_replaces_that_of_its_system, the_root_gets_what_is_left_of_the_arguments,
+      the_root_has_the_name_of_the_app, wrong_flags_and_help_start_nothing,
+      arguments_that_nobody_wants_are_no_dead_letter, a_root_that_fails_is_status_1,
+      a_root_that_is_restarted_and_ends_well_is_status_0,
       a_root_that_is_begun_again_gets_its_arguments_again,
       arguments_that_were_not_handled_come_once_and_first,
       a_root_that_fails_ends_the_program_and_its_cause_is_said, a_signal_stops_the_app_in_order,

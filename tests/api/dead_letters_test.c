@@ -38,6 +38,7 @@ static uint64_t reports; /* of all listeners */
 static struct tr_dead_letter last;
 static char last_type[64];
 static char last_behavior[64];
+static char last_paths[300];
 static tr_next on_report(struct listener *listener, const struct tr_dead_letter *message)
 {
     listener->reports++;
@@ -48,6 +49,12 @@ static tr_next on_report(struct listener *listener, const struct tr_dead_letter 
              sizeof last_behavior,
              "%s",
              message->behavior ? message->behavior : "(null)");
+    snprintf(last_paths,
+             sizeof last_paths,
+             "%s > %s, %u",
+             message->from_path,
+             message->to_path,
+             (unsigned)message->size);
     return TR_SAME;
 }
 
@@ -169,6 +176,69 @@ TEST(a_record_says_what_from_whom_to_whom_why_and_when, "M-03")
     tr_kit_free(kit);
 }
 
+TEST(a_record_has_paths_and_the_size, "M-03")
+{
+    tr_dead_letter_record record;
+    deaf_ref deaf;
+    sender_ref sender;
+    sink_ref nameless;
+    char text[300];
+    memset(text, 'x', sizeof text);
+    begin(2);
+    ck_assert_int_eq(tr_try_spawn(client, &deaf, deaf, "deaf"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(client, &sender, sender, "sender"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(client, &nameless, sink, NULL), TR_OK);
+    (void)tr_kit_settle(kit);
+    /* Between two that live: the receiver knows no such message. */
+    ck_assert_int_eq(tr_tell(client, tr_any(deaf), blob, .data = {text, sizeof text}), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_str_eq(record.to_path, "/user/deaf");
+    ck_assert_str_eq(record.from_path, "a client");
+    ck_assert_uint_ge(record.size, sizeof text);
+    ck_assert_uint_le(record.size, sizeof text + sizeof(struct blob) + 8);
+    /* To one that stops: its mail still has its path. */
+    tr_suspend(client, deaf);
+    (void)tr_kit_settle(kit);
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = tr_any(deaf), .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    ck_assert_int_eq(tr_kill(client, deaf), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_str_eq(record.to_path, "/user/deaf");
+    ck_assert_str_eq(record.from_path, "/user/sender");
+    ck_assert_uint_eq(record.size, sizeof(struct note));
+    /* To nobody, and to one that has ended. */
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = TR_NOBODY, .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_str_eq(record.to_path, "nobody");
+    ck_assert_int_eq(tr_tell(client, sender, send_to, .to = tr_any(deaf), .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_int_eq(strncmp(record.to_path, "/user/$", 7), 0);
+    tr_kit_free(kit);
+}
+
+TEST(a_long_path_of_a_dead_letter_keeps_its_end, "M-03")
+{
+    tr_dead_letter_record record;
+    sink_ref sink;
+    char name[TR_NAME_MAX + 1];
+    memset(name, 'n', TR_NAME_MAX);
+    memcpy(name + TR_NAME_MAX - 3, "end", 4);
+    begin(1);
+    ck_assert_int_eq(tr_try_spawn(client, &sink, sink, name), TR_OK);
+    (void)tr_kit_settle(kit);
+    ck_assert_int_eq(tr_tell(client, tr_any(sink), other, .n = 1), TR_OK);
+    (void)tr_kit_settle(kit);
+    tr_system_dead_letters(system_, &record, 1, NULL);
+    ck_assert_uint_eq(strlen(record.to_path), TR_DEAD_LETTER_PATH_MAX);
+    ck_assert_int_eq(strncmp(record.to_path, "...nnn", 6), 0);
+    ck_assert_str_eq(record.to_path + TR_DEAD_LETTER_PATH_MAX - 4, "nend");
+    tr_kit_free(kit);
+}
+
 TEST(what_a_receiver_does_not_know_is_kept_with_both_names, "M-03", "B-02")
 {
     begin(1);
@@ -274,6 +344,8 @@ TEST(a_subscriber_is_told_of_each, "M-03", "MB-11")
         (void)tr_kit_settle(kit);
         ck_assert_uint_eq(reports, 2);
         ck_assert_str_eq(last_behavior, "sink");
+        ck_assert_ptr_nonnull(strstr(last_paths, "a client > /user/$"));
+        ck_assert_ptr_nonnull(strstr(last_paths, ", 8"));
         for (int i = 0; i < 1000; i++)
             tr_tell(client, sink, note, .n = 1);
         (void)tr_kit_settle(kit);
@@ -448,7 +520,8 @@ TEST(all_that_an_actor_leaves_is_there_in_its_order, "M-03", "M-04")
 }
 
 SUITE("dead letters", every_send_of_a_client_gives_a_status, every_send_of_an_actor_gives_a_status,
-      a_record_says_what_from_whom_to_whom_why_and_when,
+      a_record_says_what_from_whom_to_whom_why_and_when, a_record_has_paths_and_the_size,
+      a_long_path_of_a_dead_letter_keeps_its_end,
       what_a_receiver_does_not_know_is_kept_with_both_names,
       what_a_killed_actor_leaves_behind_is_dead_letters, the_last_thousand_are_kept_newest_first,
       a_subscriber_is_told_of_each, a_client_may_subscribe, a_lost_report_is_not_reported,

@@ -161,7 +161,30 @@ TEST(several_block_at_once_and_come_back_in_any_order, "O-05", "WP-11")
     theatre_close(&play.theatre);
 }
 
-SUITE("api relief", others_on_the_worker_go_on_while_a_handler_blocks,
+static _Atomic int starts;
+static tr_status fail_second_start(tr_system *system, int worker, void *context)
+{
+    (void)system, (void)worker, (void)context;
+    return atomic_fetch_add(&starts, 1) == 1 ? TR_LIMIT : TR_OK; /* the first is the worker's own */
+}
+
+/* The only place for a handoff thread was used up by a thread that never worked. */
+TEST(a_handoff_thread_that_could_not_start_tries_again, "O-05")
+{
+    play_on_start = fail_second_start;
+    struct play play = play_open(1);
+    sit_ask asked = sit_down(&play, 0, JUST_REPLY);
+    others_go_on(&play, 1);
+    ck_assert_int_eq(atomic_load(&starts), 3);
+    ck_assert_uint_eq(handoffs(&play), 1);
+    gate_open(0);
+    ck_assert_int_eq(sat_of(&play, asked).status, TR_OK);
+    theatre_close(&play.theatre);
+    play_on_start = NULL;
+}
+
+SUITE("api relief", a_handoff_thread_that_could_not_start_tries_again,
+      others_on_the_worker_go_on_while_a_handler_blocks,
       what_is_for_the_one_that_blocks_waits_in_its_order, verbs_after_the_block_do_what_they_say,
       a_turn_may_fail_or_stop_after_the_block, orders_wait_for_the_one_that_blocks,
       several_block_at_once_and_come_back_in_any_order)

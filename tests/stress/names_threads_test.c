@@ -43,7 +43,7 @@ static void *write_names(void *context)
                 TR_OK);
             continue;
         }
-        uint64_t ref = held[number]->ref;
+        uint64_t ref = atom64_load(&held[number]->shown, ATOM_RELAXED);
         tr__names_remove(&names, held[number]);
         held[number] = NULL;
         atom64_store(&gone[number], ref, ATOM_SEQ_CST);

@@ -250,12 +250,16 @@ static void on_stall(void *context, const tr_stall *stall)
         atomic_fetch_add(stall->is_over ? &heard.ends : &heard.stalls, 1);
 }
 
+/* Called for the worker, and for each handoff thread; NULL: nothing is called. */
+static tr_status (*play_on_start)(tr_system *system, int worker, void *context);
+
 __attribute__((__unused__)) static struct play play_open(uint32_t threads_max)
 {
     struct play play;
     const tr_system_options options = {.size = sizeof options,
                                        .workers = 1,
                                        .on_log = on_log,
+                                       .on_worker_start = play_on_start,
                                        .turn_report_ns = REPORT_NS,
                                        .on_stall = on_stall,
                                        .handoff_after_ns = RELIEF_MS * TR_MILLISECOND,

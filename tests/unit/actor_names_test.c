@@ -77,10 +77,10 @@ TEST(a_reserved_path_is_taken_and_not_found, "L-07")
     struct name *name;
     struct name *second;
     begin();
-    ck_assert_int_eq(tr__names_reserve(&names, "/user/a", 7, &name), TR_OK);
+    ck_assert_int_eq(tr__names_reserve(&names, "/user/a", &name), TR_OK);
     ck_assert_uint_eq(find("/user/a"), 0);
     ck_assert_int_eq(tr__names_add(&names, "/user/a", 8, &second), TR_NAME_EXISTS);
-    tr__names_show(name);
+    tr__names_show(name, 7);
     ck_assert_uint_eq(find("/user/a"), 7);
     tr__names_remove(&names, name);
     tr__names_deinit(&names);
@@ -126,7 +126,8 @@ static unsigned kept(void)
     unsigned count = 0;
     for (int i = 0; i < NAMES_PARTS; i++) {
         count += names.parts[i].fresh_count;
-        for (const struct names_spent *spent = names.parts[i].waiting; spent; spent = spent->next)
+        for (const struct names_spent *spent = names.parts[i].waiting; spent;
+             spent = atomptr_load(&spent->next, ATOM_RELAXED))
             count++;
     }
     return count;

@@ -30,6 +30,12 @@
         (const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }, \
         sizeof((const tr_pending[]){ TR_PP_EACH(TR_ANY_OF_, ~, __VA_ARGS__) }) / sizeof(tr_pending)))
 #endif
+#define TR_ASKS_OF_(asks) \
+    ((void)TR_REQUIRE_(sizeof(*(asks)) == sizeof(tr_pending), "troupe: these are no asks"), &(asks)->any)
+#define TR_AWAIT_ALL_OF_(self, asks, count) \
+    (tr_self_at(self, TR_HERE_), tr_self_await_all(self, TR_ASKS_OF_(asks), count))
+#define TR_AWAIT_ANY_OF_(self, index, asks, count) \
+    (tr_self_at(self, TR_HERE_), tr_self_await_any(self, index, TR_ASKS_OF_(asks), count))
 #define TR_ANY_OF_(c, ask) (ask).any,
 #define TR_LINE_(line) TR_LINE__(line)
 #define TR_LINE__(line) #line

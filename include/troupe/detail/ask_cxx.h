@@ -79,6 +79,14 @@ inline const tr_error *tr_speak_ask_error_(tr_client *from, tr_pending ask)
 {
     return tr_client_ask_error(from, ask);
 }
+inline tr_status tr_speak_ask_cancel_(tr_self *from, tr_pending ask)
+{
+    return tr_self_ask_cancel(from, ask);
+}
+inline tr_status tr_speak_ask_cancel_(tr_client *from, tr_pending ask)
+{
+    return tr_client_ask_cancel(from, ask);
+}
 inline tr_status tr_cxx_try_ask_then_(tr_self *self, const tr_then *then, void *context, tr_ref to,
                                       const void *message, tr_time timeout_ns)
 {

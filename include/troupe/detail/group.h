@@ -10,9 +10,11 @@
 
 #ifdef __cplusplus
 #include <troupe/detail/group_cxx.h>
+#define TR_GATHER_INTO_(asks, m) (&static_cast<m##_ask *>(asks)->any)
 #else
 #define TR_GROUP_ARGS_(members, routes) \
     (&(const tr_group_args){ sizeof(tr_group_args), members, routes })
+#define TR_GATHER_INTO_(asks, m) (&_Generic((asks), m##_ask *: (asks))->any)
 #define TR_SPAWN_GROUP_CALL_(self, args, group) \
     (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(self, args, group))
 #endif
@@ -49,6 +51,13 @@
         TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, -1, &tr_type_##m, \
             TR_MAKE_(m, __VA_ARGS__), NULL), \
         TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
+
+#define TR_GATHER_(self, timeout, group, asks, max, ...) \
+    TR_PP_CALL(TR_GATHER__, self, timeout, group, asks, max, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_GATHER__(self, timeout, group, asks, max, m, ...) \
+    (tr_self_at(self, TR_HERE_), \
+        tr_self_gather(self, TR_TO_(group, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__), timeout, \
+            TR_GATHER_INTO_(asks, m), max))
 
 /* A route is a tuple (TR_ROUTED_BY, message, what). The empty one after the last comma is skipped. */
 #define TR_ROUTES_(a, ...) \

@@ -36,6 +36,10 @@
     TR_PP_CALL(TR_TIMER__, self, key, kind, ns, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 #define TR_TIMER__(self, key, kind, ns, m, ...) \
     tr_self_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_TRY_TIMER_(self, timer, key, kind, ns, ...) \
+    TR_PP_CALL(TR_TRY_TIMER__, self, timer, key, kind, ns, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_TRY_TIMER__(self, timer, key, kind, ns, m, ...) \
+    tr_self_try_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__), timer)
 #define TR_REPLY_(verb, self, ...) \
     TR_PP_CALL(TR_REPLY__, verb, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 #define TR_REPLY__(verb, self, m, ...) \

@@ -179,7 +179,7 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     struct ask *ask;
     struct envelope *answer;
     uint32_t open = 0;
-    if (!self || !asks || !count)
+    if (!self || !asks)
         return TR_INVALID_ARGUMENT;
     for (size_t i = 0; i < count; i++) {
         if (!is_sound(self, asks[i]))
@@ -256,6 +256,20 @@ tr_status tr_self_sleep(tr_self *self, tr_time ns, const char *where)
     tr_time now_ns = clock_bound(&self->worker->clock);
     tr_status status = turn_park_at(self, timer_deadline(now_ns, ns), where);
     return status == TR_TIMEOUT ? TR_OK : status;
+}
+
+tr_status tr_self_ask_cancel(tr_self *self, tr_pending pending)
+{
+    TURN_VERB(self);
+    struct ask *ask;
+    struct envelope *answer;
+    tr_status status = ask_of(self, pending, &ask, &answer);
+    if (status == TR_INVALID_ARGUMENT)
+        return status;
+    if (!ask || ask->is_done)
+        return TR_NOT_FOUND;
+    tr__ask_done(self->worker, ask, TR_CANCELLED);
+    return TR_OK;
 }
 
 /* ---- How an ask ended. ---- */

@@ -20,6 +20,7 @@
 #include <troupe/behavior.h>
 
 #include "actor/cell/watch_table.h"
+#include "base/assert.h"
 #include "base/list.h"
 #include "mem/envelope.h"
 #include "queue/door.h"
@@ -115,32 +116,55 @@ enum {
 struct budget;
 struct budget_tree;
 
+/** What only some origins have: the struct before a cell_origin that has_rare. */
+struct origin_rare {
+    const tr_child_spec *spec; /* of a TR_CHILD, otherwise NULL */
+    uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
+    uint64_t causal;           /* causal id of the message that the spawner handles */
+    struct budget_tree *above; /* see actor/turn/budget.h */
+    /* record that an earlier actor of this origin left; see actor/life/supervise.h */
+    struct failure *failure;
+    /* of an actor that is started again as a new actor, otherwise NULL */
+    char *name;
+};
+
 /**
  * How an actor is set up. Kept for an actor that is not set up yet, and for one that can be started
  * again.
  */
 struct cell_origin {
     const tr_behavior *behavior;
-    const tr_child_spec *spec; /* of a TR_CHILD, otherwise NULL */
-    uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
-    uint64_t causal;           /* causal id of the message that the spawner handles */
-    uint32_t worker;           /* index of the worker on which the actor starts */
-    bool is_dismissed;         /* its parent has stopped it: it is not started again */
-    bool has_lived;            /* it has had a PreStart */
-    bool has_come_back;        /* it replaces an earlier actor of this origin */
-    bool is_counted;           /* it counts in the `holds` of its spec; see actor/life/pooled.h */
-    bool is_away;              /* it ended while its parent had the record of its failure */
-    bool is_admitted;          /* the shutdown waits until it is linked; see actor/life/pooled.h */
+    const tr_type *type;    /* of the set-up message; NULL: there is no set-up message */
+    uint32_t worker;        /* index of the worker on which the actor starts */
+    bool has_rare : 1;      /* a struct origin_rare is before this one: see origin_rare */
+    bool is_dismissed : 1;  /* its parent has stopped it: it is not started again */
+    bool has_lived : 1;     /* it has had a PreStart */
+    bool has_come_back : 1; /* it replaces an earlier actor of this origin */
+    bool is_counted : 1;    /* it counts in the `holds` of its spec; see actor/life/pooled.h */
+    bool is_away : 1;       /* it ended while its parent had the record of its failure */
+    bool is_admitted : 1;   /* the shutdown waits until it is linked; see actor/life/pooled.h */
     /* of a durable actor that has waited in the line of durable/pressure.c: it may start */
-    bool has_place;
-    struct budget_tree *above; /* see actor/turn/budget.h */
-    /* record that an earlier actor of this origin left; see actor/life/supervise.h */
-    struct failure *failure;
-    /* of an actor that is started again as a new actor, otherwise NULL */
-    char *name;
-    const tr_type *type; /* of the set-up message; NULL: there is no set-up message */
-    _Alignas(16) unsigned char message[];
+    bool has_place : 1;
+    bool is_beside : 1;                  /* it is in a place beside its cell: SLOTS_PLACE_ORIGIN */
+    _Alignas(8) unsigned char message[]; /* 8 is COPY_ALIGNMENT of wire/copy.h */
 };
+
+static_assert(sizeof(struct origin_rare) % 16 == 0, "the origin behind it is aligned");
+static_assert(sizeof(struct cell_origin) == 24, "every actor with a set-up message has one");
+
+/** Returns what only some origins have. All of it is 0 if this origin has nothing of it. */
+static inline const struct origin_rare *origin_rare(const struct cell_origin *origin)
+{
+    static const struct origin_rare none;
+    return origin->has_rare ? (const struct origin_rare *)(const void *)origin - 1 : &none;
+}
+
+/** As origin_rare, to change it; requires has_rare. */
+static inline struct origin_rare *origin_rare_own(struct cell_origin *origin)
+{
+    TR_ASSERT(origin->has_rare);
+    return (struct origin_rare *)(void *)origin - 1;
+}
 
 struct ask;
 
@@ -205,15 +229,24 @@ struct extra_timers {
     uint64_t lines;
 };
 
-/** The receive timeout. */
-struct extra_idle {
+/**
+ * The receive timeout of an actor: a place beside its cell (slots_idle), because many actors that
+ * are idle have nothing else. It exists while CELL_IDLES is set.
+ */
+struct cell_idle {
     struct timer_node node;
-    tr_time after_ns;       /* 0: none */
-    tr_time message_ns;     /* when a message was last handled, or the timeout was set */
-    struct envelope *event; /* the signal, while it waits in a mailbox */
+    tr_time after_ns;
+    union {
+        tr_time message_ns;     /* when a message was last handled, or the timeout was set */
+        struct envelope *event; /* while has_event: the signal, which waits in a mailbox */
+    };
+    uint32_t slot; /* of the cell */
+    bool has_event;
     /* while Suspended or parked; afterwards the timeout starts again with its full time */
     bool is_paused;
+    bool is_moving; /* it was armed when its actor left for another worker */
 };
+static_assert(sizeof(struct cell_idle) == 48, "many idle actors have one");
 
 /** Which actor suspended this one last, and when: see actor/verbs/why.h. */
 struct extra_suspended {
@@ -275,7 +308,6 @@ struct cell_extra {
     struct extra_stash stash;
     struct extra_timers timers;
     struct budget *budget; /* NULL: no budget applies */
-    struct extra_idle idle;
     struct extra_suspended suspended;
     struct extra_waits waits;
     struct extra_watches watches;
@@ -413,6 +445,13 @@ static inline uint32_t cell_generation(const struct cell *cell)
     return (uint32_t)(cell->identity >> 32);
 }
 
+/**
+ * Returns the index of the worker that owns a cell, CELL_FOREIGN or CELL_GROUP_ADDRESS. Any thread.
+ *
+ * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This also
+ * holds for walks over all cells, which use only those of their own worker. A thread that finds
+ * another index uses the door only, and acquires its inbox. cell_is_group_address acquires.
+ */
 static inline uint32_t cell_owner(const struct cell *cell)
 {
     return atom32_load(&cell->door.owner, ATOM_RELAXED);

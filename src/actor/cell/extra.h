@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What only some actors have, so that an idle actor does not pay for it: a stash, timers, a receive
- * timeout. Allocated at the first need, freed with the incarnation. Owner only.
+ * What only some actors have, so that an idle actor does not pay for it: a stash, timers, asks.
+ * Allocated at the first need, freed with the incarnation. Owner only.
  */
 #ifndef ACTOR_CELL_EXTRA_H
 #define ACTOR_CELL_EXTRA_H

@@ -14,6 +14,7 @@ struct tr_system;
 
 enum {
     BUCKETS_FIRST = 16,
+    BUCKETS_UNUSED = 4, /* a table with this many buckets for each name is too large */
     /*
      * steps after which a reader without the lock gives up, because chains change during its walk
      */
@@ -43,7 +44,7 @@ void tr__names_init(struct names *names, const struct memory_source *source, str
 static void spent_free(struct names *names, struct names_spent *spent)
 {
     while (spent) {
-        struct names_spent *next = spent->next;
+        struct names_spent *next = atomptr_load(&spent->next, ATOM_RELAXED);
         source_resize(&names->source, spent, 0);
         spent = next;
     }
@@ -73,92 +74,87 @@ void tr__names_deinit(struct names *names)
     }
 }
 
-bool tr__name_is_valid(const char *name)
+bool tr__name_is_plain(const char *name)
 {
     size_t length = 0;
     for (; name[length]; length++) {
-        char c = name[length];
-        bool is_ok = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                     c == '_' || c == '.' || c == '-';
-        if (!is_ok || length == TR_NAME_MAX)
+        if (!name_char_is_plain((unsigned char)name[length]) || length == TR_NAME_MAX)
             return false;
     }
     return length > 0;
 }
 
-/* ---- What was removed and is not freed yet. ---- */
-
-/*
- * Removes from the list, and returns, what has a stamp and cannot be read any more. Under
- * spent_lock.
- */
-static struct names_spent *take_unread(struct names_part *part, uint64_t oldest)
+bool tr__name_is_valid(const char *name)
 {
-    TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
-    struct names_spent *unread = NULL;
-    struct names_spent **link = &part->waiting;
-    while (*link) {
-        struct names_spent *spent = *link;
-        if (spent->stamp > oldest) {
-            link = &spent->next;
+    size_t count = 0;
+    for (; *name; name++, count++) {
+        unsigned char byte;
+        if (count == TR_NAME_MAX)
+            return false;
+        if (name_char_is_plain((unsigned char)*name))
             continue;
-        }
-        *link = spent->next;
-        spent->next = unread;
-        unread = spent;
+        if (!name_escape_read(name, &byte))
+            return false;
+        name += 2;
     }
-    return unread;
+    return count > 0;
 }
 
-/* Gives a stamp to everything that has none. Under spent_lock. */
-static void stamp_fresh(struct names_part *part, uint64_t stamp)
-{
-    TR_ASSERT_SLOW(lock_is_held(&part->spent_lock));
-    struct names_spent *spent;
-    while ((spent = part->fresh)) {
-        part->fresh = spent->next;
-        spent->stamp = stamp;
-        spent->next = part->waiting;
-        part->waiting = spent;
-    }
-    part->fresh_count = 0;
-}
+/* ---- What was removed and is not freed yet. ---- */
 
 /*
  * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. Most of the time no
  * thread reads, and then no stamp is needed. A new stamp is taken only if readers were active for a
- * whole batch, because it costs each reader a cache miss.
+ * whole batch, because it costs each reader a cache miss. One batch at a time waits with a stamp;
+ * what is removed meanwhile is the next batch.
  */
 static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
     struct names_spent *unread = NULL;
+    struct names_spent *unread_fresh = NULL;
     uint32_t readers = grace_readers(&names->grace);
     lock_take(&part->spent_lock);
-    spent->next = part->fresh;
+    atomptr_store(&spent->next, part->fresh, ATOM_RELEASE); /* partner: found_at */
     part->fresh = spent;
-    bool is_batch = ++part->fresh_count >= SPENT_BATCH + readers;
+    bool is_batch = ++part->fresh_count % (SPENT_BATCH + readers) == 0;
     if ((is_batch || readers <= READERS_FEW) && grace_is_idle(&names->grace)) {
-        stamp_fresh(part, 0);
+        unread_fresh = part->fresh;
         unread = part->waiting;
+        part->fresh = NULL;
+        part->fresh_count = 0;
         part->waiting = NULL;
     } else if (is_batch) {
-        stamp_fresh(part, grace_stamp(&names->grace));
-        unread = take_unread(part, grace_oldest(&names->grace));
+        if (part->waiting && part->stamp <= grace_oldest(&names->grace)) {
+            unread = part->waiting;
+            part->waiting = NULL;
+        }
+        if (!part->waiting) {
+            part->waiting = part->fresh;
+            part->stamp = grace_stamp(&names->grace);
+            part->fresh = NULL;
+            part->fresh_count = 0;
+        }
     }
     lock_give(&part->spent_lock);
     spent_free(names, unread);
+    spent_free(names, unread_fresh);
 }
 
 /* ---- A part, under its lock. ---- */
 
-static struct names_part *part_of(struct names *names, uint64_t hash)
+static struct names_part *part_of(struct names *names, uint32_t hash)
 {
     return &names->parts[hash % NAMES_PARTS];
 }
 
-static atomptr *bucket_of(struct names_table *table, uint64_t hash)
+static atomptr *bucket_of(struct names_table *table, uint32_t hash)
 {
     return &table->buckets[(hash / NAMES_PARTS) & table->mask];
+}
+
+static uint32_t hash_of(const struct names *names, const char *path, size_t length)
+{
+    return (uint32_t)hash_bytes(names->key, path, length);
 }
 
 /* Used with and without the lock: rules 1 and 2 of queue/grace.h. */
@@ -176,13 +172,13 @@ static void link_store(atomptr *link, struct name *name)
     atomptr_store(link, name, ATOM_SEQ_CST); /* partner: link_load */
 }
 
-static bool is_at(const struct name *name, uint64_t hash, const char *path, size_t length)
+static bool is_at(const struct name *name, uint32_t hash, const char *path, size_t length)
 {
     return name->hash == hash && name->path_length == length &&
            memcmp(name->path, path, length) == 0;
 }
 
-static struct name *part_find(struct names_part *part, uint64_t hash, const char *path,
+static struct name *part_find(struct names_part *part, uint32_t hash, const char *path,
                               size_t length)
 {
     TR_ASSERT_SLOW(lock_is_held(&part->lock));
@@ -193,18 +189,18 @@ static struct name *part_find(struct names_part *part, uint64_t hash, const char
     return name;
 }
 
-/* Doubles the buckets if there are as many names. *outgrown is the table that was replaced. */
-static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
+/*
+ * Moves all entries to a table with another number of buckets. Returns the table that was replaced;
+ * NULL if there was none, or if out of memory: then nothing has changed.
+ */
+static struct names_table *part_resize(struct names *names, struct names_part *part, size_t count)
 {
     TR_ASSERT_SLOW(lock_is_held(&part->lock));
     struct names_table *old = atomptr_load(&part->table, ATOM_RELAXED);
-    if (old && part->count <= old->mask)
-        return true;
-    size_t count = old ? 2 * (old->mask + 1) : BUCKETS_FIRST;
     struct names_table *table =
         source_resize(&names->source, NULL, sizeof *table + count * sizeof table->buckets[0]);
     if (!table)
-        return old; /* longer chains work, too */
+        return NULL;
     table->mask = count - 1;
     for (size_t i = 0; i < count; i++)
         atomptr_init(&table->buckets[i], NULL);
@@ -223,36 +219,63 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
         }
     }
     atomptr_store(&part->table, table, ATOM_SEQ_CST); /* partner: look_unlocked */
-    *outgrown = old;
-    return true;
+    return old;
+}
+
+/*
+ * Doubles the buckets if there are twice as many names. *outgrown is the table that was replaced. Returns
+ * false if there is no table and no memory for one.
+ */
+static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
+{
+    const struct names_table *old = atomptr_load(&part->table, ATOM_RELAXED);
+    if (old && part->count <= 2 * old->mask)
+        return true;
+    *outgrown = part_resize(names, part, old ? 2 * (old->mask + 1) : BUCKETS_FIRST);
+    /* longer chains work, too */
+    return atomptr_load(&part->table, ATOM_RELAXED);
+}
+
+/* Halves the buckets if few of them are used. Returns the table that was replaced, or NULL. */
+static struct names_table *part_shrink(struct names *names, struct names_part *part)
+{
+    const struct names_table *old = atomptr_load(&part->table, ATOM_RELAXED);
+    size_t buckets = old->mask + 1;
+    bool is_large = buckets > BUCKETS_FIRST && part->count < buckets / BUCKETS_UNUSED;
+    return is_large ? part_resize(names, part, buckets / 2) : NULL;
 }
 
 /* ---- The whole directory. ---- */
 
+/* See the rules of struct name. */
 static struct names_found found_at(const struct name *name)
 {
     struct names_found found = {0};
-    if (name)
-        found.ref = atom64_load(&name->shown, ATOM_ACQUIRE); /* partner: tr__names_show */
-    if (found.ref)
-        found.behavior = name->behavior;
+    if (!name)
+        return found;
+    found.ref = atom64_load(&name->shown, ATOM_ACQUIRE);          /* partner: tr__names_show */
+    found.behavior = atomptr_load(&name->behavior, ATOM_ACQUIRE); /* partner: take_out, spend */
+    if (!found.ref || atom64_load(&name->shown, ATOM_RELAXED) != found.ref)
+        return (struct names_found){0};
     return found;
 }
 
-static tr_status add(struct names *names, const char *path, const struct name *like,
-                     struct name **added, struct names_found *found)
+static tr_status add(struct names *names, const char *path, uint64_t shown,
+                     const struct tr_behavior *behavior, struct name **added,
+                     struct names_found *found)
 {
     size_t length = strlen(path);
     TR_ASSERT(length <= TR_PATH_MAX);
-    uint64_t hash = hash_bytes(names->key, path, length);
-    struct name *name = source_resize(&names->source, NULL, sizeof *name + length + 1);
+    uint32_t hash = hash_of(names, path, length);
+    struct name *name =
+        source_resize(&names->source, NULL, offsetof(struct name, path) + length + 1);
     if (!name)
         return TR_NO_MEMORY;
-    const char *last = strrchr(path, '/');
-    *name = *like;
+    atomptr_init(&name->behavior, (void *)(uintptr_t)behavior);
+    atomptr_init(&name->next, NULL);
+    atom64_init(&name->shown, shown);
     name->hash = hash;
     name->path_length = (uint16_t)length;
-    name->last = (uint16_t)(last ? last - path + 1 : 0);
     memcpy(name->path, path, length + 1);
 
     struct names_part *part = part_of(names, hash);
@@ -285,32 +308,37 @@ static tr_status add(struct names *names, const char *path, const struct name *l
 tr_status tr__names_add(struct names *names, const char *path, uint64_t ref, struct name **added)
 {
     struct names_found found;
-    struct name like = {.ref = ref};
-    atom64_init(&like.shown, ref);
-    return add(names, path, &like, added, &found);
+    return add(names, path, ref, NULL, added, &found);
 }
 
-tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
-                            struct name **added)
+tr_status tr__names_reserve(struct names *names, const char *path, struct name **added)
 {
     struct names_found found;
-    const struct name like = {.ref = ref};
-    return add(names, path, &like, added, &found);
+    return add(names, path, 0, NULL, added, &found);
 }
 
 tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
                           const struct tr_behavior *behavior, struct name **added,
                           struct names_found *found)
 {
-    struct name like = {.ref = ref, .behavior = behavior};
-    atom64_init(&like.shown, ref);
-    return add(names, path, &like, added, found);
+    return add(names, path, ref, behavior, added, found);
 }
 
-void tr__names_show(struct name *name)
+void tr__names_show(struct name *name, uint64_t ref)
 {
     if (name)
-        atom64_store(&name->shown, name->ref, ATOM_RELEASE); /* partner: found_at */
+        atom64_store(&name->shown, ref, ATOM_RELEASE); /* partner: found_at */
+}
+
+void tr__names_set_behavior(struct name *name, const struct tr_behavior *behavior)
+{
+    if (name)
+        atomptr_store(&name->behavior, (void *)(uintptr_t)behavior, ATOM_RELAXED);
+}
+
+bool tr__names_is_out(const struct name *name)
+{
+    return atomptr_load(&name->behavior, ATOM_RELAXED) == name;
 }
 
 void tr__names_take_out(struct names *names, struct name *name)
@@ -325,17 +353,20 @@ void tr__names_take_out(struct names *names, struct name *name)
      * lookup under the lock.
      */
     atom64_store(&name->shown, 0, ATOM_RELEASE);
-    name->is_out = true;
+    atomptr_store(&name->behavior, name, ATOM_RELEASE); /* partner: found_at */
     /* Its own link does not change, because a reader may be at this entry. */
     link_store(link, link_load(&name->next));
     part->count--;
+    struct names_table *outgrown = part_shrink(names, part);
     lock_give(&part->lock);
+    if (outgrown)
+        spend(names, part, &outgrown->spent);
 }
 
 void tr__names_free(struct names *names, struct name *name)
 {
     if (name)
-        spend(names, part_of(names, name->hash), &name->spent);
+        spend(names, part_of(names, name->hash), (struct names_spent *)(void *)&name->behavior);
 }
 
 void tr__names_remove(struct names *names, struct name *name)
@@ -346,7 +377,7 @@ void tr__names_remove(struct names *names, struct name *name)
 
 /* Looks a path up without the lock. A ref of 0 does not mean that there is none. */
 static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
-                                        uint64_t hash, const char *path, size_t length)
+                                        uint32_t hash, const char *path, size_t length)
 {
     struct names_found found = {0};
     int steps = 0;
@@ -368,7 +399,7 @@ struct names_found tr__names_look(struct names *names, struct grace_reader *read
                                   const char *path, size_t length)
 {
     struct names_found found = {0};
-    uint64_t hash = hash_bytes(names->key, path, length);
+    uint32_t hash = hash_of(names, path, length);
     if (reader)
         found = look_unlocked(names, reader, hash, path, length);
     if (found.ref)

@@ -30,23 +30,25 @@ struct tr_behavior;
 
 /** A link of what was removed and is not freed yet. */
 struct names_spent {
-    struct names_spent *next;
-    uint64_t stamp;
+    atomptr next; /* of struct names_spent; under spent_lock */
 };
 
+/**
+ * An entry. Small, because every named actor has one.
+ *
+ * 1. `behavior` is the behavior of an actor of the pool, otherwise NULL, while `shown` is set; the
+ *    entry itself once it was removed from its bucket; then a struct names_spent.
+ * 2. `shown` is set to 0 before `behavior` changes. So a reader that finds the same ref in `shown`
+ *    before and after it has read `behavior` has read a behavior.
+ */
 struct name {
-    struct names_spent spent; /* must be first: the entry is freed through it */
-    atomptr next;             /* in its bucket; written under the part's lock */
-    uint64_t hash;
-    uint64_t ref; /* of its actor */
+    atomptr behavior; /* must be first: the entry is freed through it */
+    atomptr next;     /* in its bucket; written under the part's lock */
     /* the ref while other threads may find the entry, otherwise 0 */
     atom64 shown;
-    /* of an actor of the pool, otherwise NULL; does not change once `shown` is set */
-    const struct tr_behavior *behavior;
-    bool is_out; /* it was removed from its bucket; used by its owner only */
+    uint32_t hash;
     uint16_t path_length;
-    uint16_t last; /* index in `path` where its last part begins */
-    char path[];   /* ends with NUL */
+    char path[]; /* ends with NUL */
 };
 
 struct names_table {
@@ -68,7 +70,8 @@ struct names {
         /* Under spent_lock: what was removed and is not freed yet. */
         uint32_t fresh_count;
         struct names_spent *fresh;   /* without a stamp */
-        struct names_spent *waiting; /* with a stamp */
+        struct names_spent *waiting; /* with the stamp below */
+        uint64_t stamp;
     } parts[NAMES_PARTS];
 };
 
@@ -81,7 +84,35 @@ struct names_found {
 void tr__names_init(struct names *names, const struct memory_source *source, struct hash_key key);
 void tr__names_deinit(struct names *names);
 
+/** Whether a byte of a name is not escaped. */
+static inline bool name_char_is_plain(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-';
+}
+
+/** Returns the value of a digit of an escape, -1 for another character. */
+static inline int name_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/** Reads the escape at `at`. Returns false if there is none, or if its byte needs none. */
+static inline bool name_escape_read(const char *at, unsigned char *byte)
+{
+    int high = at[0] == '%' ? name_digit(at[1]) : -1;
+    int low = high >= 0 ? name_digit(at[2]) : -1;
+    if (low < 0)
+        return false;
+    *byte = (unsigned char)(high << 4 | low);
+    return !name_char_is_plain(*byte);
+}
+
 /** Whether a name is 1 to 128 of A-Z a-z 0-9 _ . - */
+bool tr__name_is_plain(const char *name);
+/** As tr__name_is_plain, but the name may have escapes: see troupe/name.h. */
 bool tr__name_is_valid(const char *name);
 
 /**
@@ -101,7 +132,7 @@ TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uin
  * As tr__names_add, but lookups do not find the entry before tr__names_show, because its actor
  * cannot receive messages yet.
  */
-TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path, uint64_t ref,
+TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path,
                                           struct name **name);
 /**
  * As tr__names_add, for an actor of the pool with this behavior. If TR_NAME_EXISTS, *found is the
@@ -111,10 +142,14 @@ TR_MUST_CHECK tr_status tr__names_share(struct names *names, const char *path, u
                                         const struct tr_behavior *behavior, struct name **name,
                                         struct names_found *found);
 /**
- * Makes lookups find an entry of tr__names_reserve, because its actor can receive messages. NULL
- * does nothing. Only the thread that reserved it.
+ * Makes lookups find `ref` at an entry of tr__names_reserve, because its actor can receive
+ * messages. NULL does nothing. Only the thread that reserved it.
  */
-void tr__names_show(struct name *name);
+void tr__names_show(struct name *name, uint64_t ref);
+/** Sets the behavior of a reserved entry, for an actor of the pool. NULL does nothing. */
+void tr__names_set_behavior(struct name *name, const struct tr_behavior *behavior);
+/** Whether an entry was removed from the directory. Its owner only. */
+bool tr__names_is_out(const struct name *name);
 /**
  * Removes an entry from the directory: the path is free, but the entry can still be read. Any
  * thread.

@@ -67,8 +67,10 @@ static struct cell *chunk_new(struct slots *slots)
     while (slots->block_ready < slots->block_next)
         slots->block_ready += tr__os_memory_ready(slots->block_ready,
                                                   (size_t)(slots->block_end - slots->block_ready));
-    for (int i = 0; i < SLOTS_PLACES; i++)
+    for (int i = 0; i < SLOTS_PLACES; i++) {
         atomptr_init(&chunk->places[i], NULL);
+        atom32_init(&chunk->users[i], 0);
+    }
     for (uint32_t i = 0; i < SLOTS_CHUNK; i++) {
         door_init(&cells[i].door);
         atom32_init(&cells[i].door.owner, CELL_FOREIGN);
@@ -78,31 +80,71 @@ static struct cell *chunk_new(struct slots *slots)
     return cells;
 }
 
-void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned index)
+/* Returns the places of a chunk, allocated if there are none; NULL: out of memory. */
+static char *places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind)
 {
-    size_t size = (size_t)SLOTS_CHUNK * SLOTS_PLACE_MIN << index;
-    void *places = source_resize(&slots->source, NULL, size);
+    TR_ASSERT_SLOW(lock_is_held(&slots->lock));
+    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    if (places)
+        return places;
+    size_t size = SLOTS_CHUNK * slots_place_size(kind);
+    places = source_resize(&slots->source, NULL, size);
     if (!places)
         return NULL;
     poison_set(places, size);
-    void *found = NULL;
-    /* partner: slots_place_take */
-    if (atomptr_compare_exchange(&chunk->places[index], &found, places, ATOM_ACQ_REL, ATOM_ACQUIRE))
-        return places;
-    poison_clear(places, size); /* another worker, which also has cells of this chunk, was faster */
-    source_resize(&slots->source, places, 0);
-    return found;
+    atomptr_store(&chunk->places[kind], places, ATOM_RELEASE); /* partner: slots_place_take */
+    return places;
 }
 
-static void places_free(const struct slots *slots, const struct cell *cells)
+char *tr__slots_places_join(struct slots *slots, struct slots_chunk *chunk, unsigned kind)
 {
-    const struct slots_chunk *chunk = (const struct slots_chunk *)(const void *)cells - 1;
-    for (int i = 0; i < SLOTS_PLACES; i++) {
-        void *places = atomptr_load(&chunk->places[i], ATOM_RELAXED);
-        if (places)
-            poison_clear(places, (size_t)SLOTS_CHUNK * SLOTS_PLACE_MIN << i);
-        source_resize(&slots->source, places, 0);
+    lock_take(&slots->lock);
+    char *places = places_new(slots, chunk, kind);
+    if (places)
+        atom32_fetch_add(&chunk->users[kind], 1, ATOM_RELAXED);
+    lock_give(&slots->lock);
+    return places;
+}
+
+static void places_free(const struct slots *slots, struct slots_chunk *chunk, unsigned kind)
+{
+    void *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    if (places)
+        poison_clear(places, SLOTS_CHUNK * slots_place_size(kind));
+    atomptr_store(&chunk->places[kind], NULL, ATOM_RELAXED);
+    source_resize(&slots->source, places, 0);
+}
+
+static struct slots_chunk *chunk_at(const struct slots *slots, uint32_t slot)
+{
+    return (struct slots_chunk *)(void *)slots_at(slots, slot) - 1;
+}
+
+bool tr__slots_trim(struct slots *slots)
+{
+    if (!atom32_load(&slots->has_unused, ATOM_RELAXED))
+        return false;
+    bool has_freed = false;
+    lock_take(&slots->lock);
+    atom32_store(&slots->has_unused, 0, ATOM_RELAXED);
+    uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
+    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK) {
+        struct slots_chunk *chunk = chunk_at(slots, slot);
+        for (unsigned kind = 0; kind < SLOTS_PLACES; kind++) {
+            uint32_t users = 0;
+            if (!atomptr_load(&chunk->places[kind], ATOM_RELAXED) ||
+                /* partner: slots_place_take, slots_place_give */
+                !atom32_compare_exchange(
+                    &chunk->users[kind], &users, SLOTS_FREEING, ATOM_ACQ_REL, ATOM_RELAXED))
+                continue;
+            places_free(slots, chunk, kind);
+            has_freed = true;
+            /* Threads that came meanwhile have counted themselves, and take that back. */
+            atom32_fetch_sub(&chunk->users[kind], SLOTS_FREEING, ATOM_RELEASE);
+        }
     }
+    lock_give(&slots->lock);
+    return has_freed;
 }
 
 /* Returns the entry of the map that makes the slots of this chunk lead to `cells`. */
@@ -149,8 +191,10 @@ void tr__slots_deinit(struct slots *slots)
     if (!slots->chunks)
         return;
     uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
-    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK)
-        places_free(slots, slots_at(slots, slot));
+    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK) {
+        for (unsigned kind = 0; kind < SLOTS_PLACES; kind++)
+            places_free(slots, chunk_at(slots, slot), kind);
+    }
     struct slots_block *block = slots->block;
     while (block) {
         struct slots_block *next = block->next;

@@ -27,18 +27,45 @@ enum {
     SLOTS_BATCH = 64
 };
 
-/** Places for states beside the cells of a chunk: of 32 bytes each, and of 64. */
+/** Kinds of places beside the cells of a chunk. */
 enum {
-    SLOTS_PLACE_MIN = 32,
-    SLOTS_PLACE_MAX = 64,
-    SLOTS_PLACES = 2,
+    /* for states of up to 24, 32 and 64 bytes */
+    SLOTS_PLACE_24,
+    SLOTS_PLACE_32,
+    SLOTS_PLACE_64,
+    SLOTS_PLACE_STATES,                    /* number of kinds for states */
+    SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
+    SLOTS_PLACE_ORIGIN,                    /* for an origin with a small message, without rare */
+    SLOTS_PLACES,
+    SLOTS_STATE_MAX = 64,
+    SLOTS_ORIGIN_MAX = sizeof(struct cell_origin) + 16
 };
 
-/** The cache line before the cells of a chunk. */
+/**
+ * The cache line before the cells of a chunk.
+ *
+ * 1. A cell whose tenant uses a place is counted in `users` of that kind.
+ * 2. An array is allocated by the first user, and freed by tr__slots_trim if it has no users.
+ * 3. While it is freed, `users` has SLOTS_FREEING: a thread that finds that bit waits for the lock.
+ */
 struct slots_chunk {
     /* arrays with a place for each cell; NULL until one is needed */
     _Alignas(64) atomptr places[SLOTS_PLACES];
+    atom32 users[SLOTS_PLACES];
 };
+
+#define SLOTS_FREEING 0x80000000u
+
+/** Returns the size of a place of this kind. */
+static inline size_t slots_place_size(unsigned kind)
+{
+    static const uint8_t sizes[SLOTS_PLACES] = {[SLOTS_PLACE_24] = 24,
+                                                [SLOTS_PLACE_32] = 32,
+                                                [SLOTS_PLACE_64] = SLOTS_STATE_MAX,
+                                                [SLOTS_PLACE_IDLE] = sizeof(struct cell_idle),
+                                                [SLOTS_PLACE_ORIGIN] = SLOTS_ORIGIN_MAX};
+    return sizes[kind];
+}
 
 struct slot_list {
     uint32_t first; /* slots, linked through the cells' sibling_next; 0 for none */
@@ -80,6 +107,7 @@ struct slots {
     uint32_t limit;     /* most slots */
     uint32_t cache_max; /* most free slots that a worker keeps; 0: no caches */
     uint32_t generation_first;
+    atom32 has_unused; /* 1: the places of a chunk may have no users */
     struct memory_source source;
     struct lock lock;
     /* Under the lock. */
@@ -114,6 +142,12 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
 /**
  * A thread that is not a worker has no cache: it passes NULL to tr__slot_take and tr__slot_give.
  */
+
+/**
+ * Frees the places beside the cells of chunks in which no cell uses them. Returns whether it has
+ * freed any. Any thread.
+ */
+bool tr__slots_trim(struct slots *slots);
 
 /** Returns how many slots were handed out so far, in use or not: for a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
@@ -178,40 +212,50 @@ static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 }
 
 /**
- * Allocates the places of a chunk, unless another thread was faster. NULL: out of memory. Any
- * thread.
+ * Counts a user of the places of a chunk, and allocates them if needed. Returns them; NULL: out of
+ * memory. Any thread.
  */
-void *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned index);
+char *tr__slots_places_join(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
 
 /**
- * Returns the place beside a cell for `size` bytes, with any content; NULL: out of memory. A cell
- * has one place of each size, for its tenant only. Owner only.
+ * Returns the place of this kind beside a cell, with any content; NULL: out of memory. A cell has
+ * one place of each kind, for its tenant only. Owner only.
  */
-static inline void *slots_place_take(struct slots *slots, const struct cell *cell, size_t size)
+static inline void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
-    unsigned index = size > SLOTS_PLACE_MIN;
     struct slots_chunk *chunk = slots_chunk_of(cell);
-    /* partner: tr__slots_places_new */
-    char *places = atomptr_load(&chunk->places[index], ATOM_ACQUIRE);
-    if (__builtin_expect(!places, 0))
-        places = tr__slots_places_new(slots, chunk, index);
+    /* partner: tr__slots_trim, which frees nothing that has a user */
+    uint32_t users = atom32_fetch_add(&chunk->users[kind], 1, ATOM_ACQUIRE);
+    char *places = atomptr_load(&chunk->places[kind], ATOM_ACQUIRE); /* partner: places_new */
+    if (__builtin_expect(users & SLOTS_FREEING || !places, 0)) {
+        atom32_fetch_sub(&chunk->users[kind], 1, ATOM_RELAXED);
+        places = tr__slots_places_join(slots, chunk, kind);
+    }
     if (!places)
         return NULL;
-    void *place =
-        places + (cell->identity & (SLOTS_CHUNK - 1)) * ((size_t)SLOTS_PLACE_MIN << index);
+    size_t size = slots_place_size(kind);
+    void *place = places + (cell->identity & (SLOTS_CHUNK - 1)) * size;
     poison_clear(place, size);
     return place;
 }
 
-/** Returns which of the places beside a cell this memory is, 0 or 1; -1: none of them. */
+/** Returns the receive timeout of an actor that has CELL_IDLES. Owner only. */
+static inline struct cell_idle *slots_idle(const struct cell *cell)
+{
+    const struct slots_chunk *chunk = slots_chunk_of(cell);
+    struct cell_idle *idles = atomptr_load(&chunk->places[SLOTS_PLACE_IDLE], ATOM_RELAXED);
+    return idles + (cell->identity & (SLOTS_CHUNK - 1));
+}
+
+/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
 static inline int slots_place_index(const struct cell *cell, const void *memory)
 {
     const struct slots_chunk *chunk = slots_chunk_of(cell);
     uintptr_t number = cell->identity & (SLOTS_CHUNK - 1);
-    for (int i = 0; i < SLOTS_PLACES; i++) {
+    for (unsigned i = 0; i < SLOTS_PLACE_STATES; i++) {
         uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[i], ATOM_RELAXED);
-        if (places && (uintptr_t)memory == places + number * ((uintptr_t)SLOTS_PLACE_MIN << i))
-            return i;
+        if (places && (uintptr_t)memory == places + number * slots_place_size(i))
+            return (int)i;
     }
     return -1;
 }
@@ -222,15 +266,16 @@ static inline bool slots_place_is(const struct cell *cell, const void *memory)
     return slots_place_index(cell, memory) >= 0;
 }
 
-/**
- * Gives a place beside a cell back. Returns false if the memory is not such a place. Owner only.
- */
-static inline bool slots_place_give(const struct cell *cell, const void *memory)
+/** Gives the place of this kind beside a cell back. Owner only. */
+static inline void slots_place_give(struct slots *slots, const struct cell *cell, unsigned kind)
 {
-    int index = slots_place_index(cell, memory);
-    if (index >= 0)
-        poison_set(memory, (size_t)SLOTS_PLACE_MIN << index);
-    return index >= 0;
+    struct slots_chunk *chunk = slots_chunk_of(cell);
+    size_t size = slots_place_size(kind);
+    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    poison_set(places + (cell->identity & (SLOTS_CHUNK - 1)) * size, size);
+    /* partner: tr__slots_trim */
+    if (atom32_fetch_sub(&chunk->users[kind], 1, ATOM_RELEASE) == 1)
+        atom32_store(&slots->has_unused, 1, ATOM_RELAXED);
 }
 
 /** Returns the slot of a cell, 0 for NULL. */

@@ -5,16 +5,22 @@
 
 #include <assert.h>
 
-static_assert((int)CELL_STATE_INLINE < (int)SLOTS_PLACE_MIN,
-              "what fits into the cell has no place beside it");
+static_assert((int)CELL_STATE_INLINE < 24, "what fits into the cell has no place beside it");
+
+static unsigned kind_of(size_t size)
+{
+    if (size <= 24)
+        return SLOTS_PLACE_24;
+    return size <= 32 ? SLOTS_PLACE_32 : SLOTS_PLACE_64;
+}
 
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!is_apart && size <= CELL_STATE_INLINE)
         return cell->state_inline;
-    if (!is_apart && size <= SLOTS_PLACE_MAX) {
-        void *place = slots_place_take(worker->slots, cell, size);
+    if (!is_apart && size <= SLOTS_STATE_MAX) {
+        void *place = slots_place_take(worker->slots, cell, kind_of(size));
         if (place)
             return place;
     }
@@ -26,9 +32,13 @@ void tr__state_free(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     void *state = cell->state;
     cell->state = NULL;
-    if (!state || state == cell->state_inline || slots_place_give(cell, state))
+    if (!state || state == cell->state_inline)
         return;
-    source_resize(&worker->source, state, 0);
+    int kind = slots_place_index(cell, state);
+    if (kind >= 0)
+        slots_place_give(worker->slots, cell, (unsigned)kind);
+    else
+        source_resize(&worker->source, state, 0);
 }
 
 void *tr__state_apart(const struct cell *cell)

@@ -145,6 +145,7 @@ struct tr_system {
     void *memory; /* what the memory source returned; the system is aligned inside it */
     const tr_platform *platform;
     struct memory_source source;
+    atom64 heap_trim_stopped; /* actors that had stopped by the last tr__os_memory_trim */
     char name[TR_NAME_MAX + 1];
     struct system_log log;
     struct system_settings options;

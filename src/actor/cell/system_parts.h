@@ -23,10 +23,19 @@ struct tr_system;
 struct view;
 
 /** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
+/** The path of a ref, as dead letters name it. */
+struct dead_letter_path {
+    uint64_t ref;
+    bool is_known;
+    char text[TR_DEAD_LETTER_PATH_MAX + 1];
+};
+
 struct dead_letters {
     struct lock lock;
     uint64_t total;
-    tr_dead_letter_record *ring;                          /* TR_DEAD_LETTERS_MAX of them */
+    tr_dead_letter_record *ring;       /* TR_DEAD_LETTERS_MAX of them */
+    struct dead_letter_path last_from; /* of the newest record */
+    struct dead_letter_path last_to;
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
     /*
      * written by ATOM_POKE: a thread with many dead letters first checks without the lock whether

@@ -90,7 +90,7 @@ static bool origin_keep(struct worker *worker, struct cell *cell)
     if (cell->origin)
         return true;
     const tr_spawn_args args = {.size = sizeof args, .behavior = cell->dispatch->behavior};
-    return tr__origin_new(&worker->source, &args, 0, &cell->origin) == TR_OK;
+    return tr__origin_new(worker->slots, cell, &args, 0, false) == TR_OK;
 }
 
 /*

@@ -28,8 +28,8 @@ tr_restart tr__restart_of(const struct cell *cell)
 {
     const struct cell_origin *origin = cell->origin;
     tr_restart restart = 0;
-    if (origin && origin->spec)
-        restart = origin->spec->restart;
+    if (origin && origin_rare(origin)->spec)
+        restart = origin_rare(origin)->spec->restart;
     if (!restart && origin)
         restart = origin->behavior->options.restart;
     if (!restart && !origin && cell->dispatch)
@@ -47,16 +47,23 @@ static struct failure *failure_new(struct worker *worker, struct cell *cell)
     return failure;
 }
 
+/* Takes the record that the actor before this one left; NULL for none. */
+static struct failure *past_take(struct cell_origin *origin)
+{
+    struct failure *failure = origin_rare(origin)->failure;
+    if (failure)
+        origin_rare_own(origin)->failure = NULL;
+    return failure;
+}
+
 struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return NULL;
-    if (!extra->supervision.failure && cell->origin) {
-        extra->supervision.failure = cell->origin->failure; /* left by the actor before this one */
-        cell->origin->failure = NULL;
-    }
+    if (!extra->supervision.failure && cell->origin)
+        extra->supervision.failure = past_take(cell->origin);
     if (!extra->supervision.failure)
         extra->supervision.failure = failure_new(worker, cell);
     struct failure *failure = extra->supervision.failure;
@@ -64,15 +71,14 @@ struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
         return NULL;
     failure->child = cell->identity;
     failure->cell = cell;
-    failure->spec = cell->origin ? cell->origin->spec : NULL;
+    failure->spec = cell->origin ? origin_rare(cell->origin)->spec : NULL;
     failure->restart = tr__restart_of(cell);
     return failure;
 }
 
 struct failure *tr__failure_past(struct worker *worker, struct cell *cell)
 {
-    struct failure *failure = cell->origin->failure;
-    cell->origin->failure = NULL;
+    struct failure *failure = past_take(cell->origin);
     if (!failure)
         failure = failure_new(worker, cell);
     if (failure)
@@ -103,7 +109,8 @@ void tr__failure_leave(struct worker *worker, struct cell *cell)
     if (origin)
         origin->is_away |= cell->extra->supervision.is_away;
     cell->extra->supervision.is_away = false;
-    if (!failure || !origin || origin->failure || tr__restart_of(cell) != TR_PERMANENT) {
+    if (!failure || !origin || origin_rare(origin)->failure ||
+        tr__restart_of(cell) != TR_PERMANENT) {
         tr__failure_free(worker, failure);
         return;
     }
@@ -111,7 +118,7 @@ void tr__failure_leave(struct worker *worker, struct cell *cell)
     if (failure->answer)
         envelope_give(&worker->pool, failure->answer);
     failure->answer = NULL;
-    origin->failure = failure;
+    origin_rare_own(origin)->failure = failure;
 }
 
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
@@ -119,10 +126,10 @@ void tr__failure_return(struct worker *worker, struct cell *child, struct failur
 {
     struct cell_origin *origin = child->origin;
     origin->is_away = false;
-    struct failure *kept = origin->failure;
+    struct failure *kept = origin_rare(origin)->failure;
     if (!kept)
         kept = failure_new(worker, child);
-    origin->failure = kept;
+    origin_rare_own(origin)->failure = kept;
     if (kept) {
         source_resize(&worker->source, kept->times, 0);
         kept->times = failure->times;

@@ -76,7 +76,7 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     struct cell_extra *extra = parent->extra;
     extra->supervision.keeps_places |= is_ordered(worker, parent, NULL);
-    extra->supervision.keeps_places |= is_ordered(worker, parent, child->origin->spec);
+    extra->supervision.keeps_places |= is_ordered(worker, parent, origin_rare(child->origin)->spec);
     failure->has_place = extra->supervision.keeps_places;
     failure->before = sibling_before(worker, parent, child);
     if (failure->has_place)

@@ -12,8 +12,8 @@
 static size_t path_write(char *path, const char *name)
 {
     static const char group[] = "/user/";
-    size_t length = name ? strnlen(name, TR_NAME_MAX + 1) : 0;
-    if (!length || length > TR_NAME_MAX)
+    size_t length = name ? strnlen(name, TR_NAME_SIZE) : 0;
+    if (!length || length >= TR_NAME_SIZE)
         return 0;
     memcpy(path, group, sizeof group - 1);
     memcpy(path + sizeof group - 1, name, length + 1);
@@ -61,12 +61,12 @@ static tr_status accept(struct tr_system *system, const tr_spawn_args *args, con
 
 static struct pooled_spec *spec_of(const struct cell_origin *origin)
 {
-    return (struct pooled_spec *)(uintptr_t)origin->spec;
+    return (struct pooled_spec *)(uintptr_t)origin_rare(origin)->spec;
 }
 
 void tr__pooled_hold(struct cell_origin *origin)
 {
-    if (!origin->spec || !origin->name)
+    if (!origin_rare(origin)->spec || !origin_rare(origin)->name)
         return; /* the actor does not come back */
     origin->is_counted = true;
     atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
@@ -127,7 +127,7 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
  */
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
-    cell->origin->spawner = 0;
+    origin_rare_own(cell->origin)->spawner = 0;
     cell->origin->worker = 0; /* the worker of its parent */
     atom32_fetch_or(&cell->control, CONTROL_KILL, ATOM_SEQ_CST);
     send_off(system, worker, cell);
@@ -159,13 +159,13 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     cell_clear(cell);
     ATOM_POKE(&cell->door.tenant, slots_number(&system->slots, place->parent) | place->bits);
     tr__capacity_open(cell, args->behavior);
-    status = tr__origin_new(&system->source, args, spawner->client, &cell->origin);
+    status = tr__origin_new(&system->slots, cell, args, spawner->client, true);
     if (status != TR_OK) {
         tr__error_set(args->error, status, 0, "out of memory for the set-up message");
         goto give_slot;
     }
     tr__pooled_hold(cell->origin);
-    cell->origin->causal = spawner->causal;
+    origin_rare_own(cell->origin)->causal = spawner->causal;
     cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
     /* All that is sent to the actor from now on waits behind its door until its set-up. */

@@ -19,6 +19,7 @@
 #ifndef ACTOR_LIFE_POOLED_H
 #define ACTOR_LIFE_POOLED_H
 
+#include <troupe/name.h>
 #include "actor/cell/system.h"
 
 /** The parent and the path of an actor that is made. */
@@ -83,7 +84,7 @@ void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
 void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct cell *cell);
 
 /** Bytes for the path of an actor of the pool. */
-enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_MAX };
+enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_SIZE };
 
 /**
  * Returns the ref of the actor of the pool with that name. Returns 0 when there is none, when it is

@@ -24,7 +24,7 @@ static bool has_args(const struct envelope *last)
 bool tr__root_args(struct worker *worker, struct cell *cell)
 {
     const struct tr_args *args = worker->system->user.root.args;
-    if (!args || cell->origin->spec != &worker->system->user.root.spec)
+    if (!args || origin_rare(cell->origin)->spec != &worker->system->user.root.spec)
         return true;
     TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn is parked: all mail is in the two rings */
     if (has_args(cell->cycle) || has_args(cell->notices))

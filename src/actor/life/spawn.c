@@ -42,8 +42,34 @@ static tr_restart restart_of(const tr_spawn_args *args)
     return args->behavior->options.restart;
 }
 
-tr_status tr__origin_new(const struct memory_source *source, const tr_spawn_args *args,
-                         uint64_t spawner, struct cell_origin **made)
+/* Returns memory for an origin of `size` bytes: a place beside the cell if it fits. */
+static struct cell_origin *origin_place(struct slots *slots, const struct cell *cell, size_t size)
+{
+    struct cell_origin *origin = NULL;
+    if (size <= SLOTS_ORIGIN_MAX)
+        origin = slots_place_take(slots, cell, SLOTS_PLACE_ORIGIN);
+    bool is_beside = origin;
+    if (!origin)
+        origin = source_resize(&slots->source, NULL, size);
+    if (origin)
+        *origin = (struct cell_origin){.is_beside = is_beside};
+    return origin;
+}
+
+/* As origin_place, for an origin that has a struct origin_rare before it. */
+static struct cell_origin *origin_place_rare(struct slots *slots, size_t size)
+{
+    struct origin_rare *rare = source_resize(&slots->source, NULL, sizeof *rare + size);
+    if (!rare)
+        return NULL;
+    *rare = (struct origin_rare){.spec = NULL};
+    struct cell_origin *origin = (struct cell_origin *)(void *)(rare + 1);
+    *origin = (struct cell_origin){.has_rare = true};
+    return origin;
+}
+
+tr_status tr__origin_new(struct slots *slots, struct cell *cell, const tr_spawn_args *args,
+                         uint64_t spawner, bool is_far)
 {
     const tr_type *type = args->setup_type;
     const void *message = args->setup;
@@ -54,18 +80,26 @@ tr_status tr__origin_new(const struct memory_source *source, const tr_spawn_args
             return TR_TOO_LARGE;
     }
     /* A permanent actor comes back as a new actor with the same name. */
-    bool keeps_name = args->name && restart_of(args) == TR_PERMANENT;
-    size_t length = keeps_name ? strlen(args->name) + 1 : 0;
-    struct cell_origin *origin = source_resize(source, NULL, sizeof *origin + size + length);
+    bool comes_back = restart_of(args) == TR_PERMANENT;
+    size_t length = args->name && comes_back ? strlen(args->name) + 1 : 0;
+    size_t total = sizeof(struct cell_origin) + size + length;
+    bool has_rare = is_far || args->spec || spawner || comes_back;
+    struct cell_origin *origin =
+        has_rare ? origin_place_rare(slots, total) : origin_place(slots, cell, total);
     if (!origin)
         return TR_NO_MEMORY;
-    *origin = (struct cell_origin){
-        .behavior = args->behavior, .spec = args->spec, .spawner = spawner, .type = type};
+    origin->behavior = args->behavior;
+    origin->type = type;
     if (type)
         tr__copy_into(type, message, origin->message, size);
-    if (keeps_name)
-        origin->name = memcpy((char *)origin->message + size, args->name, length);
-    *made = origin;
+    if (has_rare) {
+        struct origin_rare *rare = origin_rare_own(origin);
+        rare->spec = args->spec;
+        rare->spawner = spawner;
+        if (length)
+            rare->name = memcpy((char *)origin->message + size, args->name, length);
+    }
+    cell->origin = origin;
     return TR_OK;
 }
 
@@ -73,17 +107,22 @@ void tr__origin_free(const struct memory_source *source, struct cell_origin *ori
 {
     if (origin->type && !origin->type->is_flat)
         tr__copy_drop(origin->type, origin->message);
-    tr__failure_forget(source, origin->failure);
+    tr__failure_forget(source, origin_rare(origin)->failure);
     tr__group_unbind(origin);
     tr__pooled_let_go(origin);
-    source_resize(source, origin, 0);
+    if (!origin->is_beside)
+        source_resize(source, origin->has_rare ? (void *)origin_rare_own(origin) : origin, 0);
 }
 
 void tr__origin_drop(struct worker *worker, struct cell *cell)
 {
-    if (cell->origin)
-        tr__origin_free(&worker->source, cell->origin);
+    if (!cell->origin)
+        return;
+    bool is_beside = cell->origin->is_beside;
+    tr__origin_free(&worker->source, cell->origin);
     cell->origin = NULL;
+    if (is_beside)
+        slots_place_give(worker->slots, cell, SLOTS_PLACE_ORIGIN);
 }
 
 /*
@@ -94,7 +133,7 @@ static bool origin_is_needed(const struct cell *cell)
 {
     const struct cell_origin *origin = cell->origin;
     tr_restart restart = tr__restart_of(cell);
-    return origin->spec || origin->failure || restart == TR_PERMANENT ||
+    return origin_rare(origin)->spec || origin_rare(origin)->failure || restart == TR_PERMANENT ||
            (origin->type && restart != TR_TEMPORARY) ||
            origin->behavior != cell->dispatch->behavior;
 }
@@ -173,7 +212,7 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     int written = snprintf(path + length, sizeof path - length, "/%s", name);
     if (written < 0 || (size_t)written >= sizeof path - length)
         return path_too_long(error);
-    tr_status status = tr__names_reserve(&system->names, path, cell->identity, &cell->name);
+    tr_status status = tr__names_reserve(&system->names, path, &cell->name);
     if (status != TR_OK)
         tr__error_set(error, status, 0, "%s: %.200s", tr_status_text(status), path);
     return status;
@@ -184,8 +223,7 @@ static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
     tr__pooled_hold(cell->origin); /* before the origin of the earlier actor lets go */
-    if (cell->name)
-        cell->name->behavior = behavior;
+    tr__names_set_behavior(cell->name, behavior);
 }
 
 /*
@@ -250,10 +288,11 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     if (status != TR_OK)
         goto give_slot;
     tr_restart restart = restart_of(args);
+    bool is_far = keeps_origin;
     keeps_origin |= args->spec || restart == TR_PERMANENT;
     keeps_origin |= args->setup_type && restart != TR_TEMPORARY;
     if (keeps_origin) {
-        status = tr__origin_new(&system->source, args, spawner, &cell->origin);
+        status = tr__origin_new(&system->slots, cell, args, spawner, is_far);
         if (status != TR_OK) {
             tr__error_set(args->error, status, 0, "out of memory for the set-up message");
             goto remove_name;
@@ -283,7 +322,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     cell->flags |= CELL_STARTED;
     if (cell->origin) {
         cell->origin->has_lived = true;
-        if (cell->origin->spec && !tr__root_args(worker, cell))
+        if (origin_rare(cell->origin)->spec && !tr__root_args(worker, cell))
             return false;
     }
     if (!cell->dispatch->pre_start)
@@ -335,7 +374,7 @@ static void mount_failed(struct worker *worker, struct cell *cell, const struct 
             tr_status_name(error->status),
             error->text);
     tr__failure_tell(worker, cell, error);
-    tell_spawner(worker, cell, setup->spawner, error);
+    tell_spawner(worker, cell, origin_rare(setup)->spawner, error);
 }
 
 /*
@@ -392,7 +431,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     cell_become(system, cell, LIFE_STARTING, __func__);
     tr_status status = TR_OK;
     struct budget_tree *above =
-        mounted ? mounted->above : budget_above(slots_parent(worker->slots, cell));
+        mounted ? origin_rare(mounted)->above : budget_above(slots_parent(worker->slots, cell));
     if (budget_is_wanted(&behavior->options, above) &&
         tr__budget_begin(worker, cell, &behavior->options, above) != TR_OK)
         status = TR_NO_MEMORY;
@@ -477,8 +516,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
      * this worker: the cell belonged to its spawner and then to its parent's worker, while its ref
      * was known already.
      */
-    /* partner: threads that walk over all cells */
-    atom32_store(&cell->door.owner, worker->index, ATOM_RELEASE);
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     worker->leave.is_due = true;
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     uint32_t bits = atom32_exchange(&cell->control, 0, ATOM_SEQ_CST); /* partner: door_nudge */
@@ -490,7 +528,7 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         setup->has_lived |= setup->has_come_back; /* so that it comes back again */
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before its set-up");
         tr__waiters_mount(worker, cell, false);
-        tell_spawner(worker, cell, setup->spawner, &error);
+        tell_spawner(worker, cell, origin_rare(setup)->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
     }
@@ -498,8 +536,14 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_DECIDED)
         atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
     /* After the set-up the cell may have another tenant, and the origin may be gone. */
-    (void)start(
-        worker, cell, setup->behavior, setup->type, setup->message, setup->causal, setup, &error);
+    (void)start(worker,
+                cell,
+                setup->behavior,
+                setup->type,
+                setup->message,
+                origin_rare(setup)->causal,
+                setup,
+                &error);
 }
 
 /* ---- From a handler. ---- */
@@ -549,24 +593,24 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         if ((*past)->before != TR__PLACE_LAST)
             tr__child_move(worker, parent, cell, (*past)->before);
         tr__place_replace(parent, (*past)->child, cell->identity);
-        cell->origin->failure = *past;
+        origin_rare_own(cell->origin)->failure = *past;
         cell->origin->has_come_back = true;
         *past = NULL;
     }
     uint64_t identity = cell->identity;
     if (!is_near) {
-        cell->origin->causal = causal;
+        origin_rare_own(cell->origin)->causal = causal;
         cell->origin->worker = owner;
-        cell->origin->above = budget_above(parent);
+        origin_rare_own(cell->origin)->above = budget_above(parent);
         door_open(&cell->door, identity, CELL_FOREIGN, true);
-        tr__names_show(cell->name);
+        tr__names_show(cell->name, tr__group_of_child(cell));
         tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;
         return TR_OK;
     }
     stock_fill(cell);
     door_open(&cell->door, identity, owner, false);
-    tr__names_show(cell->name);
+    tr__names_show(cell->name, tr__group_of_child(cell));
     if (__builtin_expect(worker->channels.newborn != NULL, 0))
         worker->channels.hooks->on_birth(worker, cell);
     bool is_plain =

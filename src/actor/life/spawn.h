@@ -23,10 +23,16 @@ void tr__spawn_link(struct worker *worker, struct cell *cell);
 /** Checks the arguments of a spawn. Returns TR_OK, or a status whose text is in args->error. */
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
-/** Makes the record of how an actor is to be set up. TR_OK, TR_NO_MEMORY, TR_TOO_LARGE. */
-TR_MUST_CHECK tr_status tr__origin_new(const struct memory_source *source,
-                                       const tr_spawn_args *args, uint64_t spawner,
-                                       struct cell_origin **origin);
+/**
+ * Makes the record of how an actor is to be set up. `is_far`: it is not set up in this call, so it
+ * needs a struct origin_rare. TR_OK, TR_NO_MEMORY, TR_TOO_LARGE.
+ */
+TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
+                                       const tr_spawn_args *args, uint64_t spawner, bool is_far);
+/**
+ * Frees an origin. The place of one that is beside its cell stays taken: that is for
+ * tr__origin_drop, and for the end of the system.
+ */
 void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
 /** Frees the origin of an actor, if it has one. */
 void tr__origin_drop(struct worker *worker, struct cell *cell);

@@ -31,7 +31,7 @@
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    if (cell->name && !cell->name->is_out)
+    if (cell->name && !tr__names_is_out(cell->name))
         tr__names_take_out(&worker->system->names, cell->name);
 }
 
@@ -43,7 +43,6 @@ static void extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->stash.ring);
     TR_ASSERT(!extra->timers.keys.count);
     TR_ASSERT(!extra->timers.loose.count);
-    TR_ASSERT(!timer_is_armed(&extra->idle.node));
     TR_ASSERT(!extra->parked.count);
     TR_ASSERT(!extra->senders.ring && !extra->mail.held);
     TR_ASSERT(!extra->watches.table.slots);
@@ -66,6 +65,7 @@ static void extra_free(struct worker *worker, struct cell *cell)
 void tr__cell_release(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    TR_ASSERT(!(cell->flags & CELL_IDLES));
     if (cell->flags & CELL_CALLS)
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
@@ -206,7 +206,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     /* Most actors leave nothing: no mail, no timers, no stash and no watches. */
-    if (cell->extra || cell->cycle || cell->notices || cell->flags & CELL_MIXED) {
+    if (cell->extra || cell->cycle || cell->notices || cell->flags & (CELL_MIXED | CELL_IDLES)) {
         /*
          * Requests that wait for a durable actor that has failed are answered with TR_START_FAILED.
          */

@@ -333,18 +333,19 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
 {
     struct cell_origin *origin = failure->origin;
     uint64_t child = failure->child;
-    const tr_child_spec *spec = origin->spec;
+    const struct origin_rare *rare = origin_rare(origin);
+    const tr_child_spec *spec = rare->spec;
     tr_error error = {.status = TR_OK};
     const tr_spawn_args args = {.size = sizeof args,
                                 .behavior = origin->behavior,
-                                .name = origin->name   ? origin->name
-                                        : origin->spec ? origin->spec->name
-                                                       : NULL,
+                                .name = rare->name ? rare->name
+                                        : spec     ? spec->name
+                                                   : NULL,
                                 .worker = (int)origin->worker,
                                 .setup_type = origin->type,
                                 .setup = origin->type ? origin->message : NULL,
                                 .error = &error,
-                                .spec = origin->spec};
+                                .spec = spec};
     uint64_t bits;
     uint64_t before = failure->before;
     failure->origin = NULL;
@@ -396,7 +397,7 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
     if (!failure)
         return false;
     tr__place_note(worker, parent, child, failure);
-    failure->spec = child->origin->spec;
+    failure->spec = origin_rare(child->origin)->spec;
     failure->is_pooled = cell_is_pooled(child);
     failure->origin = child->origin;
     child->origin = NULL;
@@ -471,7 +472,7 @@ static void recall(struct worker *worker, struct cell *parent, struct cell *chil
 void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
-    const tr_child_spec *spec = child->origin ? child->origin->spec : NULL;
+    const tr_child_spec *spec = child->origin ? origin_rare(child->origin)->spec : NULL;
     if (child->origin && child->origin->is_away && is_up(parent) &&
         tr__restart_of(child) == TR_PERMANENT)
         recall(worker, parent, child);

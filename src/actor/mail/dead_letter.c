@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/log.h"
+#include "actor/cell/view.h"
 #include "actor/mail/dead_letter_batch.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
@@ -57,8 +58,68 @@ static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
     return unlogged;
 }
 
+/* Appends a text, and keeps its end if it does not fit. */
+static void cut_front(char *to, size_t size, const char *from)
+{
+    static const char gap[] = "...";
+    size_t length = strlen(from);
+    if (length < size) {
+        memcpy(to, from, length + 1);
+        return;
+    }
+    memcpy(to, gap, sizeof gap - 1);
+    memcpy(to + sizeof gap - 1, from + length + sizeof gap - size, size - sizeof gap + 1);
+}
+
+/*
+ * Writes which actor a ref is: its path. The name of an actor that has ended is gone; its path then
+ * has its number, below the path of its parent.
+ */
+static void path_write(struct tr_system *system, uint64_t ref, char *text)
+{
+    char path[TR_PATH_MAX + 1];
+    const struct cell *cell = view_find(&system->slots, ref);
+    if (!ref) {
+        cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "nobody");
+        return;
+    }
+    if (cell && cell_is_group_address(cell))
+        cell = slots_parent(&system->slots, cell); /* the group supervisor, which has the name */
+    if (!cell) {
+        cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "an actor that has stopped");
+        return;
+    }
+    if (cell_is_client(cell)) {
+        cut(text, TR_DEAD_LETTER_PATH_MAX + 1, "a client");
+        return;
+    }
+    tr__view_path(system, cell, path);
+    cut_front(text, TR_DEAD_LETTER_PATH_MAX + 1, path);
+}
+
+/* As path_write; remembers the last path, because many letters of a row are to the same actor. */
+static void path_keep(struct tr_system *system, struct dead_letter_path *last, uint64_t ref,
+                      char *text)
+{
+    if (!last->is_known || last->ref != ref) {
+        path_write(system, ref, last->text);
+        last->ref = ref;
+        last->is_known = true;
+    }
+    memcpy(text, last->text, sizeof last->text);
+}
+
+static size_t size_of(const struct dead_letter *letter)
+{
+    return letter->size ? letter->size : letter->type->size;
+}
+
 static void log_letter(struct tr_system *system, const struct dead_letter *letter, int64_t unlogged)
 {
+    char from[TR_DEAD_LETTER_PATH_MAX + 1];
+    char to[TR_DEAD_LETTER_PATH_MAX + 1];
+    path_write(system, letter->from, from);
+    path_write(system, letter->to, to);
     char known[96] = "";
     char more[64] = "";
     if (letter->behavior)
@@ -68,10 +129,11 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
     tr__log(system,
             TR_LEVEL_INFO,
             NULL,
-            "dead letter: %.64s from %llx to %llx%s: %s%s",
+            "dead letter: %.64s of %zu bytes from %s to %s%s: %s%s",
             letter->type->name,
-            (unsigned long long)letter->from,
-            (unsigned long long)letter->to,
+            size_of(letter),
+            from,
+            to,
             known,
             tr_status_name(letter->reason),
             more);
@@ -97,8 +159,9 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
 }
 
 /* Writes a record of a dead letter into the ring. Under the lock. */
-static void keep(struct dead_letters *letters, const struct dead_letter *letter, tr_time now_ns)
+static void keep(struct tr_system *system, const struct dead_letter *letter, tr_time now_ns)
 {
+    struct dead_letters *letters = &system->dead_letters;
     tr_dead_letter_record *record = &letters->ring[letters->total++ % TR_DEAD_LETTERS_MAX];
     cut(record->type, sizeof record->type, letter->type->name);
     cut(record->behavior, sizeof record->behavior, letter->behavior);
@@ -106,6 +169,9 @@ static void keep(struct dead_letters *letters, const struct dead_letter *letter,
     record->to = tr_ref_from_bits(letter->to);
     record->reason = letter->reason;
     record->time_ns = now_ns;
+    record->size = size_of(letter);
+    path_keep(system, &letters->last_from, letter->from, record->from_path);
+    path_keep(system, &letters->last_to, letter->to, record->to_path);
 }
 
 /* Reports a dead letter to all subscribers. */
@@ -116,12 +182,19 @@ static void publish(struct tr_system *system, struct worker *worker,
     /* The loss of a report is not reported again. */
     if (tr_type_is_equal(letter->type, &tr_type_tr_dead_letter))
         return;
+    char from[TR_DEAD_LETTER_PATH_MAX + 1];
+    char to[TR_DEAD_LETTER_PATH_MAX + 1];
+    path_write(system, letter->from, from);
+    path_write(system, letter->to, to);
     struct tr_dead_letter message = {.type = letter->type->name,
                                      .from = tr_ref_from_bits(letter->from),
                                      .to = tr_ref_from_bits(letter->to),
                                      .reason = letter->reason,
                                      .time_ns = now_ns,
-                                     .behavior = letter->behavior};
+                                     .behavior = letter->behavior,
+                                     .from_path = from,
+                                     .to_path = to,
+                                     .size = size_of(letter)};
     for (size_t i = 0; i < count; i++)
         tell_subscriber(system, worker, subscribers[i], &message);
 }
@@ -141,7 +214,7 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
-        keep(letters, &list[i], now_ns);
+        keep(system, &list[i], now_ns);
         unlogged[i] = may_log(letters, now_ns);
     }
     size_t count = letters->subscriber_count;
@@ -179,10 +252,13 @@ void tr__dead_letters_hand_in(struct tr_system *system,
     letters->unlogged += count - kept;
     for (uint32_t i = 0; i < kept; i++) {
         const struct dead_letter_batch_note *note = &dead_letter_batches->notes[at];
-        const struct dead_letter letter = {
-            .type = note->type, .from = note->from, .to = note->to, .reason = note->reason};
+        const struct dead_letter letter = {.type = note->type,
+                                           .size = note->size,
+                                           .from = note->from,
+                                           .to = note->to,
+                                           .reason = note->reason};
         at = at + 1 < TR_DEAD_LETTERS_MAX ? at + 1 : 0;
-        keep(letters, &letter, now_ns);
+        keep(system, &letter, now_ns);
         int64_t more = may_log(letters, now_ns);
         if (more < 0)
             continue;

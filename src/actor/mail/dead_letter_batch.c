@@ -96,6 +96,7 @@ static void bury_last(struct dead_letter_batch *dead_letter_batch)
         mail_uncount(cell, envelope);
         dead_letter_batches->notes[dead_letter_batches->next] =
             (struct dead_letter_batch_note){.type = envelope->type,
+                                            .size = (uint32_t)mail_bytes(envelope),
                                             .from = envelope->sender,
                                             .to = (uint64_t)envelope->generation << 32 | slot,
                                             .reason = dead_letter_batch->reason};
@@ -149,6 +150,7 @@ static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
 {
     dead_letter_batch->letters[dead_letter_batch->count++] = (struct dead_letter){
         .type = envelope->type,
+        .size = mail_bytes(envelope),
         .from = envelope->sender,
         .to = (uint64_t)envelope->generation << 32 | (uint32_t)dead_letter_batch->cell->identity,
         .reason = dead_letter_batch->reason};

@@ -37,6 +37,7 @@ struct dead_letter_batch_note {
     const tr_type *type;
     uint64_t from;
     uint64_t to;
+    uint32_t size;
     tr_status reason;
 };
 

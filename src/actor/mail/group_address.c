@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "actor/cell/names.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "wire/copy.h"
@@ -202,7 +201,7 @@ static void slot_open(struct cell *cell)
     cell_clear(cell);
     /* With another generation, so that no sender finds capacity in it. */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
-    /* partner: threads that scan all doors */
+    /* partner: cell_is_group_address */
     atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
     atom64_store(&cell->door.ref, cell->identity, ATOM_RELAXED);
 }
@@ -274,8 +273,6 @@ void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct 
     const struct group_address *group = (const struct group_address *)(uintptr_t)open->group;
     ATOM_POKE(&group->cell->door.tenant, slots_number(&system->slots, supervisor));
     ATOM_POKE(&supervisor->door.tenant, supervisor->door.tenant | CELL_GROUP_SUPERVISOR);
-    if (supervisor->name)
-        supervisor->name->ref = open->ref; /* the name is still hidden: no thread has read it */
 }
 
 static const struct tr_group_open *group_supervisor_open_of(const struct cell_origin *origin)

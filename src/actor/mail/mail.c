@@ -55,6 +55,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
         worker->system,
         worker,
         &(struct dead_letter){.type = envelope->type,
+                              .size = mail_bytes(envelope),
                               .from = envelope->sender,
                               .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,
                               .reason = reason});
@@ -406,7 +407,7 @@ tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelo
         return push(worker, cell, envelope);
     mail_look(worker, cell);
     if (cell->flags & CELL_SEALED)
-        return TR_STOPPED;
+        return sealed_status(cell);
     atom64_count(&worker->counters.accepted, 1);
     take_in_message(worker, cell, envelope);
     if (mail_is_idle(cell) && !(cell->flags & CELL_BARRIER))

@@ -82,6 +82,14 @@ static inline uint32_t mail_lines(const struct envelope *envelope)
     return 1 + (envelope->payload.block.size + 63) / 64;
 }
 
+/** Returns the size of the message in an envelope, with everything that it points to. */
+static inline size_t mail_bytes(const struct envelope *envelope)
+{
+    if (envelope->block_class == ENVELOPE_NO_BLOCK)
+        return envelope->type->size;
+    return envelope->payload.block.size;
+}
+
 static inline void mail_count(struct cell *cell, const struct envelope *envelope)
 {
     cell->queued_lines += mail_lines(envelope);

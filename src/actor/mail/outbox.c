@@ -81,11 +81,13 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
         return;
     }
     atom64_count(&worker->counters.refused, 1);
-    tr__dead_letter(
-        worker->system,
-        worker,
-        &(struct dead_letter){
-            .type = envelope->type, .from = envelope->sender, .to = to, .reason = reason});
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){.type = envelope->type,
+                                          .size = mail_bytes(envelope),
+                                          .from = envelope->sender,
+                                          .to = to,
+                                          .reason = reason});
     if (envelope->kind == ENVELOPE_ASK)
         tr__ask_refuse(worker, envelope, to, reason, REFUSAL_UNBEGUN, NULL);
     else

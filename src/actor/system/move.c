@@ -124,8 +124,7 @@ void tr__move_take(struct worker *worker, struct cell *cell)
         return;
     }
     ATOM_POKE(&cell->dispatch, dispatch);
-    atom32_store(
-        &cell->door.owner, worker->index, ATOM_RELEASE); /* partner: threads that scan all cells */
+    atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     tr__watches_unpack(worker, cell);
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);

@@ -366,6 +366,9 @@ void tr__report_lose(struct tr_system *system)
     /* Notes about slow actors may have come meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
+    /* So may changes that could not be stored: tr__shutdown_unstored. */
+    report.unstored = shutdown->final.unstored;
+    memcpy(report.unstored_path, shutdown->final.unstored_path, sizeof report.unstored_path);
     report.status = TR_SHUTDOWN_INCOMPLETE;
     shutdown->final = report;
     shutdown->is_lost = true;

@@ -87,7 +87,7 @@ static tr_status options_check(const tr_system_options *options)
         return handoff;
     if (options->workers > TR_WORKERS_MAX || options->actors_max > TR_ACTORS_MAX)
         return TR_LIMIT;
-    if (options->name && !tr__name_is_valid(options->name))
+    if (options->name && !tr__name_is_plain(options->name))
         return TR_NAME_INVALID;
     return TR_OK;
 }

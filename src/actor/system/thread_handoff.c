@@ -294,10 +294,11 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
         start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
     if (status == TR_OK)
         return true;
+    thread->has_begun = false; /* the next call of this thread calls it again */
     tr__log(system,
             TR_LEVEL_ERROR,
             NULL,
-            "a handoff thread did not start: %s: %s",
+            "a handoff thread did not start: %s: %s; the next try is in a second",
             tr_status_name(status),
             tr_status_text(status));
     return false;
@@ -333,10 +334,13 @@ void tr__handoff_serve(struct handoff_thread *thread)
     while (!has_ended && (worker = await_call(thread, &steps))) {
         bool may_work = begin(thread, worker);
         bool is_taken = may_work && take(thread, worker, steps);
+        const tr_platform *platform = handoff->system->platform;
+        tr_time retry_ns = may_work ? 0 : platform->mono_now(platform) + MAKE_AGAIN_NS;
         lock_take(&handoff->lock);
+        thread->retry_ns = retry_ns;
         worker->handoff.is_wanted = false;
         lock_give(&handoff->lock);
-        has_ended = !may_work || (is_taken && tr__worker_work(worker));
+        has_ended = is_taken && tr__worker_work(worker);
     }
 }
 
@@ -394,6 +398,17 @@ static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64
                 tr_status_text(status));
 }
 
+/* Returns an idle thread that can be called now; NULL for none. Under the lock. */
+static struct handoff_thread *idle_pick(struct thread_handoff *handoff, tr_time now_ns)
+{
+    LIST_EACH (link, &handoff->idle) {
+        struct handoff_thread *thread = LIST_OWNER(link, struct handoff_thread, link);
+        if (thread->retry_ns <= now_ns)
+            return thread;
+    }
+    return NULL;
+}
+
 static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time now_ns)
 {
     struct tr_system *system = context;
@@ -406,9 +421,11 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
     lock_take(&handoff->lock);
     bool is_needed = !worker->handoff.is_wanted && !handoff->is_over;
-    struct list *link = is_needed ? list_pop_first(&handoff->idle) : NULL;
-    struct handoff_thread *spare = link ? LIST_OWNER(link, struct handoff_thread, link) : NULL;
+    struct handoff_thread *spare = is_needed ? idle_pick(handoff, now_ns) : NULL;
+    /* A thread whose on_worker_start has failed tries again later; meanwhile none is made. */
+    is_needed = is_needed && (spare || list_is_empty(&handoff->idle));
     if (spare) {
+        list_remove(&spare->link);
         spare->call = worker;
         spare->call_steps = steps;
     }

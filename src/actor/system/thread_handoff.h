@@ -39,6 +39,7 @@ struct handoff_thread {
     struct list link;    /* in the list of idle threads */
     struct worker *call; /* the worker that this thread is called to take; NULL: none */
     uint64_t call_steps; /* loop_steps of that worker at the call */
+    tr_time retry_ns;    /* not called before: its on_worker_start has failed */
     bool is_stuck;
     uint64_t number; /* how often the thread has been stuck */
     const struct cell *cell;

@@ -23,12 +23,15 @@
 #include "actor/turn/run.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
+#include "os/memory.h"
 #include "actor/mail/kind.h"
 
 #include <stdio.h>
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)
+/* Fewer ended actors than this leave too little in the heap of the C library for a trim of it. */
+enum { HEAP_TRIM_MIN = 4096 };
 
 /*
  * The number of a wait has the index of its worker in the upper bits. An actor that moves has waits
@@ -136,6 +139,31 @@ static void on_round(struct loop *loop)
 }
 
 /*
+ * Has the C library give back what ended actors have freed: names, set-up messages, states. Without
+ * this it keeps nearly all of it, because a few blocks between the freed ones are still used. It is
+ * done when as many actors have ended as are alive, so that its cost for each of them is small.
+ */
+static void heap_trim(struct tr_system *system)
+{
+    if (system->source.resize || system->platform != tr_platform_real())
+        return;
+    uint64_t spawned = 0;
+    uint64_t stopped = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        const struct counters *counters = &system->workers[i]->counters;
+        spawned += atom64_load(&counters->spawned, ATOM_RELAXED);
+        stopped += atom64_load(&counters->stopped, ATOM_RELAXED);
+    }
+    uint64_t last = atom64_load(&system->heap_trim_stopped, ATOM_RELAXED);
+    uint64_t live = spawned > stopped ? spawned - stopped : 0;
+    uint64_t least = live > HEAP_TRIM_MIN ? live : HEAP_TRIM_MIN;
+    if (stopped >= last + least &&
+        atom64_compare_exchange(
+            &system->heap_trim_stopped, &last, stopped, ATOM_RELAXED, ATOM_RELAXED))
+        tr__os_memory_trim();
+}
+
+/*
  * Gives back memory that a burst of messages has left in the pools of this worker and of the
  * clients. Nudges other workers that have envelopes to take back. Returns whether the envelope pool
  * or the stack pool of this worker has given memory back.
@@ -145,11 +173,13 @@ static bool trim(struct worker *worker)
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
+    has_shrunk |= tr__slots_trim(&system->slots);
     tr__turns_trim(worker);
     TR_ASSERT(!worker->asks.young); /* a free ask may be in this chain: actor/ask/ask_open.h */
     tr__asks_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
     has_shrunk |= worker->trim.has_stacks;
+    heap_trim(system);
     lock_take(&system->foreign.lock);
     tr__envelope_pool_trim(&system->foreign.pool);
     lock_give(&system->foreign.lock);

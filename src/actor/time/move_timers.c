@@ -46,7 +46,6 @@ struct timer_alias {
 
 struct timer_parcel {
     uint32_t count;
-    bool has_idle; /* the receive timeout was armed */
     struct packed_timer timers[];
 };
 
@@ -101,7 +100,7 @@ bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
     uint32_t count = timer_count(cell->extra);
     if (count > TR_MOVED_TIMERS_MAX || (count > 1 && has_equals(worker, cell->extra)))
         return false;
-    if (!count && !timer_is_armed(&cell->extra->idle.node))
+    if (!count)
         return true;
     size_t size = sizeof **parcel + count * sizeof(struct packed_timer);
     *parcel = source_resize(&worker->source, NULL, size);
@@ -162,9 +161,11 @@ void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parc
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
     struct timer_pool *pool = &worker->timers.pool;
+    if (cell->flags & CELL_IDLES)
+        slots_idle(cell)->is_moving =
+            tr__wheel_cancel(&worker->timers.idles, &slots_idle(cell)->node);
     if (!parcel)
         return;
-    parcel->has_idle = tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
     struct keys_walk walk = tr__keys_walk(&extra->timers.keys);
     struct timer_entry *entry;
     while ((entry = tr__keys_walk_next(&extra->timers.keys, pool, &walk))) {
@@ -264,6 +265,11 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
     uint8_t order[TR_MOVED_TIMERS_MAX];
     struct cell_extra *extra = cell->extra;
     struct timer_parcel *parcel = extra ? extra->timers.parcel : NULL;
+    struct cell_idle *idle = cell->flags & CELL_IDLES ? slots_idle(cell) : NULL;
+    if (idle && idle->is_moving) {
+        idle->is_moving = false;
+        tr__wheel_arm(&worker->timers.idles, &idle->node, idle->node.deadline_ns);
+    }
     if (!parcel)
         return true;
     extra->timers.parcel = NULL;
@@ -285,8 +291,6 @@ bool tr__timers_unpack(struct worker *worker, struct cell *cell)
         if (!has_all)
             spill(worker, packed);
     }
-    if (parcel->has_idle)
-        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, extra->idle.node.deadline_ns);
     source_resize(&worker->source, parcel, 0);
     return has_all;
 }

@@ -21,8 +21,8 @@ TR_MUST_CHECK bool tr__timers_reserve(struct worker *worker, const struct cell *
 /** Frees a parcel that is not needed. NULL does nothing. Worker only. */
 void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel);
 /**
- * Moves the timers into their parcel, which travels with the actor. A `parcel` of NULL does
- * nothing. Owner only.
+ * Stops the receive timeout, and moves the timers into their parcel, which travels with the actor.
+ * Owner only.
  */
 void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel);
 /**

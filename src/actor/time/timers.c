@@ -185,27 +185,28 @@ static void fire(struct worker *worker, struct timer_entry *entry)
 }
 
 /* Delivers a receive timeout that is due, unless a message was handled since, or is queued. */
-static void fire_idle(struct worker *worker, struct cell_extra *extra)
+static void fire_idle(struct worker *worker, struct cell_idle *idle)
 {
-    struct cell *cell = extra->cell;
+    struct cell *cell = slots_at(worker->slots, idle->slot);
     tr_time now_ns = worker->loop.now_ns;
-    tr_time due_ns = timer_deadline(extra->idle.message_ns, extra->idle.after_ns);
+    tr_time due_ns = timer_deadline(idle->message_ns, idle->after_ns);
     if (due_ns > now_ns) {
-        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, due_ns);
+        tr__wheel_arm(&worker->timers.idles, &idle->node, due_ns);
         return;
     }
     if (cell->flags & CELL_SEALED)
         return;
     /* A queued message counts as received. */
-    bool has_mail =
-        cell->cycle || cell->notices || cell->extra->mail.requests || door_has_mail(&cell->door);
-    struct tr_receive_timeout message = {.idle_ns = extra->idle.after_ns};
+    bool has_mail = cell->cycle || cell->notices || (cell->extra && cell->extra->mail.requests) ||
+                    door_has_mail(&cell->door);
+    struct tr_receive_timeout message = {.idle_ns = idle->after_ns};
     struct envelope *envelope;
     if (has_mail || event_new(worker, cell, &tr__idle_type, &message, 0, &envelope) != TR_OK) {
-        tr__wheel_arm(&worker->timers.idles, &extra->idle.node, timer_deadline(now_ns, RETRY_NS));
+        tr__wheel_arm(&worker->timers.idles, &idle->node, timer_deadline(now_ns, RETRY_NS));
         return;
     }
-    extra->idle.event = envelope;
+    idle->event = envelope;
+    idle->has_event = true;
     deliver(worker, cell, envelope);
 }
 
@@ -220,7 +221,7 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
         fire(worker, timer_entry_of(node));
     }
     while ((node = tr__wheel_expire(&worker->timers.idles, now_ns))) {
-        fire_idle(worker, LIST_OWNER(node, struct cell_extra, idle.node));
+        fire_idle(worker, LIST_OWNER(node, struct cell_idle, node));
     }
     return tr__wheel_next(&worker->timers.wheel) <= now_ns;
 }
@@ -291,18 +292,34 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     entry_remove(worker, cell, entry);
 }
 
-/* Voids the signal of a receive timeout that waits in a mailbox. */
-static void idle_forget(struct worker *worker, struct cell_extra *extra)
+/*
+ * Stops the receive timeout, and voids its signal if that waits in a mailbox. Returns whether there
+ * was anything to stop.
+ */
+static bool idle_stop(struct worker *worker, struct cell_idle *idle)
 {
-    if (extra->idle.event)
-        tr__timer_void(worker, extra->idle.event);
-    extra->idle.event = NULL;
+    bool was_active = tr__wheel_cancel(&worker->timers.idles, &idle->node) || idle->has_event;
+    if (idle->has_event)
+        tr__timer_void(worker, idle->event);
+    idle->has_event = false;
+    return was_active;
+}
+
+/* Removes the receive timeout, if the actor has one. */
+static void idle_drop(struct worker *worker, struct cell *cell)
+{
+    if (!(cell->flags & CELL_IDLES))
+        return;
+    idle_stop(worker, slots_idle(cell));
+    cell->flags &= (uint16_t)~CELL_IDLES;
+    slots_place_give(worker->slots, cell, SLOTS_PLACE_IDLE);
 }
 
 void tr__timers_drop(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
+    idle_drop(worker, cell);
     if (!extra)
         return;
     struct keys_walk walk = tr__keys_walk(&extra->timers.keys);
@@ -319,9 +336,6 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
         atom64_count(&worker->shutdown.steps, 1);
     }
     extra->timers.lines = 0;
-    tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
-    idle_forget(worker, extra);
-    cell->flags &= (uint16_t)~CELL_IDLES;
 }
 
 /* ---- The receive timeout. ---- */
@@ -334,25 +348,34 @@ static bool idle_is_held(const struct cell *cell)
 
 static void idle_arm(struct worker *worker, struct cell *cell)
 {
-    struct cell_extra *extra = cell->extra;
-    extra->idle.is_paused = idle_is_held(cell);
-    if (!extra->idle.is_paused && !timer_is_armed(&extra->idle.node))
-        tr__wheel_arm(&worker->timers.idles,
-                      &extra->idle.node,
-                      timer_deadline(extra->idle.message_ns, extra->idle.after_ns));
+    struct cell_idle *idle = slots_idle(cell);
+    idle->is_paused = idle_is_held(cell);
+    if (!idle->is_paused && !timer_is_armed(&idle->node))
+        tr__wheel_arm(
+            &worker->timers.idles, &idle->node, timer_deadline(idle->message_ns, idle->after_ns));
+}
+
+void tr__idle_arrived(struct cell *cell, const struct envelope *event)
+{
+    struct cell_idle *idle = slots_idle(cell);
+    if (idle->has_event && idle->event == event) {
+        idle->has_event = false;
+        idle->message_ns = 0; /* it is written again by the next message, before it is read */
+    }
 }
 
 void tr__idle_touch(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    struct cell_extra *extra = cell->extra;
+    struct cell_idle *idle = slots_idle(cell);
     struct tr_system *system = worker->system;
+    if (idle->has_event)
+        idle_stop(worker, idle);
     /*
      * The loop's time may be one tick old. A tick is added, so that the timeout comes late rather
      * than early.
      */
-    extra->idle.message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
-    idle_forget(worker, extra);
+    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
     idle_arm(worker, cell);
 }
 
@@ -361,18 +384,16 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!(cell->flags & CELL_IDLES))
         return;
-    struct cell_extra *extra = cell->extra;
+    struct cell_idle *idle = slots_idle(cell);
     /* It may already be paused for another reason. */
-    extra->idle.is_paused |=
-        tr__wheel_cancel(&worker->timers.idles, &extra->idle.node) || extra->idle.event;
-    idle_forget(worker, extra);
+    idle->is_paused |= idle_stop(worker, idle);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* A receive timeout that was already delivered comes again only after the next message. */
-    if (cell->flags & CELL_IDLES && cell->extra->idle.is_paused && !idle_is_held(cell))
+    if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }
 
@@ -392,19 +413,23 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
     struct cell *cell = self->cell;
     if (!is_duration(idle_ns))
         tr_crash(self, TR_INVALID_ARGUMENT, "invalid receive timeout: %lld ns", (long long)idle_ns);
-    if (!idle_ns && !(cell->flags & CELL_IDLES))
+    if (!idle_ns || cell->life >= LIFE_STOPPING) {
+        idle_drop(worker, cell);
         return;
-    struct cell_extra *extra = tr__extra_of(worker, cell);
-    if (!extra)
-        tr_crash(self, TR_NO_MEMORY, "out of memory for a receive timeout");
-    tr__wheel_cancel(&worker->timers.idles, &extra->idle.node);
-    idle_forget(worker, extra);
-    extra->idle.after_ns = idle_ns;
-    cell->flags &= (uint16_t)~CELL_IDLES;
-    if (!idle_ns || cell->life >= LIFE_STOPPING)
-        return;
-    cell->flags |= CELL_IDLES;
-    extra->idle.message_ns = tr_now(self);
+    }
+    struct cell_idle *idle;
+    if (cell->flags & CELL_IDLES) {
+        idle = slots_idle(cell);
+        idle_stop(worker, idle);
+    } else {
+        idle = slots_place_take(worker->slots, cell, SLOTS_PLACE_IDLE);
+        if (!idle)
+            tr_crash(self, TR_NO_MEMORY, "out of memory for a receive timeout");
+        *idle = (struct cell_idle){.slot = slots_number(worker->slots, cell)};
+        cell->flags |= CELL_IDLES;
+    }
+    idle->after_ns = idle_ns;
+    idle->message_ns = tr_now(self);
     idle_arm(worker, cell);
 }
 

@@ -40,6 +40,9 @@ void tr__timer_park(struct envelope *envelope);
  */
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
+/** Notes that the turn of an event starts, which may be the signal of a receive timeout. */
+void tr__idle_arrived(struct cell *cell, const struct envelope *event);
+
 /** Starts the receive timeout again, because a message is about to be handled. Owner only. */
 void tr__idle_touch(struct worker *worker, struct cell *cell);
 

@@ -81,8 +81,8 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
         return false;
     case ENVELOPE_EVENT:
         turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its timer */
-        if (cell->extra && envelope == cell->extra->idle.event)
-            cell->extra->idle.event = NULL;
+        if (cell->flags & CELL_IDLES)
+            tr__idle_arrived(cell, envelope);
         return true;
     case ENVELOPE_ASK:
     case ENVELOPE_NOTICE:

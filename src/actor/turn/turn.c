@@ -128,6 +128,7 @@ void tr__turn_unhandled(struct tr_self *self)
     tr__dead_letter(worker->system,
                     worker,
                     &(struct dead_letter){.type = envelope->type,
+                                          .size = mail_bytes(envelope),
                                           .from = turn_sender(self),
                                           .to = self->cell->identity,
                                           .reason = TR_UNHANDLED,

@@ -378,6 +378,24 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     return client->why.status;
 }
 
+tr_status tr_client_ask_cancel(tr_client *client, tr_pending pending)
+{
+    if (!client)
+        return TR_INVALID_ARGUMENT;
+    if (pending.id & PENDING_IS_STATUS)
+        return TR_NOT_FOUND;
+    struct client_ask *ask = tr__client_ask_find(client, pending.id);
+    if (!ask || ask->callback)
+        return TR_INVALID_ARGUMENT;
+    tr__client_look(client);
+    if (ask->answer || ask->status != TR_OK)
+        return TR_NOT_FOUND;
+    (void)tr__client_ask_leave(client, ask);
+    tr__client_ask_free(client, ask);
+    tr__client_announce(client, false);
+    return TR_OK;
+}
+
 const tr_error *tr_client_ask_error(tr_client *client, tr_pending pending)
 {
     static const tr_error no_client = {.status = TR_INVALID_ARGUMENT,

@@ -321,11 +321,11 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     lock_take(&system->foreign.lock);
     atom64_count(&system->foreign.counters.spawned, 1);
     lock_give(&system->foreign.lock);
-    cell->origin->causal = hash_mix(client->causal_next++);
+    origin_rare_own(cell->origin)->causal = hash_mix(client->causal_next++);
     *ref_bits = cell->identity;
     cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
-    tr__names_show(cell->name);
+    tr__names_show(cell->name, tr__group_of_child(cell));
     /* The parent's worker adds it to the list of children, then sends it to its own worker. */
     tr__spawn_send_off(system, NULL, cell);
     return TR_OK;

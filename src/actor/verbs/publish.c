@@ -184,10 +184,14 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
                                      const struct issue *issue, tr_published *published)
 {
     struct envelope *back = NULL;
+    bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_RELAXED);
     while (first) {
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
         struct cell *cell = slots_find(&system->slots, to);
+        /* After the deadline of a shutdown actors get nothing more, as with tr_tell. */
+        if (cell && is_forced && cell_owner(cell) != CELL_FOREIGN)
+            cell = NULL;
         tr_status status = cell ? tr__capacity_take_far(cell, envelope) : TR_STOPPED;
         enum door_result result = DOOR_REFUSED;
         if (status == TR_OK)

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <troupe/name.h>
 
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_open.h"
@@ -23,15 +24,16 @@
 
 /* Counts a message as refused and makes it a dead letter. Returns `reason`. */
 __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
-                                                                const tr_type *type,
+                                                                const tr_type *type, size_t size,
                                                                 tr_status reason)
 {
     struct worker *worker = self->worker;
     atom64_count(&worker->counters.refused, 1);
-    tr__dead_letter(worker->system,
-                    worker,
-                    &(struct dead_letter){
-                        .type = type, .from = self->cell->identity, .to = to, .reason = reason});
+    tr__dead_letter(
+        worker->system,
+        worker,
+        &(struct dead_letter){
+            .type = type, .size = size, .from = self->cell->identity, .to = to, .reason = reason});
     return reason;
 }
 
@@ -46,18 +48,21 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
 {
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
+    size_t size = mail_bytes(envelope);
     uint32_t policy = capacity_policy(capacity_load(&cell->door.capacity));
     envelope_give(&worker->pool, envelope);
     if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST)
-        return refuse(self, to, type, status);
+        return refuse(self, to, type, size, status);
     /* With TR_DROP_NEWEST the message counts as accepted, and is dropped at once. */
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.dead, 1);
-    tr__dead_letter(
-        worker->system,
-        worker,
-        &(struct dead_letter){
-            .type = type, .from = self->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){.type = type,
+                                          .size = size,
+                                          .from = self->cell->identity,
+                                          .to = to,
+                                          .reason = TR_MAILBOX_FULL});
     return TR_OK;
 }
 
@@ -66,16 +71,16 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 {
     struct worker *worker = self->worker;
     if (__builtin_expect(self->is_cancelled, 0))
-        return refuse(self, to, type, TR_CANCELLED);
+        return refuse(self, to, type, 0, TR_CANCELLED);
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
-        return refuse(self, to, type, TR_STOPPED);
+        return refuse(self, to, type, 0, TR_STOPPED);
     struct address address = {
         .kind = ENVELOPE_NOTICE, .to = to, .sender = sender, .causal = self->causal};
     struct envelope *envelope = NULL;
     tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
     if (__builtin_expect(status != TR_OK, 0))
-        return refuse(self, to, type, status);
+        return refuse(self, to, type, 0, status);
     status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_NOTICE, 0);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
@@ -169,11 +174,11 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
         tr_status status = tr__ask_reply(self, type, message);
         if (__builtin_expect(status == TR_OK, 1))
             return TR_OK;
-        return refuse(self, envelope->sender, type, status);
+        return refuse(self, envelope->sender, type, 0, status);
     }
     uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
-        return refuse(self, sender, type, TR_NO_SENDER);
+        return refuse(self, sender, type, 0, TR_NO_SENDER);
     return send(self, sender, self->cell->identity, type, message);
 }
 
@@ -380,7 +385,7 @@ tr_ref tr_self_child(tr_self *self, const char *name)
     TURN_VERB(self);
     if (!self || !name || !tr__name_is_valid(name))
         return TR_NOBODY;
-    char path[TR_PATH_MAX + TR_NAME_MAX + 2];
+    char path[TR_PATH_MAX + TR_NAME_SIZE + 1];
     tr__cell_path(self->worker->system, self->cell, path);
     size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "/%s", name);

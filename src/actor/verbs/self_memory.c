@@ -132,7 +132,8 @@ char *tr_format(tr_self *self, const char *format, ...)
         va_end(again);
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_format: invalid format");
     }
-    char *text = tr_try_scratch(self, (size_t)length + 1);
+    turn_require_slow_end(self);
+    char *text = tr__scratch_text(self->scratch.current, (size_t)length + 1);
     if (text)
         vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);

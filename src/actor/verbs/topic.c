@@ -221,7 +221,7 @@ static tr_status topic_make(struct tr_system *system, const char *name, uint64_t
 tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *id)
 {
     struct topics *topics = &system->topics;
-    if (name && !tr__name_is_valid(name))
+    if (name && !tr__name_is_plain(name))
         return TR_NAME_INVALID;
     tr_status status = TR_OK;
     lock_take(&topics->lock);
