@@ -82,6 +82,11 @@ def figures_of_workers():
         for who in ("handler", "client"):
             yield Figure("workers", rf"lookup, {verb}, 64 of 100,000 names, {who}: {NUMBER}",
                          f"{verb}, 64 of 100,000 names, warm, {who}", "ns", "≤ 60")
+    for row, what, aim in (("handshake", "handshake", "≥ 0.97"), ("resumed handshake", "resumed handshake", ""),
+                           ("echo, 1", "echo of 64 bytes", "≥ 0.97"), ("echo, 16", "16 echoes at once", "≥ 1.35"),
+                           ("64 KiB", "64 KiB to a client", "≥ 0.95")):
+        yield Figure("tls", rf"(?m)^{row} +filter.* ratio: {NUMBER}", f"TLS, CPU of a listener: {what}",
+                     "× bare OpenSSL", aim)
     for workers in (2, 256):
         yield Figure("hash_ring", rf"10 characters, +{workers} workers: +{NUMBER}",
                      f"place of a name of 10 characters, {workers} workers", "ns")

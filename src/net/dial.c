@@ -236,7 +236,9 @@ static tr_status header_leave(struct channel *channel)
     filter->state = NULL;
     if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
         return TR_OK;
-    tr_status status = tr__secure_attach(channel, true);
+    tr_status status = tr__secure_attach(channel);
+    if (status == TR_OK)
+        status = filter->table->begin(filter->state, &filter->out);
     return status == TR_OK ? tr__input_filter_again(channel) : status;
 }
 
@@ -296,6 +298,18 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
 
 /* ---- The whole way. ---- */
 
+/* Reads what TLS needs. */
+static tr_status prepare(struct tr_self *self, struct channel *channel)
+{
+    char why[240] = "";
+    if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
+        return TR_OK;
+    tr_status status = tr__secure_prepare_client(self, channel->endpoint, why, sizeof why);
+    if (status == TR_TLS_FAILED)
+        tr_log_error(self, "cannot connect to %s: %s", channel->endpoint->options.address, why);
+    return status;
+}
+
 /* Opens a channel, in a turn. On an error it may have ended, or not. */
 static tr_status dial(struct tr_self *self, struct channel *channel)
 {
@@ -303,7 +317,9 @@ static tr_status dial(struct tr_self *self, struct channel *channel)
     const tr_platform *platform = self->worker->loop.platform;
     struct lookup lookup;
     int fd;
-    tr_status status = resolve(self, options, &lookup);
+    tr_status status = prepare(self, channel);
+    if (status == TR_OK)
+        status = resolve(self, options, &lookup);
     if (status == TR_OK)
         status = connect_any(self, channel, &lookup, &fd);
     if (status != TR_OK)
@@ -315,7 +331,7 @@ static tr_status dial(struct tr_self *self, struct channel *channel)
     }
     channel->flags |= CHANNEL_WRITABLE;
     if (options->kind == TR_ENDPOINT_TLS) {
-        status = tr__secure_attach(channel, false);
+        status = tr__secure_attach(channel);
         return status == TR_OK ? shake(self, channel) : status;
     }
     tr__channel_opened(channel);
@@ -350,8 +366,6 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
                      endpoint->options.kind == TR_ENDPOINT_TLS ||
                      endpoint->options.kind == TR_ENDPOINT_UNIX;
     status = is_stream ? TR_OK : TR_INVALID_ARGUMENT;
-    if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
-        status = tr__secure_prepare(self, endpoint, false);
     if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
         status = TR_STOPPING;
     if (status == TR_OK)
@@ -477,5 +491,6 @@ const char *tr_peer_name(tr_self *self, tr_channel handle)
     struct channel *channel;
     if (tr__channel_of(self, handle, &channel) != TR_OK)
         return NULL;
-    return tr__secure_peer_name(self, channel);
+    const char *name = tr__secure_peer_name(channel);
+    return name ? tr_format(self, "%s", name) : NULL;
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "net/tls_context.h"
+
 /* The strings of an endpoint that are copied. */
 static const size_t strings[] = {
     offsetof(tr_endpoint, address),
@@ -86,6 +88,8 @@ struct endpoint *tr__endpoint_share(struct endpoint *endpoint)
 
 void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endpoint)
 {
-    if (endpoint && atom32_fetch_sub(&endpoint->users, 1, ATOM_ACQ_REL) == 1)
-        source_resize(source, endpoint, 0);
+    if (!endpoint || atom32_fetch_sub(&endpoint->users, 1, ATOM_ACQ_REL) != 1)
+        return;
+    tr__tls_context_release(endpoint->tls);
+    source_resize(source, endpoint, 0);
 }

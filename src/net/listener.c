@@ -105,7 +105,7 @@ static tr_status filters_attach(struct channel *channel)
         channel->filter.table = &tr__proxy_filter;
         return TR_OK; /* TLS follows when the header was read */
     }
-    return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel, true) : TR_OK;
+    return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel) : TR_OK;
 }
 
 /* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */
@@ -173,7 +173,13 @@ static void session_begin(struct channel *channel)
         return;
     }
     channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, options->connect_ns);
+    channel->flags |= CHANNEL_WRITABLE;
     tr__channel_arm(channel);
+    tr_status status = channel->filter.table->begin(channel->filter.state, &channel->filter.out);
+    if (status != TR_OK)
+        tr__channel_end(channel, status, NULL);
+    else
+        tr__channel_shake(channel);
 }
 
 static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_accepted_ *message)
@@ -484,7 +490,7 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     if (!is_stream)
         status = TR_INVALID_ARGUMENT;
     if (status == TR_OK && kind == TR_ENDPOINT_TLS)
-        status = tr__secure_prepare(self, endpoint, true);
+        status = tr__secure_prepare(self, endpoint);
     if (status == TR_OK)
         status = tr__listener_shared_new(system, endpoint, args, &shared);
     if (status == TR_OK)

@@ -132,6 +132,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     atomptr_init(&system->pool.state, NULL);
     lock_init(&system->pool.lock);
     atomptr_init(&system->channels.table, NULL);
+    atomptr_init(&system->channels.contexts, NULL);
     lock_init(&system->channels.lock);
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
     system->options.seed = options->seed;
@@ -326,6 +327,8 @@ void tr_system_free(tr_system *system)
         tr__worker_deinit(system->workers[i]);
         source_resize(&source, system->workers[i]->memory, 0);
     }
+    if (system->channels.free_contexts)
+        system->channels.free_contexts(system);
     if (system->channels.free)
         system->channels.free(system);
     /* If memory ran out in tr__system_new, the parts that were not made are all zero. */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The authorities whose certificates an endpoint trusts. */
+#ifndef NET_TLS_AUTHORITIES_H
+#define NET_TLS_AUTHORITIES_H
+
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <troupe/platform.h>
+
+/** As many bytes as OpenSSL allows for a session id context. */
+enum { TLS_AUTHORITIES_DIGEST = 32 };
+
+struct tls_authorities {
+    X509_STORE *store;
+    STACK_OF(X509_NAME) * names; /* those of a file: what a listener asks its clients for */
+    unsigned char digest[TLS_AUTHORITIES_DIGEST]; /* differs if the authorities do */
+};
+
+/**
+ * Reads a file; a directory is read by OpenSSL, name by name; NULL: what the system trusts. TR_TLS_FAILED: they cannot
+ * be used, and `why` says which file and why. TR_NO_MEMORY. Waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__tls_authorities_read(const tr_platform *platform, const char *path,
+                                                 struct tls_authorities *authorities, char *why,
+                                                 size_t why_size);
+/** Also for authorities that are all zero. */
+void tr__tls_authorities_deinit(struct tls_authorities *authorities);
+
+#endif

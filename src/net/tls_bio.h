@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What OpenSSL reads from and writes to: the bytes that a filter was given, and its `out` buffer. Nothing is kept
+ * between, so a connection on which nothing happens has no buffers here.
+ */
+#ifndef NET_TLS_BIO_H
+#define NET_TLS_BIO_H
+
+#include "net/buffer.h"
+
+#include <openssl/bio.h>
+
+/** What a BIO has during one call of the filter. */
+struct tls_pipe {
+    tr_bytes input; /* what OpenSSL has not taken yet */
+    struct net_buffer *out;
+    bool is_out_of_memory; /* `out` could not grow */
+};
+
+/** Makes the table of functions. It must outlive the BIOs. NULL: out of memory. BIO_meth_free frees it. */
+BIO_METHOD *tr__tls_bio_method(void);
+
+/** Makes a BIO over a pipe, which must outlive it. NULL: out of memory. */
+BIO *tr__tls_bio_new(const BIO_METHOD *method, struct tls_pipe *pipe);
+
+#endif

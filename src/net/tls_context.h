@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * TLS of one endpoint: its options, its certificates, the keys of its session tickets. Listeners and clients share one
+ * between all their connections and workers; it is counted.
+ *
+ *     struct tls_context *context;
+ *     char why[TLS_WHY_SIZE];
+ *     if (tr__tls_context_new(platform, endpoint, true, &context, why, sizeof why) != TR_OK)
+ *         the log gets `why`: "/etc/shop/a.key: not the key of the certificate in /etc/shop/a.pem"
+ *
+ * To read files takes time: a client with the authorities of the system takes some 100 ms. See docs/design/tls.md.
+ */
+#ifndef NET_TLS_CONTEXT_H
+#define NET_TLS_CONTEXT_H
+
+#include <troupe/net.h>
+#include <troupe/platform.h>
+
+enum { TLS_WHY_SIZE = 512 };
+
+struct tls_context;
+struct tls_set;
+
+/**
+ * Reads certificates and keys. All that is needed of the endpoint is copied. TR_TLS_FAILED: an option or a file cannot
+ * be used, and `why` says which and why. TR_NO_MEMORY. TR_NOT_SUPPORTED: built without TLS. Any thread. Waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
+                                            const tr_endpoint *endpoint, bool is_server,
+                                            struct tls_context **context, char *why,
+                                            size_t why_size);
+/** Any thread. */
+void tr__tls_context_retain(struct tls_context *context);
+/** Also for NULL. Any thread. */
+void tr__tls_context_release(struct tls_context *context);
+
+/**
+ * Reads the same files again. Connections that begin later get what is in them now; others keep what they have. After
+ * an error, which is one of tr__tls_context_new, nothing has changed. Any thread. Waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char *why,
+                                               size_t why_size);
+
+/** Whether a context can be used for an endpoint, so that connections to one server can share it. Any thread. */
+bool tr__tls_context_is_for(const struct tls_context *context, const tr_endpoint *endpoint,
+                            bool is_server);
+
+/** Gives the newest set of certificates, retained. For tls.c. Any thread. */
+struct tls_set *tr__tls_context_set(struct tls_context *context);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The certificates of an endpoint as they were when they were last read: one generation. A connection keeps its set; a
+ * reload makes another one for those that follow.
+ *
+ * Each worker has an SSL_CTX of its own, made when it first needs one, because OpenSSL locks what connections share.
+ */
+#ifndef NET_TLS_SET_H
+#define NET_TLS_SET_H
+
+#include "net/tls_authorities.h"
+#include "net/tls_config.h"
+#include "net/tls_credential.h"
+#include "net/tls_tickets.h"
+
+#include <troupe/limits.h>
+
+/** Sessions that a client can resume: more than one, because a ticket of TLS 1.3 is used once. */
+enum { TLS_SESSIONS_MAX = 4 };
+
+/** What a worker has of a set. Only its worker uses it. */
+struct tls_worker {
+    struct tls_set *set;
+    SSL_CTX *context;
+    struct tls_credential credentials[]; /* as those of the set */
+};
+
+struct tls_set {
+    atom32 refs;
+    const struct tls_config *config; /* borrowed; outlives the set */
+    struct tls_tickets *tickets;     /* borrowed; outlives the set */
+    BIO_METHOD *method;
+    struct tls_authorities authorities; /* all zero: nothing is verified */
+    struct lock lock;
+    SSL_SESSION *sessions[TLS_SESSIONS_MAX]; /* of a client; under the lock; the newest last */
+    int sessions_count;                      /* under the lock */
+    struct tls_worker
+        *workers[TR_WORKERS_MAX];        /* each is written by its worker, and freed with the set */
+    struct tls_credential credentials[]; /* one for each of config->hosts; constant */
+};
+
+/**
+ * Reads the files and tries them. TR_TLS_FAILED: they cannot be used, and `why` says which and why. TR_NO_MEMORY. Waits
+ * for the disk.
+ */
+TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
+                                        struct tls_tickets *tickets, struct tls_set **set,
+                                        char *why, size_t why_size);
+void tr__tls_set_retain(struct tls_set *set);
+void tr__tls_set_release(struct tls_set *set);
+
+/** Returns what a worker has, made if needed. NULL: out of memory. Only on that worker. */
+struct tls_worker *tr__tls_set_worker(struct tls_set *set, unsigned worker);
+
+/** Gives a session of an earlier connection that can be resumed, or NULL. Any thread. */
+SSL_SESSION *tr__tls_set_session(struct tls_set *set);
+
+#endif
