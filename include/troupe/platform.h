@@ -171,7 +171,8 @@ struct tr_platform {
      * TR_ADDRESS_INVALID, TR_NOT_PERMITTED, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_LIMIT (no
      * descriptors, or the listener at a path has as many waiting connections as its backlog says),
      * TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT. A socket file on which no process listens
-     * any more is replaced. A path that begins with '@' is an abstract name.
+     * any more is replaced. A path that begins with '@' is an abstract name. On a machine without
+     * IPv6 the address of zeros, "every address of this machine", is that of IPv4.
      * Any thread. Does not wait.
      */
     tr_status (*socket_open)(const tr_platform *platform, const tr_socket_spec *spec, int *fd);

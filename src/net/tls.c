@@ -67,18 +67,18 @@ static tr_status keep_peer_name(struct tls *tls)
         return TR_OK;
     const tr_platform *platform = tls->set->config->platform;
     BIO *bio = BIO_new(BIO_s_mem());
-    char *printed;
+    char *printed = NULL;
     /* As RFC 2253, but UTF-8 stays as it is. */
     unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
     bool is_printed =
         bio && X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, flags) >= 0;
     size_t size = is_printed ? (size_t)BIO_get_mem_data(bio, &printed) : 0;
-    if (is_printed)
-        tls->peer_name = platform->resize(platform, NULL, size + 1);
-    if (tls->peer_name) {
-        memcpy(tls->peer_name, printed, size);
-        tls->peer_name[size] = '\0';
+    char *name = is_printed ? platform->resize(platform, NULL, size + 1) : NULL;
+    if (name) {
+        memcpy(name, printed, size);
+        name[size] = '\0';
     }
+    tls->peer_name = name;
     BIO_free(bio);
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
@@ -142,8 +142,10 @@ static tr_status expect_name(struct tls *tls, const char *name)
     if (X509_VERIFY_PARAM_set1_ip_asc(param, name) == 1)
         return TR_OK;
     ERR_clear_error();
+    if (strlen(name) > TLSEXT_MAXLEN_host_name)
+        return TR_INVALID_ARGUMENT;
     if (SSL_set_tlsext_host_name(tls->ssl, name) != 1)
-        return TR_INVALID_ARGUMENT; /* longer than a name can be */
+        return TR_NO_MEMORY;
     X509_VERIFY_PARAM_set_hostflags(
         param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return X509_VERIFY_PARAM_set1_host(param, name, 0) == 1 ? TR_OK : TR_NO_MEMORY;

@@ -257,6 +257,23 @@ static bool is_valid(const tr_socket_spec *spec, bool is_datagram)
     return false;
 }
 
+/* Makes the socket of an opening. Returns its descriptor, or a negative error number. */
+static int socket_make(struct opening *opening)
+{
+    const int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = socket(opening->address.any.sa_family, opening->type | flags, 0);
+    const tr_socket_spec *spec = opening->spec;
+    if (fd < 0 && errno == EAFNOSUPPORT && opening->address.any.sa_family == AF_INET6 &&
+        IN6_IS_ADDR_UNSPECIFIED(&opening->address.v6.sin6_addr) &&
+        spec->role != TR_SOCKET_CONNECT && !spec->only_v6) {
+        /* Every address of a machine without IPv6 is every IPv4 address. */
+        const tr_address every = {.family = TR_FAMILY_V4, .port = spec->address.port};
+        opening->size = tr__socket_address_of(&every, &opening->address);
+        fd = socket(AF_INET, opening->type | flags, 0);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
 tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
 {
     (void)platform;
@@ -272,10 +289,9 @@ tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec
         opening.size = tr__socket_address_of(&spec->address, &opening.address);
     if (!opening.size)
         return TR_ADDRESS_INVALID;
-    int made =
-        socket(opening.address.any.sa_family, opening.type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int made = socket_make(&opening);
     if (made < 0)
-        return tr__socket_status(errno);
+        return tr__socket_status(-made);
     tr_status status = socket_begin(made, &opening);
     if (status == TR_OK || status == TR_WOULD_BLOCK)
         *fd = made;

@@ -106,7 +106,7 @@ static void take_posts(struct loop *loop)
 /* Asks for IO events. Returns whether there are any, or were any left. */
 static bool look_at_io(struct loop *loop)
 {
-    if (loop->io_from == loop->io_count && loop->io_watched) {
+    if (loop->io_from == loop->io_count) {
         loop->io_from = 0;
         loop->io_count = (uint32_t)loop->platform->io_poll(
             loop->platform, loop->parker, loop->io_events, LOOP_IO_EVENTS);
@@ -146,7 +146,7 @@ static void run_io_tasks(struct loop *loop)
         loop->now_ns + (loop->now_ns - begin_ns) * (100 - loop->io_ratio) / loop->io_ratio;
 }
 
-/* Handles what is due, IO events, and IO tasks if it is their time or nothing else is ready. */
+/* Handles what is due, IO events, and IO tasks if it is their time. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -159,11 +159,8 @@ static void round_begin(struct loop *loop)
     }
     if (loop->io_watched || loop->io_from < loop->io_count)
         take_io(loop);
-    if (loop->queue.classes[TASK_IO].first) {
-        bool is_alone = !runqueue_has_normal(&loop->queue) && !loop->queue.classes[TASK_HIGH].first;
-        if (is_alone || begin_ns >= loop->io_next_ns)
-            run_io_tasks(loop);
-    }
+    if (loop->queue.classes[TASK_IO].first && begin_ns >= loop->io_next_ns)
+        run_io_tasks(loop);
     loop->round_end_ns = loop->now_ns + (loop->io_watched ? loop->io_round_ns : loop->round_min_ns);
 }
 

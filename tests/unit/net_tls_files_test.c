@@ -273,6 +273,80 @@ TEST(hosts_match_by_name_then_by_their_first_label, "C-15")
     ck_assert_uint_eq(memory.blocks, 0);
 }
 
+/* ---- A lack of memory inside OpenSSL. ---- */
+
+static long allocations, fails_at; /* of OpenSSL; the one that fails, counted from 1 */
+
+static void *allocate(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return ++allocations == fails_at ? NULL : malloc(size);
+}
+
+static void *reallocate(void *block, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return size > 0 && ++allocations == fails_at ? NULL : realloc(block, size);
+}
+
+static void release(void *block, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(block);
+}
+
+/* Connects while one allocation fails. OpenSSL does not always say that this was the reason. */
+static void connect_without(struct tls_context *server, struct tls_context *client)
+{
+    struct tls_pair pair = {
+        .server = {.out = NET_BUFFER(&memory.platform), .in = NET_BUFFER(&memory.platform)},
+        .client = {.out = NET_BUFFER(&memory.platform), .in = NET_BUFFER(&memory.platform)}};
+    tr_status of_server = tr__tls_begin(server, 0, NULL, &pair.server.state);
+    tr_status of_client = tr__tls_begin(client, 0, NULL, &pair.client.state);
+    ck_assert(of_server == TR_OK || of_server == TR_NO_MEMORY);
+    ck_assert(of_client == TR_OK || of_client == TR_NO_MEMORY);
+    if (of_server == TR_OK && of_client == TR_OK) {
+        pair.client.status = tr__tls_filter.begin(pair.client.state, &pair.client.out);
+        tls_settle(&pair, TLS_PIECE_ALL);
+        of_server = pair.server.status;
+        of_client = pair.client.status;
+        ck_assert(of_server == TR_OK || tls_text(&pair.server)[0]);
+        ck_assert(of_client == TR_OK || tls_text(&pair.client)[0]);
+        ck_assert(of_server || of_client ||
+                  (tls_is_open(&pair.server) && tls_is_open(&pair.client)));
+    }
+    tls_end_deinit(&pair.server);
+    tls_end_deinit(&pair.client);
+}
+
+TEST(a_lack_of_memory_inside_openssl_does_not_crash, "C-15", "U-03")
+{
+    if (TEST_HAS_SANITIZER)
+        test_skip("OpenSSL itself may leak when it has no memory");
+    if (CRYPTO_set_mem_functions(allocate, reallocate, release) != 1)
+        test_skip("another case has used OpenSSL in this process");
+    begin();
+    tr_endpoint server = {
+        .address = ":443", SHOP, .trusts = path("authority.pem"), .verify = TR_VERIFY_REQUIRED};
+    tr_endpoint client = {.address = "shop.example:443",
+                          .trusts = path("authority.pem"),
+                          .certificate = path("anna.pem"),
+                          .key = path("anna.key")};
+    struct tls_context *server_context = tls_context(&memory.platform, true, &server);
+    struct tls_context *client_context = tls_context(&memory.platform, false, &client);
+    long step = (long)test_scale(41, 3);
+    connect_without(server_context, client_context);
+    for (fails_at = 1, allocations = 0; fails_at < 9000; fails_at += step, allocations = 0)
+        connect_without(server_context, client_context);
+    fails_at = 0;
+    tr__tls_context_release(server_context);
+    tr__tls_context_release(client_context);
+    end();
+}
+
 /* ---- The end of the process. ---- */
 
 /* Runs after what OpenSSL would do at exit. */
@@ -313,4 +387,5 @@ SUITE("net tls files", options_that_make_no_sense_are_refused, files_that_cannot
       a_key_with_a_password_is_refused, a_key_that_is_too_weak_is_refused_when_it_is_read,
       one_file_may_have_certificate_and_key, a_lack_of_memory_is_a_status,
       a_context_is_for_endpoints_with_the_same_options,
-      hosts_match_by_name_then_by_their_first_label, handshakes_work_while_the_process_exits)
+      hosts_match_by_name_then_by_their_first_label, handshakes_work_while_the_process_exits,
+      a_lack_of_memory_inside_openssl_does_not_crash)

@@ -42,7 +42,7 @@ static void expect_end(int fd)
     ck_assert_uint_eq(got, 0);
 }
 
-TEST(each_error_has_a_status, "C-05")
+TEST(each_error_has_a_status, "")
 {
     static const struct {
         int error;
@@ -133,14 +133,14 @@ static void talk(tr_socket_spec listen, tr_socket_spec connect, tr_family family
     close_all(fds, 2);
 }
 
-TEST(two_talk_over_tcp, "C-02")
+TEST(two_talk_over_tcp, "")
 {
     talk(spec_of(TR_SOCKET_LISTEN, loopback_v4(0)),
          spec_of(TR_SOCKET_CONNECT, loopback_v4(0)),
          TR_FAMILY_V4);
 }
 
-TEST(two_talk_over_tcp_of_ipv6, "C-02")
+TEST(two_talk_over_tcp_of_ipv6, "")
 {
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -152,7 +152,7 @@ TEST(two_talk_over_tcp_of_ipv6, "C-02")
          TR_FAMILY_V6);
 }
 
-TEST(two_talk_over_a_path, "C-02")
+TEST(two_talk_over_a_path, "")
 {
     struct socket_path path = path_make();
     talk(unix_spec(TR_SOCKET_LISTEN, path.path),
@@ -161,14 +161,14 @@ TEST(two_talk_over_a_path, "C-02")
     path_remove(&path);
 }
 
-TEST(two_talk_over_an_abstract_name, "C-02")
+TEST(two_talk_over_an_abstract_name, "")
 {
     char name[40];
     (void)snprintf(name, sizeof name, "@troupe-%d", (int)getpid());
     talk(unix_spec(TR_SOCKET_LISTEN, name), unix_spec(TR_SOCKET_CONNECT, name), TR_FAMILY_UNIX);
 }
 
-TEST(a_connect_to_nobody_is_refused, "C-05")
+TEST(a_connect_to_nobody_is_refused, "")
 {
     real = tr_platform_real();
     tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
@@ -186,7 +186,7 @@ TEST(a_connect_to_nobody_is_refused, "C-05")
     ck_assert_int_eq(status, TR_CONNECT_REFUSED);
 }
 
-TEST(a_connect_that_is_under_way_has_no_outcome, "C-05")
+TEST(a_connect_that_is_under_way_has_no_outcome, "")
 {
     real = tr_platform_real();
     tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
@@ -205,7 +205,7 @@ TEST(a_connect_that_is_under_way_has_no_outcome, "C-05")
     close_all(fds, count);
 }
 
-TEST(a_reset_comes_after_what_was_received, "C-09")
+TEST(a_reset_comes_after_what_was_received, "")
 {
     real = tr_platform_real();
     int ends[2];
@@ -225,7 +225,7 @@ TEST(a_reset_comes_after_what_was_received, "C-09")
     close_all(&ends[1], 1);
 }
 
-TEST(a_close_in_order_sends_the_rest, "C-09")
+TEST(a_close_in_order_sends_the_rest, "")
 {
     real = tr_platform_real();
     int ends[2];
@@ -256,7 +256,7 @@ static size_t fill_with(int fd, const tr_bytes *pieces, size_t count)
     return total;
 }
 
-TEST(a_full_socket_takes_a_part_and_then_nothing, "C-04")
+TEST(a_full_socket_takes_a_part_and_then_nothing, "")
 {
     real = tr_platform_real();
     int ends[2];
@@ -300,7 +300,7 @@ TEST(a_full_socket_takes_a_part_and_then_nothing, "C-04")
     close_all(ends, 2);
 }
 
-TEST(more_pieces_than_the_kernel_takes_at_once_go_in_order, "C-08")
+TEST(more_pieces_than_the_kernel_takes_at_once_go_in_order, "")
 {
     real = tr_platform_real();
     enum { COUNT = 3000 };
@@ -331,7 +331,7 @@ TEST(more_pieces_than_the_kernel_takes_at_once_go_in_order, "C-08")
     close_all(ends, 1);
 }
 
-TEST(no_pieces_and_no_space_are_no_accident, "C-04")
+TEST(no_pieces_and_no_space_are_no_accident, "")
 {
     real = tr_platform_real();
     int ends[2];
@@ -344,7 +344,7 @@ TEST(no_pieces_and_no_space_are_no_accident, "C-04")
     close_all(ends, 2);
 }
 
-TEST(without_descriptors_a_connection_waits_in_the_kernel, "C-11")
+TEST(without_descriptors_a_connection_waits_in_the_kernel, "")
 {
     real = tr_platform_real();
     tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
@@ -395,7 +395,7 @@ static int option_of(int fd, int level, int name)
     return value;
 }
 
-TEST(what_a_listener_was_given_holds_for_its_connections, "C-05")
+TEST(what_a_listener_was_given_holds_for_its_connections, "")
 {
     real = tr_platform_real();
     for (int delays = 0; delays < 2; delays++) {
@@ -419,7 +419,7 @@ TEST(what_a_listener_was_given_holds_for_its_connections, "C-05")
     }
 }
 
-TEST(readiness_of_a_connection_is_reported, "C-04", "C-05")
+TEST(readiness_of_a_connection_is_reported, "")
 {
     real = tr_platform_real();
     tr_parker *parker;
