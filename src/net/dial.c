@@ -237,6 +237,8 @@ static tr_status header_leave(struct channel *channel)
     if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
         return TR_OK;
     tr_status status = tr__secure_attach(channel);
+    if (status == TR_OK)
+        status = filter->table->begin(filter->state, &filter->out);
     return status == TR_OK ? tr__input_filter_again(channel) : status;
 }
 
