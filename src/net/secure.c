@@ -16,8 +16,8 @@ tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint)
 {
     char why[TLS_WHY_SIZE] = "";
     const tr_platform *platform = self->worker->loop.platform;
-    tr_status status = tr__tls_context_new(
-        platform, &endpoint->options, true, &endpoint->tls, why, sizeof why);
+    tr_status status =
+        tr__tls_context_new(platform, &endpoint->options, true, &endpoint->tls, why, sizeof why);
     endpoint->options.hosts = NULL; /* the context has a copy, and the caller's array may go */
     if (status == TR_TLS_FAILED)
         tr_log_error(self, "cannot listen at %s: %s", endpoint->options.address, why);
@@ -131,8 +131,8 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
     struct reading *reading = tr_try_scratch(self, sizeof *reading);
     if (!reading)
         return TR_NO_MEMORY;
-    *reading = (struct reading){.platform = self->worker->loop.platform,
-                                .options = &endpoint->options};
+    *reading =
+        (struct reading){.platform = self->worker->loop.platform, .options = &endpoint->options};
     tr_status status = tr_try_blocking(self, read_files, reading);
     if (status == TR_OK)
         status = reading->status;
@@ -150,8 +150,7 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
 tr_status tr__secure_attach(struct channel *channel)
 {
     void *state;
-    tr_status status =
-        tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, &state);
+    tr_status status = tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, &state);
     if (status != TR_OK)
         return status;
     channel->filter.table = &tr__tls_filter;

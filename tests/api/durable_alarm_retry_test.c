@@ -129,8 +129,8 @@ TEST(an_alarm_may_have_a_policy_of_its_own_which_survives_a_restart, "K-04", "K-
     for (int is_restarted = 0; is_restarted < 2; is_restarted++) {
         begin(1);
         /* what it does not say is that of the kind */
-        set_ask asked =
-            tr_ask(test, bell(), set, .attempts = 3, .first_ns = 10 * TR_SECOND, .after_ns = TR_SECOND);
+        set_ask asked = tr_ask(
+            test, bell(), set, .attempts = 3, .first_ns = 10 * TR_SECOND, .after_ns = TR_SECOND);
         ck_assert_int_eq(tr_try_await(test, asked, NULL), TR_OK);
         if (is_restarted) {
             tr_kit_free(kit);

@@ -22,10 +22,7 @@ static tr_next on_ring(tr_self *self)
 
 static void note_signals(tr_self *self, tr_status status)
 {
-    things_tell("[%s %d %d]",
-                tr_status_name(status),
-                tr_is_aborted(self),
-                tr_deadline_fired(self));
+    things_tell("[%s %d %d]", tr_status_name(status), tr_is_aborted(self), tr_deadline_fired(self));
 }
 
 static tr_next wait_long(tr_self *self, struct thing_state *state, int64_t n)

@@ -57,7 +57,8 @@ static inline struct tls_context *tls_context(const tr_platform *platform, bool 
 static inline void tls_end_init(struct tls_end *end, struct tls_context *context, unsigned worker,
                                 const char *name, const tr_platform *platform)
 {
-    *end = (struct tls_end){.out = NET_BUFFER(source_of(platform)), .in = NET_BUFFER(source_of(platform))};
+    *end = (struct tls_end){.out = NET_BUFFER(source_of(platform)),
+                            .in = NET_BUFFER(source_of(platform))};
     ck_assert_int_eq(tr__tls_begin(context, worker, name, &end->state), TR_OK);
     end->status = tr__tls_filter.begin(end->state, &end->out);
 }

@@ -102,7 +102,8 @@ static void add(struct rng *rng, int number)
     int name = (int)rng_below(rng, QUEUES);
     struct queue *queue = tr__items_queue_make(&worker, &queues, names[name]);
     struct queue_item *item =
-        queue ? tr__item_new(&worker, queue, "job", (uint64_t)number + 1, rng_below(rng, 50)) : NULL;
+        queue ? tr__item_new(&worker, queue, "job", (uint64_t)number + 1, rng_below(rng, 50))
+              : NULL;
     if (!item)
         return;
     if (tr__items_add(&worker, &queues, item) != TR_OK) {

@@ -11,7 +11,8 @@ static tr_next lose_intent(tr_self *self, struct thing_state *state, int64_t n)
     (void)state;
     (void)n;
     ck_assert_int_eq(
-        tr__note_send(&durable_of(self)->end, (struct note){.kind = NOTE_SLEEP}, tr_now(self), &note),
+        tr__note_send(
+            &durable_of(self)->end, (struct note){.kind = NOTE_SLEEP}, tr_now(self), &note),
         TR_OK);
     return tr_reply(self, acted, .value = 0);
 }
@@ -21,8 +22,7 @@ static tr_next lose_command(tr_self *self, struct thing_state *state, int64_t n)
     struct authority_answer answer;
     (void)state;
     (void)n;
-    tr__authority_stop(
-        &durable_of(self)->authority, SLEEP_REASON_SLEEP, 0, tr_now(self), &answer);
+    tr__authority_stop(&durable_of(self)->authority, SLEEP_REASON_SLEEP, 0, tr_now(self), &answer);
     ck_assert(answer.has_command);
     return tr_reply(self, acted, .value = 0);
 }
@@ -52,5 +52,4 @@ TEST(a_command_that_got_lost_is_sent_again, "Z-01")
     check_asleep_after(lose_command);
 }
 
-SUITE("durable notes", an_intent_that_got_lost_is_sent_again,
-      a_command_that_got_lost_is_sent_again)
+SUITE("durable notes", an_intent_that_got_lost_is_sent_again, a_command_that_got_lost_is_sent_again)

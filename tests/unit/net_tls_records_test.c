@@ -497,9 +497,10 @@ TEST(a_protocol_that_was_not_offered_is_refused, "C-15")
 /* Fails the n-th request of a connection for memory. False: there are fewer. */
 static bool talk_without(size_t request)
 {
-    struct tls_pair pair = {
-        .server = {.out = NET_BUFFER(source_of(&memory.platform)), .in = NET_BUFFER(source_of(&memory.platform))},
-        .client = {.out = NET_BUFFER(source_of(&memory.platform)), .in = NET_BUFFER(source_of(&memory.platform))}};
+    struct tls_pair pair = {.server = {.out = NET_BUFFER(source_of(&memory.platform)),
+                                       .in = NET_BUFFER(source_of(&memory.platform))},
+                            .client = {.out = NET_BUFFER(source_of(&memory.platform)),
+                                       .in = NET_BUFFER(source_of(&memory.platform))}};
     tr_status status;
     memory.requests = 0;
     memory.fail_at = request;

@@ -104,7 +104,7 @@ struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
     struct list listeners; /* of struct listener_shared, under the lock; not initialized: none */
-    atomptr contexts; /* a struct secure_contexts: net/secure.c */
+    atomptr contexts;      /* a struct secure_contexts: net/secure.c */
     void (*free_contexts)(struct tr_system *system);
     const struct channel_hooks *hooks; /* set before the first channel is made */
     void (*free)(struct tr_system *system);

@@ -360,8 +360,7 @@ static void census_cell(struct census *census, const struct cell *cell)
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
                       ring_count(requests, &tally) + ring_count(cell->events, &tally) +
                       ring_count(received, &tally) + ring_count(held, &tally) +
-                      ring_count(channels, &tally) +
-                      ring_count(stash, &set_aside);
+                      ring_count(channels, &tally) + ring_count(stash, &set_aside);
     TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;
