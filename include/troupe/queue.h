@@ -222,7 +222,7 @@ size_t tr_queue_count_dead(const tr_self *self, const char *queue);
  * tr_queue_list_dead the dead letters.
  * In a turn. Does not wait.
  *
- * Each call looks at all items of the queue. End the turn with TR_NO_MEMORY.
+ * Each call looks at all items of the actor. End the turn with TR_NO_MEMORY.
  */
 size_t tr_queue_list(tr_self *self, const char *queue, tr_queued after,
                      const tr_queue_entry **entries, size_t max);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Queues against a plain list; commits are stored together.
+ */
+#define QUEUE_MODEL_DURABILITY TR_SAVE_INTERVAL
+#include "support/queue_model.h"
+
+TEST(queues_that_are_stored_by_interval_do_what_a_list_does, "K-05", "K-21", "K-01")
+{
+    queue_model_play();
+}
+
+SUITE("durable queue model, stored by interval",
+      queues_that_are_stored_by_interval_do_what_a_list_does)
