@@ -161,8 +161,8 @@ typedef struct tr_durable_page {
  * does not wake. The actor handles earlier messages first, then has its grace.
  *
  * TR_OK: no crash brings the data back. TR_NOT_FOUND: nothing is stored of the key, and it is not
- * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or too late for it. TR_TIMEOUT and other
- * outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
+ * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or too late for it. TR_START_FAILED: it
+ * cannot start, so it stays. TR_TIMEOUT and other outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
  */
 #define tr_durable_destroy(from, actor, key)                                                       \
     TR_SPEAKER_(from, durable_destroy)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))
