@@ -4,6 +4,7 @@
 #include <string.h>
 #include <troupe/net.h>
 
+#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 
@@ -165,6 +166,8 @@ tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel)
     bool is_right = endpoint->options.kind == TR_ENDPOINT_UDP ||
                     endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
     status = is_right ? TR_OK : TR_INVALID_ARGUMENT;
+    if (status == TR_OK && cell_durable(self->cell))
+        status = TR_NOT_SUPPORTED; /* what it sends would not wait for its commit */
     if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
         status = TR_STOPPING;
     if (status == TR_OK)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
@@ -366,6 +367,8 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
                      endpoint->options.kind == TR_ENDPOINT_TLS ||
                      endpoint->options.kind == TR_ENDPOINT_UNIX;
     status = is_stream ? TR_OK : TR_INVALID_ARGUMENT;
+    if (status == TR_OK && cell_durable(self->cell))
+        status = TR_NOT_SUPPORTED; /* what it writes would not wait for its commit */
     if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
         status = TR_STOPPING;
     if (status == TR_OK)

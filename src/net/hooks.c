@@ -148,7 +148,8 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         return true;
     }
     /* Bytes that a turn may still read come before the end. */
-    if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers)) {
+    if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers) &&
+        list_is_empty(&channel->writers)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;
@@ -274,13 +275,19 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /* The events that are queued are VOID now; the ring goes on with the other mail. */
+    /* The events that are queued are VOID now; the other mail takes them along. */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
     }
     cell->extra->channels = NULL;
     source_resize(&worker->source, record, 0);
+}
+
+static void on_become(struct cell *cell)
+{
+    LIST_EACH (link, &net_cell_of(cell)->channels)
+        tr__channel_call(LIST_OWNER(link, struct channel, link));
 }
 
 static void on_turn_end(struct tr_self *self)
@@ -303,6 +310,7 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
+    .on_become = on_become,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,

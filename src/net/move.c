@@ -101,7 +101,8 @@ static struct channel *channel_in(const struct envelope *envelope)
 void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct channel *channel = channel_in(envelope);
-    bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
+    bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING &&
+                    !cell_durable(cell);
     envelope_give(&worker->pool, envelope);
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     tr_status status = unpack(worker, channel);

@@ -14,6 +14,16 @@ static tr_status end_status(const struct channel *channel)
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
 }
 
+/* Lets the next turn that waits, or the handler, have what has come. */
+static void pass_on(struct channel *channel)
+{
+    bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel);
+    if (has_come && !list_is_empty(&channel->readers))
+        tr__waits_wake_one(&channel->readers);
+    else
+        tr__channel_call(channel);
+}
+
 /*
  * Takes a piece, and waits for it. TR_CLOSED with *is_cut: the other side has ended amid the piece. Turns get what has come
  * in the order in which they began to wait.
@@ -41,14 +51,14 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         if (status != TR_WOULD_BLOCK)
             break;
         status = tr__channel_park(self, channel, &channel->readers, NULL);
-        if (status != TR_OK)
+        if (status != TR_OK) {
+            pass_on(channel); /* something may have come for this turn at the last moment */
             return status;
+        }
         is_first = true; /* it was woken because it is the first */
     }
-    /* The next turn that waits may have something to read. */
-    if (!list_is_empty(&channel->readers) && status == TR_OK &&
-        (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel)))
-        tr__waits_wake_one(&channel->readers);
+    if (status == TR_OK && !list_is_empty(&channel->readers))
+        pass_on(channel);
     if (status == TR_CLOSED)
         tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */
     else if (status != TR_OK)

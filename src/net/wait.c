@@ -16,5 +16,7 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel, struct
     list_push_last(waits, &wait.link);
     status = turn_park_at(self, deadline_ns, where);
     list_remove(&wait.link);
+    if (channel_has(channel, CHANNEL_CLOSES))
+        tr__channel_call(channel); /* tr_closed waits until no turn is here */
     return status;
 }

@@ -42,6 +42,8 @@ struct channel_hooks {
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
     void (*on_birth)(struct worker *worker, struct cell *cell);
+    /** An actor with channels has another behavior, which may handle what has come. */
+    void (*on_become)(struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
     /** Whether the actor may move to another worker with its channels. */

@@ -245,5 +245,8 @@ tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_beha
                          tr_error *error)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
+    tr_status status = adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
+    if (status == TR_OK && cell->extra && cell->extra->channels)
+        worker->channels.hooks->on_become(cell);
+    return status;
 }
