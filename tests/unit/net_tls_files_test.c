@@ -301,9 +301,10 @@ static void release(void *block, const char *file, int line)
 /* Connects while one allocation fails. OpenSSL does not always say that this was the reason. */
 static void connect_without(struct tls_context *server, struct tls_context *client)
 {
-    struct tls_pair pair = {
-        .server = {.out = NET_BUFFER(&memory.platform), .in = NET_BUFFER(&memory.platform)},
-        .client = {.out = NET_BUFFER(&memory.platform), .in = NET_BUFFER(&memory.platform)}};
+    struct tls_pair pair = {.server = {.out = NET_BUFFER(source_of(&memory.platform)),
+                                       .in = NET_BUFFER(source_of(&memory.platform))},
+                            .client = {.out = NET_BUFFER(source_of(&memory.platform)),
+                                       .in = NET_BUFFER(source_of(&memory.platform))}};
     tr_status of_server = tr__tls_begin(server, 0, NULL, &pair.server.state);
     tr_status of_client = tr__tls_begin(client, 0, NULL, &pair.client.state);
     ck_assert(of_server == TR_OK || of_server == TR_NO_MEMORY);
