@@ -254,6 +254,12 @@ static bool is_read_out(const struct channel *channel)
            !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
 }
 
+void tr__channel_starve(struct channel *channel)
+{
+    list_remove(&channel->starved);
+    list_push_last(&channel->worker->channels.net->starved, &channel->starved);
+}
+
 void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -268,8 +274,7 @@ void tr__channel_call(struct channel *channel)
         return;
     struct envelope *event = envelope_take(&worker->pool);
     if (!event) {
-        list_remove(&channel->starved);
-        list_push_last(&worker->channels.net->starved, &channel->starved);
+        tr__channel_starve(channel);
         return;
     }
     event->type = &tr_type_tr_received;
@@ -478,6 +483,10 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
     const tr_endpoint *options = &channel->endpoint->options;
     if (deadline_of(channel) > now_ns) {
         tr__channel_arm(channel);
+        return;
+    }
+    if (channel->kind == CHANNEL_LISTENER) {
+        tr__listener_again(channel);
         return;
     }
     bool is_stalled = !tr__output_is_empty(channel) &&

@@ -18,4 +18,7 @@ extern const tr_type tr__acceptable_type;
 /** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
 void tr__session_uncount(struct channel *channel);
 
+/** Lets a listener look again whether there are connections. Owner only. */
+void tr__listener_again(struct channel *channel);
+
 #endif
