@@ -10,7 +10,6 @@
 #include "net/filter.h"
 #include "net/input.h"
 #include "net/output.h"
-#include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
 
@@ -224,27 +223,7 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* The header of a balancer was read: removes its filter. What came behind it is for TLS, or for the actor. */
-static tr_status header_end(struct channel *channel)
-{
-    struct channel_filter *filter = &channel->filter;
-    const struct proxy *proxy = filter->state;
-    if (proxy->source.family)
-        channel->peer = proxy->source;
-    filter->table->free(filter->state);
-    filter->table = NULL;
-    filter->state = NULL;
-    if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
-        return TR_OK;
-    tr__net_buffer_free(&filter->raw);
-    filter->raw = channel->input.buffer;
-    channel->input.buffer = NET_BUFFER(filter->raw.source);
-    tr_status status = tr__secure_attach(channel, true);
-    return status == TR_OK && net_buffer_size(&filter->raw) ? tr__input_pass(channel) : status;
-}
-
-/* Continues the handshake of the filter that is there. False: it is not open, or the channel has ended. */
-static bool shake_filter(struct channel *channel)
+void tr__channel_shake(struct channel *channel)
 {
     const struct channel_filter *filter = &channel->filter;
     while (!filter->table->is_open(filter->state) && channel_has(channel, CHANNEL_READABLE)) {
@@ -254,30 +233,12 @@ static bool shake_filter(struct channel *channel)
         if (status != TR_OK) {
             tr__output_flush(channel); /* the alert */
             tr__channel_end(channel, status, filter->table->text(filter->state));
-            return false;
+            return;
         }
     }
     tr__output_flush(channel);
-    return channel->state == CHANNEL_DIALING && filter->table->is_open(filter->state);
-}
-
-void tr__channel_shake(struct channel *channel)
-{
-    const struct channel_filter *filter = &channel->filter;
-    while (shake_filter(channel)) {
-        bool is_header = filter->table == &tr__proxy_filter;
-        tr_status status = is_header ? header_end(channel) : TR_OK;
-        if (status != TR_OK) {
-            tr__output_flush(channel);
-            tr__channel_end(
-                channel, status, filter->table ? filter->table->text(filter->state) : NULL);
-            return;
-        }
-        if (!is_header || !filter->table) {
-            tr__channel_opened(channel);
-            return;
-        }
-    }
+    if (channel->state == CHANNEL_DIALING && filter->table->is_open(filter->state))
+        tr__channel_opened(channel);
 }
 
 /* Lets the filter of a client begin, and waits until it is open. */

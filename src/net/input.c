@@ -128,7 +128,8 @@ static tr_status fill_plainly(struct channel *channel, size_t more)
     return status;
 }
 
-tr_status tr__input_pass(struct channel *channel)
+/* Gives the filter what has come. It may have something to say to the other side. */
+static tr_status pass(struct channel *channel)
 {
     struct channel_filter *filter = &channel->filter;
     size_t taken = 0;
@@ -161,7 +162,7 @@ static tr_status fill_filtered(struct channel *channel, size_t more)
         tr__net_buffer_free(&filter->raw);
     if (status != TR_OK)
         return status;
-    status = tr__input_pass(channel);
+    status = pass(channel);
     bool has_more = net_buffer_size(&channel->input.buffer) > before;
     if (status == TR_OK && !has_more)
         return channel_has(channel, CHANNEL_READABLE) ? TR_OK : TR_WOULD_BLOCK;

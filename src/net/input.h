@@ -42,8 +42,6 @@ void tr__input_watch_end(struct tr_self *self, struct channel *channel);
 void tr__input_settle(struct channel *channel);
 /** Receives what has come, without taking it, so that an end behind it is found. */
 tr_status tr__input_peek(struct channel *channel);
-/** Gives the filter what has come and it has not taken. It may have something for the other side. */
-tr_status tr__input_pass(struct channel *channel);
 /** Moves bytes from the area of the worker to memory of the channel. TR_NO_MEMORY. */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
 /** Frees all memory. */

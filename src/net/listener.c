@@ -20,9 +20,6 @@ enum { ACCEPTS_MAX = 16 /* in one turn */ };
 #define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)
 
-/* What a tr_listener_order_ asks for. */
-enum order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
-
 TR_MESSAGE(tr_acceptable_, (channel, channel));
 const tr_type tr__acceptable_type = {"tr_acceptable_",
                                      tr_fields_tr_acceptable_,
@@ -244,6 +241,7 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
     const tr_platform *platform = self->worker->loop.platform;
     struct listener_shared *shared = (struct listener_shared *)(uintptr_t)message->shared;
     struct channel *channel;
+    shared->has_socket = true;
     tr_status status =
         tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
     if (status == TR_OK) {
@@ -299,7 +297,34 @@ static tr_status deck_find(tr_self *self, struct listener *listener, uint32_t wo
                           .worker = (int)worker,
                           .setup_type = &tr_type_tr_deck_open_,
                           .setup = &open};
-    return tr_self_try_spawn(self, &args, &deck->bits);
+    tr_status status = tr_self_try_spawn(self, &args, &deck->bits);
+    if (status == TR_OK)
+        status = tr_try_watch(self, *deck);
+    if (status != TR_OK && deck->bits) {
+        tr_kill(self, *deck);
+        *deck = (tr_deck_ref){0};
+    }
+    return status;
+}
+
+/* A deck has ended, because it could not start: its connections are reset, and the next one makes another. */
+static tr_next on_deck_end(tr_self *self, struct listener *listener,
+                           const struct tr_terminated *message)
+{
+    struct listener_shared *shared = listener->shared;
+    const tr_platform *platform = self->worker->loop.platform;
+    struct accepted *lost;
+    for (uint32_t worker = 0; worker < shared->worker_count; worker++) {
+        if (listener->decks[worker].bits != message->who.bits)
+            continue;
+        listener->decks[worker] = (tr_deck_ref){0};
+        while ((lost = tr__accepted_find(shared, worker))) {
+            struct accepted taken = tr__accepted_take(shared, lost);
+            platform->socket_close(platform, taken.fd, true);
+            uncount(shared, self->worker, worker, &taken.peer);
+        }
+    }
+    return TR_SAME;
 }
 
 /* Gives a connection to a deck. It is counted already. */
@@ -417,7 +442,8 @@ static tr_next on_order(tr_self *self, struct listener *listener,
 
 TR_BEHAVIOR(tr_listener, struct listener, TR_SETUP_WITH(tr_listener_open_, listener_set_up),
             TR_ON(tr_acceptable_, on_acceptable), TR_ON(tr_listener_order_, on_order),
-            TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true, .restart = TR_TEMPORARY));
+            TR_ON(tr_terminated, on_deck_end), TR_SUPERVISE(TR_ONE_FOR_ONE),
+            TR_OPTIONS(.is_pinned = true, .restart = TR_TEMPORARY));
 
 /* ---- Listening. ---- */
 
@@ -474,11 +500,9 @@ static tr_status listener_spawn(struct tr_self *self, struct listener_shared *sh
                           .setup = &open,
                           .error = &error};
     tr_status status = tr_self_try_spawn(self, &args, ref);
-    if (status == TR_INIT_FAILED && error.status != TR_OK)
-        return error.status; /* the set-up has closed the descriptor */
-    if (status != TR_OK)
+    if (status != TR_OK && !shared->has_socket)
         platform->socket_close(platform, fd, false);
-    return status;
+    return status == TR_INIT_FAILED && error.status != TR_OK ? error.status : status;
 }
 
 tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
@@ -524,56 +548,4 @@ tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
                  args && args->at && args->at->address ? args->at->address : "no address",
                  tr_status_text(status));
     return tr_ref_from_bits(ref);
-}
-
-/* ---- What is known of a listener. ---- */
-
-tr_address tr_listener_address(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_address address = {.family = TR_FAMILY_NONE};
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (shared) {
-        address = shared->address;
-        tr__listener_shared_drop(shared);
-    }
-    return address;
-}
-
-size_t tr_listener_count(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    size_t count = 0;
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (shared) {
-        count = atom32_load(&shared->total, ATOM_RELAXED);
-        tr__listener_shared_drop(shared);
-    }
-    return count;
-}
-
-void tr_listener_pause(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_tell(self, listener, tr_listener_order_, .what = ORDER_PAUSE);
-}
-
-void tr_listener_resume(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_tell(self, listener, tr_listener_order_, .what = ORDER_RESUME);
-}
-
-tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (!shared)
-        return TR_STOPPED;
-    char why[240] = "";
-    tr_status status = tr__secure_reload(shared->endpoint, why, sizeof why);
-    if (status == TR_TLS_FAILED)
-        tr_log_error(self, "certificates were not reloaded, the old ones stay: %s", why);
-    tr__listener_shared_drop(shared);
-    return status;
 }

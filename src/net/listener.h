@@ -12,6 +12,9 @@
 
 #include "net/channel.h"
 
+/** What a tr_listener_order_ asks for. */
+enum listener_order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
+
 /** The type of the event that a listener gets when there are connections. */
 extern const tr_type tr__acceptable_type;
 

@@ -118,6 +118,21 @@ struct accepted tr__accepted_take(struct listener_shared *shared, struct accepte
     return taken;
 }
 
+struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker)
+{
+    struct accepted *found = NULL;
+    lock_take(&shared->lock);
+    LIST_EACH (link, &shared->accepted) {
+        struct accepted *accepted = LIST_OWNER(link, struct accepted, link);
+        if (accepted->worker == worker) {
+            found = accepted;
+            break;
+        }
+    }
+    lock_give(&shared->lock);
+    return found;
+}
+
 void tr__accepted_reset(struct listener_shared *shared)
 {
     const tr_platform *platform = shared->system->platform;

@@ -33,6 +33,7 @@ struct listener_shared {
     void *setup;          /* a copy; NULL: none */
     uint64_t ref;         /* of the listener */
     tr_address address;   /* where it listens */
+    bool has_socket;      /* the listener has the descriptor */
     atom32 total;         /* sessions, those on their way to a deck included */
     atom32 is_full;       /* the listener waits until a session ends */
     struct lock lock;     /* of `peers` and `accepted` */
@@ -61,6 +62,8 @@ struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32
                                   const tr_address *peer);
 /** Takes a connection, and frees its record. Any thread. */
 struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted);
+/** Returns a connection for the deck of this worker, which has ended; NULL: none. Any thread. */
+struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
 /** Resets the connections that no deck has taken. All decks have ended. */
 void tr__accepted_reset(struct listener_shared *shared);
 

@@ -2,7 +2,7 @@
 /** Channels on real sockets, with several workers and threads; the clients are plain sockets. */
 #include "support/real_net.h"
 
-static atomic_int closed_count[32]; /* by status, negated */
+static atomic_int closed_count[128]; /* by status, negated */
 static atomic_int opened_count;
 static sem_t has_closed;
 static sem_t has_opened;
