@@ -67,13 +67,18 @@ REAL_UNUSED static uint64_t go_with(go_function *function, uint64_t argument)
 }
 #define GO(function) go_with(function, 0)
 
-REAL_UNUSED static void real_open(int workers)
+REAL_UNUSED static void real_open_with(const tr_system_options *options)
 {
-    tr_system_options options = {.size = sizeof options, .workers = workers};
-    ck_assert_int_eq(tr_system_new(&options, &real_system), TR_OK);
+    ck_assert_int_eq(tr_system_new(options, &real_system), TR_OK);
     ck_assert_int_eq(tr_system_start(real_system), TR_OK);
     ck_assert_int_eq(tr_client_new(real_system, &real_client), TR_OK);
     ck_assert_int_eq(tr_try_spawn(real_client, &real_host, host, "host"), TR_OK);
+}
+
+REAL_UNUSED static void real_open(int workers)
+{
+    tr_system_options options = {.size = sizeof options, .workers = workers};
+    real_open_with(&options);
 }
 
 /** Shuts down, and checks that no message was lost. */
@@ -84,7 +89,10 @@ REAL_UNUSED static void real_close(void)
     tr_system_shutdown(real_system, 30 * TR_SECOND);
     ck_assert_int_eq(tr_system_wait(real_system), TR_OK);
     tr_system_counters(real_system, &counters);
-    ck_assert_uint_eq(counters.accepted, counters.handled + counters.dead_letters);
+    ck_assert_uint_eq(counters.accepted,
+                      counters.handled + counters.dead_letters - counters.refused);
+    ck_assert_uint_eq(counters.queued, 0);
+    ck_assert_uint_eq(counters.live, 0);
     tr_system_free(real_system);
 }
 
