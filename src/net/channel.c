@@ -92,6 +92,19 @@ void tr__channel_disown(struct channel *channel)
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
 }
 
+/* Fills a slot with a new channel, except for what other workers may read at this moment. */
+static void channel_init(struct channel *channel, const struct channel *fresh)
+{
+    size_t from = offsetof(struct channel, link);
+    memcpy((char *)channel + from, (const char *)fresh + from, sizeof *channel - from);
+    atom64_store(&channel->owner, 0, ATOM_RELAXED);
+    list_init(&channel->link);
+    list_init(&channel->dirty);
+    list_init(&channel->starved);
+    list_init(&channel->readers);
+    list_init(&channel->writers);
+}
+
 tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel_kind kind,
                           struct endpoint *endpoint, struct channel **made)
 {
@@ -103,22 +116,16 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
     if (status != TR_OK)
         return status;
     const struct memory_source *source = &worker->system->source;
-    atom64 old_bits = channel->bits;
-    *channel = (struct channel){
+    const struct channel fresh = {
         .worker = worker,
         .fd = -1,
         .kind = (uint8_t)kind,
         .endpoint = tr__endpoint_share(endpoint),
         .deadline_ns = TR_NEVER,
         .active_ns = worker->loop.now_ns,
-        .bits = old_bits,
         .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
         .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
-    list_init(&channel->link);
-    list_init(&channel->dirty);
-    list_init(&channel->starved);
-    list_init(&channel->readers);
-    list_init(&channel->writers);
+    channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
     if (cell && tr__channel_adopt(channel, cell) != TR_OK) {
         tr__channel_free(channel);

@@ -100,9 +100,10 @@ struct channel_filter {
 };
 
 struct channel {
-    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
+    /* Any worker may read these two, also while the slot gets its next channel. */
     atom64 bits;      /* of the tr_channel; 0: free */
     atom64 owner;     /* ref of the actor; 0: none */
+    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
     struct worker *worker;
     struct cell *cell; /* NULL: none, it lingers */
     int fd;
