@@ -92,6 +92,19 @@ void tr__channel_disown(struct channel *channel)
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
 }
 
+/* Fills a slot with a new channel, except for what other workers may read at this moment. */
+static void channel_init(struct channel *channel, const struct channel *fresh)
+{
+    size_t from = offsetof(struct channel, link);
+    memcpy((char *)channel + from, (const char *)fresh + from, sizeof *channel - from);
+    atom64_store(&channel->owner, 0, ATOM_RELAXED);
+    list_init(&channel->link);
+    list_init(&channel->dirty);
+    list_init(&channel->starved);
+    list_init(&channel->readers);
+    list_init(&channel->writers);
+}
+
 tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel_kind kind,
                           struct endpoint *endpoint, struct channel **made)
 {
@@ -103,22 +116,16 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
     if (status != TR_OK)
         return status;
     const struct memory_source *source = &worker->system->source;
-    atom64 old_bits = channel->bits;
-    *channel = (struct channel){
+    const struct channel fresh = {
         .worker = worker,
         .fd = -1,
         .kind = (uint8_t)kind,
         .endpoint = tr__endpoint_share(endpoint),
         .deadline_ns = TR_NEVER,
         .active_ns = worker->loop.now_ns,
-        .bits = old_bits,
         .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
         .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
-    list_init(&channel->link);
-    list_init(&channel->dirty);
-    list_init(&channel->starved);
-    list_init(&channel->readers);
-    list_init(&channel->writers);
+    channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
     if (cell && tr__channel_adopt(channel, cell) != TR_OK) {
         tr__channel_free(channel);
@@ -254,6 +261,12 @@ static bool is_read_out(const struct channel *channel)
            !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
 }
 
+void tr__channel_starve(struct channel *channel)
+{
+    list_remove(&channel->starved);
+    list_push_last(&channel->worker->channels.net->starved, &channel->starved);
+}
+
 void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -268,8 +281,7 @@ void tr__channel_call(struct channel *channel)
         return;
     struct envelope *event = envelope_take(&worker->pool);
     if (!event) {
-        list_remove(&channel->starved);
-        list_push_last(&worker->channels.net->starved, &channel->starved);
+        tr__channel_starve(channel);
         return;
     }
     event->type = &tr_type_tr_received;
@@ -478,6 +490,10 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
     const tr_endpoint *options = &channel->endpoint->options;
     if (deadline_of(channel) > now_ns) {
         tr__channel_arm(channel);
+        return;
+    }
+    if (channel->kind == CHANNEL_LISTENER) {
+        tr__listener_again(channel);
         return;
     }
     bool is_stalled = !tr__output_is_empty(channel) &&

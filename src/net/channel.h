@@ -100,9 +100,10 @@ struct channel_filter {
 };
 
 struct channel {
-    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
+    /* Any worker may read these two, also while the slot gets its next channel. */
     atom64 bits;      /* of the tr_channel; 0: free */
     atom64 owner;     /* ref of the actor; 0: none */
+    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
     struct worker *worker;
     struct cell *cell; /* NULL: none, it lingers */
     int fd;
@@ -195,6 +196,8 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
+/** Memory was missing: calls tr__channel_call again, soon. Owner only. */
+void tr__channel_starve(struct channel *channel);
 /** Makes an event a message that belongs to the channel. Owner only. */
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */

@@ -27,10 +27,13 @@ static void on_round(struct worker *worker, tr_time now_ns)
     struct timer_node *node;
     while ((node = tr__wheel_expire(&net->wheel, now_ns)))
         tr__channel_expired(LIST_OWNER(node, struct channel, timer), now_ns);
-    LIST_EACH (link, &net->starved) {
-        list_remove(link);
+    /* Those for which there is still no memory come back to the list, for a later round. */
+    struct list again;
+    struct list *link;
+    list_init(&again);
+    list_append(&again, &net->starved);
+    while ((link = list_pop_first(&again)))
         tr__channel_call(LIST_OWNER(link, struct channel, starved));
-    }
 }
 
 /* Memory that was missing is asked for again so soon. */
@@ -131,7 +134,11 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         put(envelope, &tr__acceptable_type, &handle, sizeof handle);
         return channel_has(channel, CHANNEL_READABLE);
     }
-    if (channel_has(channel, CHANNEL_OPENS) && put_opened(channel, envelope)) {
+    if (channel_has(channel, CHANNEL_OPENS)) {
+        if (!put_opened(channel, envelope)) {
+            tr__channel_starve(channel); /* nothing comes before tr_opened */
+            return false;
+        }
         channel->flags &= ~(uint32_t)CHANNEL_OPENS;
         return true;
     }

@@ -16,10 +16,9 @@
 enum { ACCEPTS_MAX = 16 /* in one turn */ };
 /* How long a listener waits when the process has no descriptors, and how often the log says so. */
 #define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
+/* How long a full listener waits for the order to look again, which cannot be sent without memory. */
+#define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)
-
-/* What a tr_listener_order_ asks for. */
-enum order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
 
 TR_MESSAGE(tr_acceptable_, (channel, channel));
 const tr_type tr__acceptable_type = {"tr_acceptable_",
@@ -35,10 +34,9 @@ const tr_type tr__acceptable_type = {"tr_acceptable_",
                                      sizeof(struct tr_acceptable_),
                                      {NULL, NULL}};
 
-TR_MESSAGE(tr_accepted_, (i32, fd), (u32, worker), (address, peer));
+TR_MESSAGE(tr_accepted_, (u64, accepted));
 TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
 TR_MESSAGE(tr_deck_open_, (u64, shared));
-TR_MESSAGE(tr_accept_again_);
 TR_ACTOR(tr_deck, tr_accepted_);
 
 /* ---- Sessions. ---- */
@@ -60,7 +58,7 @@ static void uncount(struct listener_shared *shared, struct worker *worker, uint3
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* without memory it looks again by itself, after ACCEPT_AGAIN_NS */
+        return; /* without memory it looks again by itself, after FULL_AGAIN_NS */
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -110,21 +108,21 @@ static tr_status filters_attach(struct channel *channel)
 
 /* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */
 static tr_status channel_make(struct worker *worker, struct listener_shared *shared,
-                              const struct tr_accepted_ *message, struct channel **made)
+                              const struct accepted *accepted, struct channel **made)
 {
     const tr_platform *platform = worker->loop.platform;
     struct channel *channel;
     tr_status status = tr__channel_new(worker, NULL, CHANNEL_STREAM, shared->endpoint, &channel);
     if (status != TR_OK) {
-        platform->socket_close(platform, message->fd, true);
+        platform->socket_close(platform, accepted->fd, true);
         return status;
     }
     channel->flags |= CHANNEL_ACCEPTED;
-    channel->peer = message->peer;
+    channel->peer = accepted->peer;
     tr__channel_change(channel, CHANNEL_DIALING);
-    status = tr__channel_watch(channel, message->fd);
+    status = tr__channel_watch(channel, accepted->fd);
     if (status != TR_OK)
-        platform->socket_close(platform, message->fd, true);
+        platform->socket_close(platform, accepted->fd, true);
     if (status == TR_OK)
         status = filters_attach(channel);
     if (status != TR_OK) {
@@ -186,17 +184,19 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
 {
     struct listener_shared *shared = deck->shared;
     struct worker *worker = self->worker;
+    struct accepted accepted =
+        tr__accepted_take(shared, (struct accepted *)(uintptr_t)message->accepted);
     struct channel *channel;
     tr_error error = {.status = TR_OK};
-    tr_status status = channel_make(worker, shared, message, &channel);
+    tr_status status = channel_make(worker, shared, &accepted, &channel);
     if (status != TR_OK) {
-        uncount(shared, worker, message->worker, &message->peer);
+        uncount(shared, worker, accepted.worker, &accepted.peer);
         tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
         return TR_SAME;
     }
     channel->listener = tr__listener_share(shared);
-    channel->listener_worker = message->worker;
-    channel->accepted_from = message->peer;
+    channel->listener_worker = accepted.worker;
+    channel->accepted_from = accepted.peer;
     uint64_t bits = channel_bits(channel);
     status = session_spawn(self, shared, channel, &error);
     if (status != TR_OK)
@@ -236,6 +236,7 @@ struct listener {
 static void listener_end(void *data)
 {
     struct listener_shared *shared = data;
+    tr__accepted_reset(shared); /* the decks have ended before */
     tr__listener_hide(shared);
     tr__listener_shared_drop(shared);
 }
@@ -246,6 +247,7 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
     const tr_platform *platform = self->worker->loop.platform;
     struct listener_shared *shared = (struct listener_shared *)(uintptr_t)message->shared;
     struct channel *channel;
+    shared->has_socket = true;
     tr_status status =
         tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
     if (status == TR_OK) {
@@ -286,47 +288,99 @@ static uint32_t choose(struct listener *listener, uint32_t open)
     return best;
 }
 
+/* Finds the deck of a worker, and makes it if there is none. */
+static tr_status deck_find(tr_self *self, struct listener *listener, uint32_t worker)
+{
+    tr_deck_ref *deck = &listener->decks[worker];
+    if (!tr_is_nobody(*deck))
+        return TR_OK;
+    char name[24];
+    struct tr_deck_open_ open = {.shared = (uintptr_t)listener->shared};
+    snprintf(name, sizeof name, "deck-%u", (unsigned)worker);
+    tr_spawn_args args = {.size = sizeof args,
+                          .behavior = &tr_behavior_tr_deck,
+                          .name = name,
+                          .worker = (int)worker,
+                          .setup_type = &tr_type_tr_deck_open_,
+                          .setup = &open};
+    tr_status status = tr_self_try_spawn(self, &args, &deck->bits);
+    if (status == TR_OK)
+        status = tr_try_watch(self, *deck);
+    if (status != TR_OK && deck->bits) {
+        tr_kill(self, *deck);
+        *deck = (tr_deck_ref){0};
+    }
+    return status;
+}
+
+/* A deck has ended, because it could not start: its connections are reset, and the next one makes another. */
+static tr_next on_deck_end(tr_self *self, struct listener *listener,
+                           const struct tr_terminated *message)
+{
+    struct listener_shared *shared = listener->shared;
+    const tr_platform *platform = self->worker->loop.platform;
+    struct accepted *lost;
+    for (uint32_t worker = 0; worker < shared->worker_count; worker++) {
+        if (listener->decks[worker].bits != message->who.bits)
+            continue;
+        listener->decks[worker] = (tr_deck_ref){0};
+        while ((lost = tr__accepted_find(shared, worker))) {
+            struct accepted taken = tr__accepted_take(shared, lost);
+            platform->socket_close(platform, taken.fd, true);
+            uncount(shared, self->worker, worker, &taken.peer);
+        }
+    }
+    return TR_SAME;
+}
+
 /* Gives a connection to a deck. It is counted already. */
 static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t worker, int fd,
                          tr_address peer)
 {
     struct listener_shared *shared = listener->shared;
     const tr_platform *platform = self->worker->loop.platform;
-    tr_deck_ref *deck = &listener->decks[worker];
-    tr_status status = TR_OK;
-    if (tr_is_nobody(*deck)) {
-        char name[24];
-        struct tr_deck_open_ open = {.shared = (uintptr_t)shared};
-        snprintf(name, sizeof name, "deck-%u", (unsigned)worker);
-        tr_spawn_args args = {.size = sizeof args,
-                              .behavior = &tr_behavior_tr_deck,
-                              .name = name,
-                              .worker = (int)worker,
-                              .setup_type = &tr_type_tr_deck_open_,
-                              .setup = &open};
-        status = tr_self_try_spawn(self, &args, &deck->bits);
-    }
+    struct accepted *accepted = tr__accepted_new(shared, fd, worker, &peer);
+    tr_status status = accepted ? deck_find(self, listener, worker) : TR_NO_MEMORY;
     if (status == TR_OK)
-        status = tr_tell(self, *deck, tr_accepted_, .fd = fd, .worker = worker, .peer = peer);
+        status =
+            tr_tell(self, listener->decks[worker], tr_accepted_, .accepted = (uintptr_t)accepted);
     if (status == TR_OK)
         return;
+    if (accepted)
+        (void)tr__accepted_take(shared, accepted);
     platform->socket_close(platform, fd, true);
     uncount(shared, self->worker, worker, &peer);
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
 }
 
+/* Accepts nothing for so long. It takes no memory. */
+static void pause_for(struct channel *channel, tr_time ns)
+{
+    channel->flags |= CHANNEL_PAUSED;
+    channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, ns);
+    tr__channel_arm(channel);
+}
+
+void tr__listener_again(struct channel *channel)
+{
+    channel->deadline_ns = TR_NEVER;
+    channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
+    tr__channel_call(channel);
+}
+
 /* No connection can be accepted: says so, and tries again later. */
-static void wait_to_accept(tr_self *self, struct listener *listener, tr_status status)
+static void wait_to_accept(tr_self *self, struct listener *listener, struct channel *channel,
+                           tr_status status)
 {
     tr_time now = tr_now(self);
-    if (!listener->logged_ns || now - listener->logged_ns >= ACCEPT_LOG_NS) {
-        listener->logged_ns = now;
-        tr_log_warn(self,
-                    "no connections are accepted: %s",
-                    status == TR_LIMIT ? "the process has no file descriptors left"
-                                       : tr_status_text(status));
-    }
-    tr_timer_once(self, "again", ACCEPT_AGAIN_NS, tr_accept_again_);
+    pause_for(channel, ACCEPT_AGAIN_NS);
+    if (listener->logged_ns && now - listener->logged_ns < ACCEPT_LOG_NS)
+        return;
+    listener->logged_ns = now;
+    tr_log_warn(self,
+                "no connections are accepted: %s",
+                status == TR_LIMIT ? "the process has no file descriptors left"
+                                   : tr_status_text(status));
 }
 
 /* Accepts up to ACCEPTS_MAX connections. */
@@ -342,7 +396,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
         if (max && atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
             atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* partner: uncount */
             if (atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
-                channel->flags |= CHANNEL_PAUSED;
+                pause_for(channel, FULL_AGAIN_NS);
                 return;
             }
         }
@@ -354,8 +408,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
             return;
         }
         if (status != TR_OK) {
-            channel->flags |= CHANNEL_PAUSED;
-            wait_to_accept(self, listener, status);
+            wait_to_accept(self, listener, channel, status);
             return;
         }
         if (!tr__listener_count_peer(shared, &peer)) {
@@ -373,41 +426,29 @@ static tr_next on_acceptable(tr_self *self, struct listener *listener,
                              const struct tr_acceptable_ *message)
 {
     struct channel *channel;
-    if (!listener->is_paused && tr__channel_of(self, message->channel, &channel) == TR_OK)
-        accept_all(self, listener, channel);
-    return TR_SAME;
-}
-
-/* Looks again whether there are connections. */
-static void look_again(tr_self *self, struct listener *listener)
-{
-    struct channel *channel;
-    if (tr__channel_of(self, listener->channel, &channel) != TR_OK)
-        return;
-    channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
+    if (tr__channel_of(self, message->channel, &channel) != TR_OK)
+        return TR_SAME;
     if (listener->is_paused)
         channel->flags |= CHANNEL_PAUSED;
-    tr__channel_call(channel);
+    else
+        accept_all(self, listener, channel);
+    return TR_SAME;
 }
 
 static tr_next on_order(tr_self *self, struct listener *listener,
                         const struct tr_listener_order_ *message)
 {
+    struct channel *channel;
     if (message->what != ORDER_LOOK)
         listener->is_paused = message->what == ORDER_PAUSE;
-    look_again(self, listener);
-    return TR_SAME;
-}
-
-static tr_next on_again(tr_self *self, struct listener *listener)
-{
-    look_again(self, listener);
+    if (tr__channel_of(self, listener->channel, &channel) == TR_OK)
+        tr__listener_again(channel);
     return TR_SAME;
 }
 
 TR_BEHAVIOR(tr_listener, struct listener, TR_SETUP_WITH(tr_listener_open_, listener_set_up),
             TR_ON(tr_acceptable_, on_acceptable), TR_ON(tr_listener_order_, on_order),
-            TR_ON(tr_accept_again_, on_again), TR_SUPERVISE(TR_ONE_FOR_ONE),
+            TR_ON(tr_terminated, on_deck_end), TR_SUPERVISE(TR_ONE_FOR_ONE),
             TR_OPTIONS(.is_pinned = true, .restart = TR_TEMPORARY));
 
 /* ---- Listening. ---- */
@@ -465,11 +506,9 @@ static tr_status listener_spawn(struct tr_self *self, struct listener_shared *sh
                           .setup = &open,
                           .error = &error};
     tr_status status = tr_self_try_spawn(self, &args, ref);
-    if (status == TR_INIT_FAILED && error.status != TR_OK)
-        return error.status; /* the set-up has closed the descriptor */
-    if (status != TR_OK)
+    if (status != TR_OK && !shared->has_socket)
         platform->socket_close(platform, fd, false);
-    return status;
+    return status == TR_INIT_FAILED && error.status != TR_OK ? error.status : status;
 }
 
 tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
@@ -515,56 +554,4 @@ tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
                  args && args->at && args->at->address ? args->at->address : "no address",
                  tr_status_text(status));
     return tr_ref_from_bits(ref);
-}
-
-/* ---- What is known of a listener. ---- */
-
-tr_address tr_listener_address(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_address address = {.family = TR_FAMILY_NONE};
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (shared) {
-        address = shared->address;
-        tr__listener_shared_drop(shared);
-    }
-    return address;
-}
-
-size_t tr_listener_count(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    size_t count = 0;
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (shared) {
-        count = atom32_load(&shared->total, ATOM_RELAXED);
-        tr__listener_shared_drop(shared);
-    }
-    return count;
-}
-
-void tr_listener_pause(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_tell(self, listener, tr_listener_order_, .what = ORDER_PAUSE);
-}
-
-void tr_listener_resume(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    tr_tell(self, listener, tr_listener_order_, .what = ORDER_RESUME);
-}
-
-tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener)
-{
-    TURN_VERB(self);
-    struct listener_shared *shared = tr__listener_find(self->worker->system, listener.bits);
-    if (!shared)
-        return TR_STOPPED;
-    char why[240] = "";
-    tr_status status = tr__secure_reload(shared->endpoint, why, sizeof why);
-    if (status == TR_TLS_FAILED)
-        tr_log_error(self, "certificates were not reloaded, the old ones stay: %s", why);
-    tr__listener_shared_drop(shared);
-    return status;
 }

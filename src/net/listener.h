@@ -12,10 +12,16 @@
 
 #include "net/channel.h"
 
+/** What a tr_listener_order_ asks for. */
+enum listener_order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
+
 /** The type of the event that a listener gets when there are connections. */
 extern const tr_type tr__acceptable_type;
 
 /** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
 void tr__session_uncount(struct channel *channel);
+
+/** Lets a listener look again whether there are connections. Owner only. */
+void tr__listener_again(struct channel *channel);
 
 #endif

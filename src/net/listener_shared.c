@@ -26,6 +26,7 @@ tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *end
     }
     shared->endpoint = tr__endpoint_share(endpoint);
     list_init(&shared->link);
+    list_init(&shared->accepted);
     lock_init(&shared->lock);
     atom32_init(&shared->users, 1);
     atom32_init(&shared->total, 0);
@@ -89,6 +90,57 @@ struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref
     }
     lock_give(&system->channels.lock);
     return found;
+}
+
+/* ---- Connections on their way to a deck. ---- */
+
+struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32_t worker,
+                                  const tr_address *peer)
+{
+    struct accepted *accepted = source_resize(&shared->system->source, NULL, sizeof *accepted);
+    if (!accepted)
+        return NULL;
+    *accepted = (struct accepted){.fd = fd, .worker = worker, .peer = *peer};
+    list_init(&accepted->link);
+    lock_take(&shared->lock);
+    list_push_last(&shared->accepted, &accepted->link);
+    lock_give(&shared->lock);
+    return accepted;
+}
+
+struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted)
+{
+    lock_take(&shared->lock);
+    list_remove(&accepted->link);
+    lock_give(&shared->lock);
+    struct accepted taken = *accepted;
+    source_resize(&shared->system->source, accepted, 0);
+    return taken;
+}
+
+struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker)
+{
+    struct accepted *found = NULL;
+    lock_take(&shared->lock);
+    LIST_EACH (link, &shared->accepted) {
+        struct accepted *accepted = LIST_OWNER(link, struct accepted, link);
+        if (accepted->worker == worker) {
+            found = accepted;
+            break;
+        }
+    }
+    lock_give(&shared->lock);
+    return found;
+}
+
+void tr__accepted_reset(struct listener_shared *shared)
+{
+    const tr_platform *platform = shared->system->platform;
+    struct list *link;
+    while ((link = list_first(&shared->accepted))) {
+        struct accepted taken = tr__accepted_take(shared, LIST_OWNER(link, struct accepted, link));
+        platform->socket_close(platform, taken.fd, true);
+    }
 }
 
 /* ---- Connections by address. ---- */

@@ -15,6 +15,14 @@ struct peer_count {
 
 enum { PEER_BUCKETS = 64 };
 
+/** A connection that was accepted, on its way to a deck. */
+struct accepted {
+    struct list link; /* in listener_shared.accepted */
+    int fd;
+    uint32_t worker; /* of the deck */
+    tr_address peer;
+};
+
 struct listener_shared {
     struct list link; /* in the list of all listeners of the system */
     atom32 users;
@@ -22,12 +30,14 @@ struct listener_shared {
     struct endpoint *endpoint;
     const tr_behavior *behavior; /* of the sessions */
     const tr_type *setup_type;
-    void *setup;        /* a copy; NULL: none */
-    uint64_t ref;       /* of the listener */
-    tr_address address; /* where it listens */
-    atom32 total;       /* sessions, those on their way to a deck included */
-    atom32 is_full;     /* the listener waits until a session ends */
-    struct lock lock;   /* of `peers` */
+    void *setup;          /* a copy; NULL: none */
+    uint64_t ref;         /* of the listener */
+    tr_address address;   /* where it listens */
+    bool has_socket;      /* the listener has the descriptor */
+    atom32 total;         /* sessions, those on their way to a deck included */
+    atom32 is_full;       /* the listener waits until a session ends */
+    struct lock lock;     /* of `peers` and `accepted` */
+    struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
     atom32 counts[]; /* by worker */
@@ -46,6 +56,16 @@ struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref
 /** Makes it known under its ref, and no more. Any thread. */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
+
+/** Notes a connection for a deck. NULL: out of memory. Any thread. */
+struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32_t worker,
+                                  const tr_address *peer);
+/** Takes a connection, and frees its record. Any thread. */
+struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted);
+/** Returns a connection for the deck of this worker, which has ended; NULL: none. Any thread. */
+struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
+/** Resets the connections that no deck has taken. All decks have ended. */
+void tr__accepted_reset(struct listener_shared *shared);
 
 /** Counts a connection. False: its address has too many. TR_NO_MEMORY counts as too many. */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);

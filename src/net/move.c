@@ -131,6 +131,8 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status != TR_OK)
         return status;
+    if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
+        return TR_CLOSED;
     if (!may_be_handed(channel))
         return TR_INVALID_TRANSITION;
     struct cell *cell = slots_find(worker->slots, to.bits);
