@@ -221,7 +221,7 @@ char *tr__slots_places_join(struct slots *slots, struct slots_chunk *chunk, unsi
  * Returns the place of this kind beside a cell, with any content; NULL: out of memory. A cell has
  * one place of each kind, for its tenant only. Owner only.
  */
-static inline void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
+ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
     struct slots_chunk *chunk = slots_chunk_of(cell);
     /* partner: tr__slots_trim, which frees nothing that has a user */
@@ -247,17 +247,23 @@ static inline struct cell_idle *slots_idle(const struct cell *cell)
     return idles + (cell->identity & (SLOTS_CHUNK - 1));
 }
 
-/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
-static inline int slots_place_index(const struct cell *cell, const void *memory)
+/** Whether this memory is the place of this kind beside a cell. */
+ATOM_INLINE bool slots_place_is_at(const struct cell *cell, const void *memory, unsigned kind)
 {
     const struct slots_chunk *chunk = slots_chunk_of(cell);
     uintptr_t number = cell->identity & (SLOTS_CHUNK - 1);
-    for (unsigned i = 0; i < SLOTS_PLACE_STATES; i++) {
-        uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[i], ATOM_RELAXED);
-        if (places && (uintptr_t)memory == places + number * slots_place_size(i))
-            return (int)i;
-    }
-    return -1;
+    uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    return (uintptr_t)memory - places == number * slots_place_size(kind) && places;
+}
+
+/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
+static inline int slots_place_index(const struct cell *cell, const void *memory)
+{
+    if (slots_place_is_at(cell, memory, SLOTS_PLACE_64))
+        return SLOTS_PLACE_64;
+    if (slots_place_is_at(cell, memory, SLOTS_PLACE_32))
+        return SLOTS_PLACE_32;
+    return slots_place_is_at(cell, memory, SLOTS_PLACE_24) ? SLOTS_PLACE_24 : -1;
 }
 
 /** Whether this memory is a place beside the cell. */
@@ -266,13 +272,12 @@ static inline bool slots_place_is(const struct cell *cell, const void *memory)
     return slots_place_index(cell, memory) >= 0;
 }
 
-/** Gives the place of this kind beside a cell back. Owner only. */
-static inline void slots_place_give(struct slots *slots, const struct cell *cell, unsigned kind)
+/** Gives `place`, of this kind beside a cell, back. Owner only. */
+ATOM_INLINE void slots_place_give(struct slots *slots, const struct cell *cell, const void *place,
+                                  unsigned kind)
 {
     struct slots_chunk *chunk = slots_chunk_of(cell);
-    size_t size = slots_place_size(kind);
-    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
-    poison_set(places + (cell->identity & (SLOTS_CHUNK - 1)) * size, size);
+    poison_set(place, slots_place_size(kind));
     /* partner: tr__slots_trim */
     if (atom32_fetch_sub(&chunk->users[kind], 1, ATOM_RELEASE) == 1)
         atom32_store(&slots->has_unused, 1, ATOM_RELAXED);

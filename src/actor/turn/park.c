@@ -231,13 +231,14 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
 struct old_state {
     void *memory;   /* NULL: the state is in the cell, or beside it in the slot */
     int place;      /* the kind of its place beside the cell, -1 for none */
+    void *beside;   /* that place */
     uint32_t turns; /* that still use it */
 };
 
 static void old_state_free(struct worker *worker, const struct cell *cell, struct old_state *old)
 {
     if (old->place >= 0)
-        slots_place_give(worker->slots, cell, (unsigned)old->place);
+        slots_place_give(worker->slots, cell, old->beside, (unsigned)old->place);
     source_resize(&worker->source, old->memory, 0);
     source_resize(&worker->source, old, 0);
 }
@@ -249,7 +250,8 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     if (!old)
         return false;
     *old = (struct old_state){.memory = tr__state_apart(cell),
-                              .place = slots_place_index(cell, cell->state)};
+                              .place = slots_place_index(cell, cell->state),
+                              .beside = cell->state};
     PARKED_EACH (self, cell->extra) {
         if (self->old_state)
             continue;
