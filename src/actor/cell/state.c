@@ -39,7 +39,7 @@ void tr__state_free(struct worker *worker, struct cell *cell)
         return;
     int kind = slots_place_index(cell, state);
     if (kind >= 0)
-        slots_place_give(worker->slots, cell, state, (unsigned)kind);
+        slots_place_give(state, (unsigned)kind);
     else
         source_resize(&worker->source, state, 0);
 }

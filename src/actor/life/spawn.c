@@ -123,7 +123,7 @@ void tr__origin_drop(struct worker *worker, struct cell *cell)
     tr__origin_free(&worker->source, origin);
     cell->origin = NULL;
     if (is_beside)
-        slots_place_give(worker->slots, cell, origin, SLOTS_PLACE_ORIGIN);
+        slots_place_give(origin, SLOTS_PLACE_ORIGIN);
 }
 
 /*
