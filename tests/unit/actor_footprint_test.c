@@ -87,7 +87,7 @@ static void end(void)
 static size_t cost(void)
 {
     tr_system *system = tr_kit_system(kit);
-    (void)tr__slots_trim(&system->slots);
+    tr__slots_trim(&system->slots, &system->workers[0]->slot_cache);
     const struct virtual_platform *platform =
         (const struct virtual_platform *)(const void *)system->platform;
     return tr__virtual_live_bytes(platform) + BLOCK_COST * tr__virtual_live_blocks(platform);

@@ -84,6 +84,22 @@ static void look_through(const struct envelope *last, const struct question *que
     } while (envelope != last);
 }
 
+/*
+ * Whether a turn handles a request that waits for it: it was neither answered nor forwarded. Looks
+ * at the requests of a batch, too.
+ */
+static bool owes(const struct tr_self *turn, const struct question *question)
+{
+    if (turn->envelope->kind == ENVELOPE_ASK && is_it(turn->envelope, question))
+        return true;
+    for (uint32_t i = 0; turn->batch && i < turn->batch->count; i++) {
+        const struct envelope *envelope = turn->batch->items[i].envelope;
+        if (envelope->kind == ENVELOPE_ASK && is_it(envelope, question))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a turn handles a request, alone or in a batch. */
 static bool handles(const struct tr_self *turn, const struct question *question)
 {
@@ -123,7 +139,13 @@ static bool is_put_off(const struct cell *cell, const struct question *question)
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id)
 {
     struct question question = {cell->identity, asker, id};
-    return turn_of(cell, &question);
+    if (!cell->extra)
+        return NULL;
+    PARKED_EACH (turn, cell->extra) {
+        if (owes(turn, &question))
+            return turn;
+    }
+    return NULL;
 }
 
 /*
@@ -165,9 +187,9 @@ bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint6
     const struct cell_extra *extra = cell->extra;
     uint32_t left = IS_HERE_MAX;
     if (worker_running(worker) == cell && turn->cell == cell && turn->envelope &&
-        handles(turn, &question))
+        owes(turn, &question))
         return true;
-    if (extra && extra->waits.stuck && handles(extra->waits.stuck, &question))
+    if (extra && extra->waits.stuck && owes(extra->waits.stuck, &question))
         return true;
     if (extra &&
         (has(extra->mail.held, &question, &left) || has(extra->mail.requests, &question, &left) ||

@@ -45,14 +45,14 @@ TR_MESSAGE(tr_ask_trace, (u64, asker), (u32, id), (u64, origin), (u32, origin_id
 bool tr__ask_trace_begin(struct worker *worker, struct ask *ask);
 
 /**
- * Returns the waiting turn of an actor that handles a request, alone or in a batch; NULL: no turn
- * does.
+ * Returns the waiting turn of an actor that handles a request, alone or in a batch, and has neither
+ * answered nor forwarded it; NULL: no turn does.
  */
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);
 /**
- * Whether a request waits in a mailbox of an actor, or a turn of the actor that does not wait has
- * it. A turn has its request until it ends, also if it has answered or forwarded it. If the
- * mailboxes are very long, returns true without a look at all of them. Owner only.
+ * Whether a request waits in a mailbox of an actor, or for a turn of the actor that does not wait. It
+ * waits for no turn that has answered or forwarded it. If the mailboxes are very long, returns true
+ * without a look at all of them. Owner only.
  */
 bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
                      uint32_t id);

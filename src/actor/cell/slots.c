@@ -67,10 +67,8 @@ static struct cell *chunk_new(struct slots *slots)
     while (slots->block_ready < slots->block_next)
         slots->block_ready += tr__os_memory_ready(slots->block_ready,
                                                   (size_t)(slots->block_end - slots->block_ready));
-    for (int i = 0; i < SLOTS_PLACES; i++) {
+    for (int i = 0; i < SLOTS_PLACES; i++)
         atomptr_init(&chunk->places[i], NULL);
-        atom32_init(&chunk->users[i], 0);
-    }
     for (uint32_t i = 0; i < SLOTS_CHUNK; i++) {
         door_init(&cells[i].door);
         atom32_init(&cells[i].door.owner, CELL_FOREIGN);
@@ -80,28 +78,17 @@ static struct cell *chunk_new(struct slots *slots)
     return cells;
 }
 
-/* Returns the places of a chunk, allocated if there are none; NULL: out of memory. */
-static char *places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind)
+char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind)
 {
-    TR_ASSERT_SLOW(lock_is_held(&slots->lock));
-    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
-    if (places)
-        return places;
     size_t size = SLOTS_CHUNK * slots_place_size(kind);
-    places = source_resize(&slots->source, NULL, size);
-    if (!places)
-        return NULL;
-    poison_set(places, size);
-    atomptr_store(&chunk->places[kind], places, ATOM_RELEASE); /* partner: slots_place_take */
-    return places;
-}
-
-char *tr__slots_places_join(struct slots *slots, struct slots_chunk *chunk, unsigned kind)
-{
     lock_take(&slots->lock);
-    char *places = places_new(slots, chunk, kind);
-    if (places)
-        atom32_fetch_add(&chunk->users[kind], 1, ATOM_RELAXED);
+    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    if (!places) {
+        places = source_resize(&slots->source, NULL, size);
+        if (places)
+            poison_set(places, size);
+        atomptr_store(&chunk->places[kind], places, ATOM_RELEASE); /* partner: slots_place_take */
+    }
     lock_give(&slots->lock);
     return places;
 }
@@ -118,33 +105,6 @@ static void places_free(const struct slots *slots, struct slots_chunk *chunk, un
 static struct slots_chunk *chunk_at(const struct slots *slots, uint32_t slot)
 {
     return (struct slots_chunk *)(void *)slots_at(slots, slot) - 1;
-}
-
-bool tr__slots_trim(struct slots *slots)
-{
-    if (!atom32_load(&slots->has_unused, ATOM_RELAXED))
-        return false;
-    bool has_freed = false;
-    lock_take(&slots->lock);
-    atom32_store(&slots->has_unused, 0, ATOM_RELAXED);
-    uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
-    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK) {
-        struct slots_chunk *chunk = chunk_at(slots, slot);
-        for (unsigned kind = 0; kind < SLOTS_PLACES; kind++) {
-            uint32_t users = 0;
-            if (!atomptr_load(&chunk->places[kind], ATOM_RELAXED) ||
-                /* partner: slots_place_take, slots_place_give */
-                !atom32_compare_exchange(
-                    &chunk->users[kind], &users, SLOTS_FREEING, ATOM_ACQ_REL, ATOM_RELAXED))
-                continue;
-            places_free(slots, chunk, kind);
-            has_freed = true;
-            /* Threads that came meanwhile have counted themselves, and take that back. */
-            atom32_fetch_sub(&chunk->users[kind], SLOTS_FREEING, ATOM_RELEASE);
-        }
-    }
-    lock_give(&slots->lock);
-    return has_freed;
 }
 
 /* Returns the entry of the map that makes the slots of this chunk lead to `cells`. */
@@ -239,6 +199,26 @@ static struct cell *list_pop(struct slots *slots, struct slot_list *list)
     list->first = cell->sibling_next;
     list->count--;
     return cell;
+}
+
+void tr__slots_trim(struct slots *slots, struct slot_cache *cache)
+{
+    lock_take(&slots->lock);
+    list_join(slots, &slots->free, &cache->free);
+    uint32_t made = atom32_load(&slots->made, ATOM_RELAXED);
+    for (uint32_t slot = 0; slot < made; slot += SLOTS_CHUNK)
+        chunk_at(slots, slot)->free_count = 0;
+    uint32_t slot = slots->free.first;
+    for (uint32_t i = 0; i < slots->free.count; i++) {
+        chunk_at(slots, slot & ~(uint32_t)(SLOTS_CHUNK - 1))->free_count++;
+        slot = slots_at(slots, slot)->sibling_next;
+    }
+    for (slot = 0; slot < made; slot += SLOTS_CHUNK) {
+        struct slots_chunk *chunk = chunk_at(slots, slot);
+        for (unsigned kind = 0; chunk->free_count == SLOTS_CHUNK && kind < SLOTS_PLACES; kind++)
+            places_free(slots, chunk, kind);
+    }
+    lock_give(&slots->lock);
 }
 
 /* Takes a range of slots that were never used, within one chunk. Under the lock. */

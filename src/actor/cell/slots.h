@@ -41,20 +41,16 @@ enum {
     SLOTS_ORIGIN_MAX = sizeof(struct cell_origin) + 16
 };
 
-/**
- * The cache line before the cells of a chunk.
- *
- * 1. A cell whose tenant uses a place is counted in `users` of that kind.
- * 2. An array is allocated by the first user, and freed by tr__slots_trim if it has no users.
- * 3. While it is freed, `users` has SLOTS_FREEING: a thread that finds that bit waits for the lock.
- */
+/** The cache line before the cells of a chunk. */
 struct slots_chunk {
-    /* arrays with a place for each cell; NULL until one is needed */
+    /*
+     * arrays with a place for each cell; NULL until one is needed. tr__slots_trim frees those of a
+     * chunk of which all slots are in the shared list: no slot leaves that list without the lock
+     */
     _Alignas(64) atomptr places[SLOTS_PLACES];
-    atom32 users[SLOTS_PLACES];
+    uint32_t
+        free_count; /* slots of this chunk in the shared list; for tr__slots_trim, under the lock */
 };
-
-#define SLOTS_FREEING 0x80000000u
 
 /** Returns the size of a place of this kind. */
 static inline size_t slots_place_size(unsigned kind)
@@ -107,7 +103,6 @@ struct slots {
     uint32_t limit;     /* most slots */
     uint32_t cache_max; /* most free slots that a worker keeps; 0: no caches */
     uint32_t generation_first;
-    atom32 has_unused; /* 1: the places of a chunk may have no users */
     struct memory_source source;
     struct lock lock;
     /* Under the lock. */
@@ -144,10 +139,10 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
  */
 
 /**
- * Frees the places beside the cells of chunks in which no cell uses them. Returns whether it has
- * freed any. Any thread.
+ * Frees the places beside the cells of chunks that have no tenants, after the slots of `cache` have
+ * gone to the shared list. Takes time in proportion to the free slots. The owner of the cache only.
  */
-bool tr__slots_trim(struct slots *slots);
+void tr__slots_trim(struct slots *slots, struct slot_cache *cache);
 
 /** Returns how many slots were handed out so far, in use or not: for a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
@@ -212,25 +207,22 @@ static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 }
 
 /**
- * Counts a user of the places of a chunk, and allocates them if needed. Returns them; NULL: out of
+ * Allocates the places of a chunk, unless another thread was faster. Returns them; NULL: out of
  * memory. Any thread.
  */
-char *tr__slots_places_join(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
+char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
 
 /**
  * Returns the place of this kind beside a cell, with any content; NULL: out of memory. A cell has
  * one place of each kind, for its tenant only. Owner only.
  */
-static inline void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
+ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
     struct slots_chunk *chunk = slots_chunk_of(cell);
-    /* partner: tr__slots_trim, which frees nothing that has a user */
-    uint32_t users = atom32_fetch_add(&chunk->users[kind], 1, ATOM_ACQUIRE);
-    char *places = atomptr_load(&chunk->places[kind], ATOM_ACQUIRE); /* partner: places_new */
-    if (__builtin_expect(users & SLOTS_FREEING || !places, 0)) {
-        atom32_fetch_sub(&chunk->users[kind], 1, ATOM_RELAXED);
-        places = tr__slots_places_join(slots, chunk, kind);
-    }
+    /* partner: tr__slots_places_new */
+    char *places = atomptr_load(&chunk->places[kind], ATOM_ACQUIRE);
+    if (__builtin_expect(!places, 0))
+        places = tr__slots_places_new(slots, chunk, kind);
     if (!places)
         return NULL;
     size_t size = slots_place_size(kind);
@@ -247,17 +239,23 @@ static inline struct cell_idle *slots_idle(const struct cell *cell)
     return idles + (cell->identity & (SLOTS_CHUNK - 1));
 }
 
-/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
-static inline int slots_place_index(const struct cell *cell, const void *memory)
+/** Whether this memory is the place of this kind beside a cell. */
+ATOM_INLINE bool slots_place_is_at(const struct cell *cell, const void *memory, unsigned kind)
 {
     const struct slots_chunk *chunk = slots_chunk_of(cell);
     uintptr_t number = cell->identity & (SLOTS_CHUNK - 1);
-    for (unsigned i = 0; i < SLOTS_PLACE_STATES; i++) {
-        uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[i], ATOM_RELAXED);
-        if (places && (uintptr_t)memory == places + number * slots_place_size(i))
-            return (int)i;
-    }
-    return -1;
+    uintptr_t places = (uintptr_t)atomptr_load(&chunk->places[kind], ATOM_RELAXED);
+    return (uintptr_t)memory - places == number * slots_place_size(kind) && places;
+}
+
+/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
+static inline int slots_place_index(const struct cell *cell, const void *memory)
+{
+    if (slots_place_is_at(cell, memory, SLOTS_PLACE_24))
+        return SLOTS_PLACE_24;
+    if (slots_place_is_at(cell, memory, SLOTS_PLACE_32))
+        return SLOTS_PLACE_32;
+    return slots_place_is_at(cell, memory, SLOTS_PLACE_64) ? SLOTS_PLACE_64 : -1;
 }
 
 /** Whether this memory is a place beside the cell. */
@@ -266,16 +264,10 @@ static inline bool slots_place_is(const struct cell *cell, const void *memory)
     return slots_place_index(cell, memory) >= 0;
 }
 
-/** Gives the place of this kind beside a cell back. Owner only. */
-static inline void slots_place_give(struct slots *slots, const struct cell *cell, unsigned kind)
+/** Gives a place of this kind back. */
+static inline void slots_place_give(const void *place, unsigned kind)
 {
-    struct slots_chunk *chunk = slots_chunk_of(cell);
-    size_t size = slots_place_size(kind);
-    char *places = atomptr_load(&chunk->places[kind], ATOM_RELAXED);
-    poison_set(places + (cell->identity & (SLOTS_CHUNK - 1)) * size, size);
-    /* partner: tr__slots_trim */
-    if (atom32_fetch_sub(&chunk->users[kind], 1, ATOM_RELEASE) == 1)
-        atom32_store(&slots->has_unused, 1, ATOM_RELAXED);
+    poison_set(place, slots_place_size(kind));
 }
 
 /** Returns the slot of a cell, 0 for NULL. */

@@ -7,11 +7,14 @@
 
 static_assert((int)CELL_STATE_INLINE < 24, "what fits into the cell has no place beside it");
 
-static unsigned kind_of(size_t size)
+/* With a constant kind in each branch, because the code of a kind is short. */
+static void *place_take(struct slots *slots, const struct cell *cell, size_t size)
 {
-    if (size <= 24)
-        return SLOTS_PLACE_24;
-    return size <= 32 ? SLOTS_PLACE_32 : SLOTS_PLACE_64;
+    if (size > 32)
+        return slots_place_take(slots, cell, SLOTS_PLACE_64);
+    if (size > 24)
+        return slots_place_take(slots, cell, SLOTS_PLACE_32);
+    return slots_place_take(slots, cell, SLOTS_PLACE_24);
 }
 
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart)
@@ -20,7 +23,7 @@ void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool 
     if (!is_apart && size <= CELL_STATE_INLINE)
         return cell->state_inline;
     if (!is_apart && size <= SLOTS_STATE_MAX) {
-        void *place = slots_place_take(worker->slots, cell, kind_of(size));
+        void *place = place_take(worker->slots, cell, size);
         if (place)
             return place;
     }
@@ -36,7 +39,7 @@ void tr__state_free(struct worker *worker, struct cell *cell)
         return;
     int kind = slots_place_index(cell, state);
     if (kind >= 0)
-        slots_place_give(worker->slots, cell, (unsigned)kind);
+        slots_place_give(state, (unsigned)kind);
     else
         source_resize(&worker->source, state, 0);
 }

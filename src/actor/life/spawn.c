@@ -118,11 +118,12 @@ void tr__origin_drop(struct worker *worker, struct cell *cell)
 {
     if (!cell->origin)
         return;
-    bool is_beside = cell->origin->is_beside;
-    tr__origin_free(&worker->source, cell->origin);
+    struct cell_origin *origin = cell->origin;
+    bool is_beside = origin->is_beside;
+    tr__origin_free(&worker->source, origin);
     cell->origin = NULL;
     if (is_beside)
-        slots_place_give(worker->slots, cell, SLOTS_PLACE_ORIGIN);
+        slots_place_give(origin, SLOTS_PLACE_ORIGIN);
 }
 
 /*
@@ -603,14 +604,16 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
         cell->origin->worker = owner;
         origin_rare_own(cell->origin)->above = budget_above(parent);
         door_open(&cell->door, identity, CELL_FOREIGN, true);
-        tr__names_show(cell->name, tr__group_of_child(cell));
+        if (cell->name)
+            tr__names_show(cell->name, tr__group_of_child(cell));
         tr__spawn_post(worker->system, &worker->counters, cell, owner);
         *ref_bits = identity;
         return TR_OK;
     }
     stock_fill(cell);
     door_open(&cell->door, identity, owner, false);
-    tr__names_show(cell->name, tr__group_of_child(cell));
+    if (cell->name)
+        tr__names_show(cell->name, tr__group_of_child(cell));
     if (__builtin_expect(worker->channels.newborn != NULL, 0))
         worker->channels.hooks->on_birth(worker, cell);
     bool is_plain =

@@ -139,14 +139,13 @@ static void on_round(struct loop *loop)
 }
 
 /*
- * Has the C library give back what ended actors have freed: names, set-up messages, states. Without
- * this it keeps nearly all of it, because a few blocks between the freed ones are still used. It is
+ * Frees the places beside the cells of ended actors, and has the C library give back what they have
+ * freed. It would keep nearly all of it, because a few blocks between are still used. This is
  * done when as many actors have ended as are alive, so that its cost for each of them is small.
  */
-static void heap_trim(struct tr_system *system)
+static void heap_trim(struct worker *worker)
 {
-    if (system->source.resize || system->platform != tr_platform_real())
-        return;
+    struct tr_system *system = worker->system;
     uint64_t spawned = 0;
     uint64_t stopped = 0;
     for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -157,9 +156,12 @@ static void heap_trim(struct tr_system *system)
     uint64_t last = atom64_load(&system->heap_trim_stopped, ATOM_RELAXED);
     uint64_t live = spawned > stopped ? spawned - stopped : 0;
     uint64_t least = live > HEAP_TRIM_MIN ? live : HEAP_TRIM_MIN;
-    if (stopped >= last + least &&
-        atom64_compare_exchange(
+    if (stopped < last + least ||
+        !atom64_compare_exchange(
             &system->heap_trim_stopped, &last, stopped, ATOM_RELAXED, ATOM_RELAXED))
+        return;
+    tr__slots_trim(&system->slots, &worker->slot_cache);
+    if (!system->source.resize && system->platform == tr_platform_real())
         tr__os_memory_trim();
 }
 
@@ -173,13 +175,12 @@ static bool trim(struct worker *worker)
     struct tr_system *system = worker->system;
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
-    has_shrunk |= tr__slots_trim(&system->slots);
     tr__turns_trim(worker);
     TR_ASSERT(!worker->asks.young); /* a free ask may be in this chain: actor/ask/ask_open.h */
     tr__asks_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
     has_shrunk |= worker->trim.has_stacks;
-    heap_trim(system);
+    heap_trim(worker);
     lock_take(&system->foreign.lock);
     tr__envelope_pool_trim(&system->foreign.pool);
     lock_give(&system->foreign.lock);

@@ -312,7 +312,7 @@ static void idle_drop(struct worker *worker, struct cell *cell)
         return;
     idle_stop(worker, slots_idle(cell));
     cell->flags &= (uint16_t)~CELL_IDLES;
-    slots_place_give(worker->slots, cell, SLOTS_PLACE_IDLE);
+    slots_place_give(slots_idle(cell), SLOTS_PLACE_IDLE);
 }
 
 void tr__timers_drop(struct worker *worker, struct cell *cell)

@@ -230,17 +230,8 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
 /* A state that its actor has replaced while turns that use it waited. */
 struct old_state {
     void *memory;   /* NULL: the state is in the cell, or beside it in the slot */
-    int place;      /* the kind of its place beside the cell, -1 for none */
     uint32_t turns; /* that still use it */
 };
-
-static void old_state_free(struct worker *worker, const struct cell *cell, struct old_state *old)
-{
-    if (old->place >= 0)
-        slots_place_give(worker->slots, cell, (unsigned)old->place);
-    source_resize(&worker->source, old->memory, 0);
-    source_resize(&worker->source, old, 0);
-}
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
 {
@@ -248,8 +239,7 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     struct old_state *old = source_resize(&worker->source, NULL, sizeof *old);
     if (!old)
         return false;
-    *old = (struct old_state){.memory = tr__state_apart(cell),
-                              .place = slots_place_index(cell, cell->state)};
+    *old = (struct old_state){.memory = tr__state_apart(cell)};
     PARKED_EACH (self, cell->extra) {
         if (self->old_state)
             continue;
@@ -257,8 +247,10 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
         old->turns++;
     }
     cell->state = NULL;
-    if (!old->turns)
-        old_state_free(worker, cell, old);
+    if (!old->turns) {
+        source_resize(&worker->source, old->memory, 0);
+        source_resize(&worker->source, old, 0);
+    }
     return true;
 }
 
@@ -267,8 +259,10 @@ static void old_state_leave(struct worker *worker, struct tr_self *self)
 {
     struct old_state *old = self->old_state;
     self->old_state = NULL;
-    if (old && !--old->turns)
-        old_state_free(worker, self->cell, old);
+    if (!old || --old->turns)
+        return;
+    source_resize(&worker->source, old->memory, 0);
+    source_resize(&worker->source, old, 0);
 }
 
 /* ---- Resuming. ---- */
