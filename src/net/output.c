@@ -196,7 +196,7 @@ static void sent(struct channel *channel, size_t size)
 static tr_status send_pages(struct channel *channel, size_t *count)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    tr_bytes pieces[PIECES_MAX];
+    tr_bytes pieces[PIECES_MAX] = {{NULL, 0}};
     size_t pieces_count = 0;
     size_t all = 0;
     for (struct out_page *page = channel->output.first; page && pieces_count < PIECES_MAX;
