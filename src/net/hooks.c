@@ -274,7 +274,7 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /* The events that are queued are VOID now; the ring goes on with the other mail. */
+    /* The events that are queued are VOID now; the ring joins the other mail. */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;

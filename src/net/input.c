@@ -12,7 +12,7 @@
 
 enum {
     NOWHERE = UINT32_MAX,
-    OWN_MIN = 2048,         /* bytes that a receive into memory of the channel has room for */
+    OWN_MIN = 2048,         /* free bytes for a receive into memory of the channel */
     RECEIVE_MAX = 64 * 1024 /* bytes of one receive */
 };
 
@@ -346,7 +346,7 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
     return bytes.size > max + TR_FRAME_HEAD_MAX ? TR_TOO_LARGE : TR_WOULD_BLOCK;
 }
 
-/* How much the next receive should have room for. */
+/* How many free bytes the next receive should have. */
 static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 {
     size_t there = net_buffer_size(&channel->input.buffer);

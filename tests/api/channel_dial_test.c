@@ -264,7 +264,7 @@ static void play_exchange(void)
     peer_send(peer, "for late\nfor next\n");
     ck_assert_int_eq(tr_try_await(test, next, &reply), TR_OK);
     ck_assert_str_eq(reply->text, "for next");
-    /* Those under way hear of the end. */
+    /* Those under way fail at the end. */
     question_ask lost = ASK("lost\n", TR_SECOND);
     PEER_GETS(peer, "lost\n");
     tr_kit_reset(peer);
