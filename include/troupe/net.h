@@ -168,8 +168,8 @@ typedef enum tr_endpoint_kind {
 /** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
 #define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
 /**
- * As TR_UDP, with the path of a UNIX socket. It receives only: an address has no path, so tr_send_to gives
- * TR_ADDRESS_INVALID.
+ * As TR_UDP, with the path of a UNIX socket. It receives only: an address has no path, so tr_send_to sends nothing and
+ * returns an error.
  * Any thread. Does not wait.
  */
 #define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
