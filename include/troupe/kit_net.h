@@ -32,7 +32,8 @@
  *
  * An address is "127.0.0.1:7000", "[::1]:7000", ":7000", or the path of a UNIX socket, which has
  * a '/' in it or begins with '@'. Every address is one of this machine. Peers belong to the kit until
- * tr_kit_close or tr_kit_free.
+ * tr_kit_close or tr_kit_free. A function for connections aborts if the peer is a datagram socket, and one
+ * for datagrams if it is a connection.
  */
 #ifndef TROUPE_KIT_NET_H
 #define TROUPE_KIT_NET_H
@@ -66,14 +67,14 @@ TR_BEGIN_C
 TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
 /**
  * Connects to an address, and runs the system until that is done, for at most 30 s of virtual time.
- * NULL: nobody listens there, or there is no memory.
+ * NULL: nobody listens there, it took longer, the address is invalid, or there is no memory.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address);
 /**
  * Waits until the system, or a peer, has connected to this address. The test listens there from the
- * first call on. NULL: nobody has connected in time, somebody else listens there, or there is no
- * memory.
+ * first call on. NULL: nobody has connected in time, somebody else listens there, the address is
+ * invalid, or there is no memory.
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns);
@@ -146,7 +147,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
  * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
  * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
  * "address", or "watch" or "resolve". "accept" with TR_LIMIT is a process without descriptors. Aborts if
- * there is no such call.
+ * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
  * One thread. Does not wait.
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
@@ -157,7 +158,8 @@ void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status 
  */
 bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
 /**
- * From now on looking this name up gives a status, such as TR_TIMEOUT. False: no memory.
+ * From now on looking this name up gives a status, such as TR_TIMEOUT. False: no memory. Aborts if the
+ * status is TR_OK.
  * One thread. Does not wait.
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);

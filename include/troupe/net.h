@@ -39,13 +39,14 @@
  * a session; its channel is tr_peer.
  *
  * Reading. Bytes that have come go, in this order, to
- *     1. the turn that waits for them in tr_read or a similar verb; of several, the one that has waited
+ *     1. the first exchange that is under way (tr_exchange);
+ *     2. the turn that waits for them in tr_read or a similar verb; of several, the one that has waited
  *        longest;
- *     2. the handler of tr_received, one piece after the other;
- *     3. nobody: they stay in the kernel, and the other side is slowed down.
+ *     3. the handler of tr_received, one piece after the other;
+ *     4. nobody: they stay in the kernel, and the other side is slowed down.
  * The pieces of one channel are handled one after the other: the next tr_received begins when the turn
- * of the last one has ended, waits included, unless its clause says .interleaves = true. A barrier holds
- * them back as it holds back messages. So a handler may begin with a message and continue to read:
+ * of the last one has ended, waits included. A barrier holds them back as it holds back messages. So a
+ * handler may begin with a message and continue to read:
  *
  *     static tr_next on_received(tr_self *self, const struct tr_received *head)   // one line
  *     {
@@ -55,24 +56,29 @@
  *
  * Bytes that were read are memory of the runtime, borrowed until the next read from that channel or the
  * end of the turn, whichever is first, waits included. A connection on which nothing happens has no
- * buffers. A turn that waits keeps its stack: sessions that wait for their next request should do so with
- * tr_received, and use tr_read within a request.
+ * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
+ * for their next request should do so with tr_received, and use tr_read within a request.
  *
  * Writing is like telling: tr_write returns TR_OK when the bytes were taken, and the status may be
- * ignored. What an actor writes in one run is sent together when that run ends. While more than
- * .output_max bytes wait to be sent, the turn waits as a barrier until half of them are sent: a reader
- * that is slow slows down the writer, and no memory grows. Where a turn cannot wait (a set-up, a signal,
- * a deferred call), TR_OUTPUT_EXTRA times as much is taken, then it is TR_LIMIT.
+ * ignored. What an actor writes in one run is sent together when that run ends, or when it is much. If
+ * .output_max bytes or more wait to be sent, the turn waits as a barrier until half of them are sent: a
+ * reader that is slow slows down the writer, and no memory grows. Where a turn cannot wait (a set-up, a
+ * signal, a deferred call), TR_OUTPUT_EXTRA times as much is taken, then it is TR_LIMIT. A write that
+ * fails ends the channel, so that bytes are never missing amid others, except after
+ * TR_INVALID_ARGUMENT and for tr_try_write.
  *
  * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
- * handler for it a session stops, and an actor that called tr_connect or tr_dial fails with the status,
- * so that its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels. One that
- * stops sends what it has written (within .linger_ns) and closes.
+ * handler for it a session stops, and any other actor fails with the status unless that is TR_OK, so that
+ * its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels.
+ * One that stops sends what it has written (within .linger_ns) and closes.
  *
- * While an actor is suspended, nothing is read for it. An actor with more than TR_MOVED_CHANNELS_MAX
- * channels does not move to another worker; otherwise its channels move with it.
+ * While an actor is suspended, nothing is read for it but the replies of exchanges under way. Its channels
+ * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX
+ * channels, one for datagrams, one that is not open, or an exchange under way.
  *
- * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED.
+ * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
+ * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
+ * channel that was closed.
  */
 #ifndef TROUPE_NET_H
 #define TROUPE_NET_H
@@ -110,11 +116,11 @@ typedef struct tr_endpoint {
     size_t size TR_ZERO; /* need not be set */
     int kind TR_ZERO;    /* tr_endpoint_kind */
     const char *address
-        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", "host:7000", a path, "fd:3" */
+        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3" */
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;   /* bytes of a piece; 0: TR_FRAME_MAX */
+    size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
-    tr_time connect_ns TR_ZERO; /* 0: TR_CONNECT_NS */
+    tr_time connect_ns TR_ZERO; /* also of the handshake of a session; 0: TR_CONNECT_NS */
     tr_time idle_ns
         TR_ZERO; /* nothing came and nothing went for so long: TR_TIMEOUT; 0: no limit */
     tr_time stall_ns TR_ZERO;  /* output made no progress for so long: TR_STALLED; 0: TR_STALL_NS */
@@ -161,7 +167,11 @@ typedef enum tr_endpoint_kind {
 #define TR_UNIX(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX, __VA_ARGS__, )
 /** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
 #define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
-/** As TR_UDP, with the path of a UNIX socket. Any thread. Does not wait. */
+/**
+ * As TR_UDP, with the path of a UNIX socket. It receives only: an address has no path, so tr_send_to sends nothing and
+ * returns an error.
+ * Any thread. Does not wait.
+ */
 #define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
 
 /* ---- Messages of the runtime. They use no capacity of the mailbox. ---- */
@@ -177,8 +187,9 @@ TR_MESSAGE(tr_datagram, (channel, channel), (address, from), (bytes, bytes), (bo
 TR_MESSAGE(tr_drained, (channel, channel));
 /**
  * The channel is closed. It comes once, after all that was received. `status` is TR_OK if this actor closed it,
- * TR_CLOSED if the other side did, or TR_RESET, TR_TIMEOUT, TR_STALLED, TR_TOO_LARGE, TR_TLS_FAILED, or
- * why it could not be opened. `text` says more, or is NULL.
+ * TR_CLOSED if the other side did, or TR_RESET, TR_TIMEOUT, TR_STALLED, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED,
+ * TR_NO_MEMORY, or why it could not be opened. TR_TIMEOUT may also follow tr_close: not all was sent within
+ * .linger_ns. `text` says more, or is NULL.
  */
 TR_MESSAGE(tr_closed, (channel, channel), (enum_of(tr_status), status), (str, text));
 
@@ -201,9 +212,9 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 #define tr_listen(self, actor, ...)                                                                \
     TR_PP_CAT(TR_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
 /**
- * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID, TR_NOT_PERMITTED,
+ * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked up), TR_NOT_PERMITTED,
  * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (the behavior handles neither tr_opened nor tr_received), TR_STOPPING, TR_NOT_SUPPORTED.
+ * (the behavior handles neither tr_opened nor tr_received), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
  * In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \
@@ -223,7 +234,7 @@ void tr_listener_pause(tr_self *self, tr_listener_ref listener);
 void tr_listener_resume(tr_self *self, tr_listener_ref listener);
 /**
  * Reads certificates and keys again. New connections get the new ones, others keep theirs. TR_TLS_FAILED:
- * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: it has none.
+ * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: it has none. TR_STOPPED: it has ended. TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
@@ -238,12 +249,14 @@ tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
 /**
  * As tr_connect. TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT, TR_ADDRESS_INVALID, TR_TLS_FAILED, TR_RESET,
- * TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED.
+ * TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED, TR_STOPPING, TR_NOT_SUPPORTED (built without
+ * TLS), TR_INVALID_ARGUMENT.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
 /**
- * Begins to connect: tr_opened comes, or tr_closed. What is written meanwhile is sent then.
+ * Begins to connect: tr_opened comes, or tr_closed. What is written meanwhile is sent then. Ends the turn if there is no
+ * memory, or if the endpoint is invalid.
  * In a turn. Does not wait.
  */
 tr_channel tr_dial(tr_self *self, const tr_endpoint *to);
@@ -262,7 +275,8 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
  */
 bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Reads so many bytes. False: the other side has ended before the first. Amid them: the turn ends with TR_CLOSED.
+ * Reads so many bytes, at most .frame_max. False: the other side has ended before the first. Amid them: the turn ends with
+ * TR_CLOSED.
  * In a turn. May wait.
  */
 bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes);
@@ -277,13 +291,16 @@ bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
  */
 bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
 /**
- * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_OWNER.
+ * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED, TR_STALLED, TR_CANCELLED,
+ * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. After the TR_TIMEOUT of tr_channel_within the channel is
+ * still open.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
  * Returns the last `size` bytes of what was read to the channel. They come again, with what comes behind them.
- * For protocols without framing: take what is complete, and return the rest.
+ * For protocols without framing: take what is complete, and return the rest. A piece of a framing is returned as a whole.
+ * Ends the turn if `size` is more than was read.
  * In a turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
@@ -301,13 +318,13 @@ tr_status tr_print(tr_self *self, tr_channel channel, const char *format, ...) T
 /** Writes a buffer, which is retained and not copied. In a turn. May wait. */
 tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 /**
- * Writes all of it, or nothing: TR_LIMIT when there is no capacity, then tr_drained comes.
+ * Writes all of it, or nothing: TR_LIMIT when .output_max bytes wait to be sent, then tr_drained comes.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
  * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. Ends
- * the turn if it is out of memory.
+ * the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece.
  * In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;
@@ -316,7 +333,8 @@ void tr_commit(tr_self *self, tr_channel channel, size_t size);
 /** Sends what was written, and waits until the kernel has all of it. In a turn. May wait. */
 tr_status tr_flush(tr_self *self, tr_channel channel);
 /**
- * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel has no capacity: it is lost), TR_UNREACHABLE.
+ * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel has no capacity: it is lost), TR_UNREACHABLE, TR_CONNECT_REFUSED,
+ * TR_ADDRESS_INVALID, TR_INVALID_ARGUMENT.
  * In a turn. Does not wait.
  */
 tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
@@ -331,7 +349,9 @@ void tr_close(tr_self *self, tr_channel channel);
 void tr_reset(tr_self *self, tr_channel channel);
 /**
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
- * other gets a tr_opened. TR_STOPPED, TR_NO_MEMORY: it still belongs to this actor.
+ * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY, TR_INVALID_ARGUMENT
+ * (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for it): it still belongs to
+ * this actor.
  * In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
@@ -374,8 +394,9 @@ tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
  * Writes a request. Its reply is the next piece that comes and belongs to no earlier exchange. For clients of protocols
- * that answer in order. A turn that gives up keeps its place: the piece that comes for it is dropped. While
- * .in_flight_max are under way, the turn waits.
+ * that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is TR_TIMEOUT. A turn that
+ * gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are under way, the turn waits.
+ * When the channel ends, all exchanges under way fail.
  * In a turn. May wait.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
