@@ -160,12 +160,9 @@ tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel)
     if (!self || !channel)
         return TR_INVALID_ARGUMENT;
     const struct memory_source *source = &self->worker->system->source;
-    tr_status status = tr__endpoint_new(source, at, &endpoint);
+    tr_status status = tr__endpoint_new(source, at, ENDPOINT_BINDS, &endpoint);
     if (status != TR_OK)
         return status;
-    bool is_right = endpoint->options.kind == TR_ENDPOINT_UDP ||
-                    endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
-    status = is_right ? TR_OK : TR_INVALID_ARGUMENT;
     if (status == TR_OK && cell_durable(self->cell))
         status = TR_NOT_SUPPORTED; /* what it sends would not wait for its commit */
     if (status == TR_OK && self->cell->life >= LIFE_STOPPING)

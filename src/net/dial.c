@@ -360,13 +360,9 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
 {
     struct worker *worker = self->worker;
     struct endpoint *endpoint;
-    tr_status status = tr__endpoint_new(&worker->system->source, to, &endpoint);
+    tr_status status = tr__endpoint_new(&worker->system->source, to, ENDPOINT_CONNECTS, &endpoint);
     if (status != TR_OK)
         return status;
-    bool is_stream = endpoint->options.kind == TR_ENDPOINT_TCP ||
-                     endpoint->options.kind == TR_ENDPOINT_TLS ||
-                     endpoint->options.kind == TR_ENDPOINT_UNIX;
-    status = is_stream ? TR_OK : TR_INVALID_ARGUMENT;
     if (status == TR_OK && cell_durable(self->cell))
         status = TR_NOT_SUPPORTED; /* what it writes would not wait for its commit */
     if (status == TR_OK && self->cell->life >= LIFE_STOPPING)

@@ -22,12 +22,64 @@ static const char **string_at(tr_endpoint *options, size_t i)
     return (const char **)(void *)((char *)options + strings[i]);
 }
 
-static bool is_valid(const tr_endpoint *options)
+/* Whether the kind can do what the role asks for. */
+static bool kind_fits(const tr_endpoint *options, enum endpoint_role role)
 {
-    return options->kind >= TR_ENDPOINT_TCP && options->kind <= TR_ENDPOINT_UNIX_DATAGRAM &&
-           options->address && options->address[0] && options->connect_ns >= 0 &&
+    switch ((tr_endpoint_kind)options->kind) {
+    case TR_ENDPOINT_TCP:
+    case TR_ENDPOINT_TLS:
+    case TR_ENDPOINT_UNIX:
+        return role != ENDPOINT_BINDS;
+    case TR_ENDPOINT_UDP:
+    case TR_ENDPOINT_UNIX_DATAGRAM:
+        return role == ENDPOINT_BINDS;
+    }
+    return false;
+}
+
+static bool has_tls_options(const tr_endpoint *options)
+{
+    return options->certificate || options->key || options->hosts || options->trusts ||
+           options->verify != TR_VERIFY_NONE || options->insecure || options->server_name ||
+           options->alpn;
+}
+
+static bool has_stream_options(const tr_endpoint *options)
+{
+    return options->framing || options->output_max || options->connect_ns || options->idle_ns ||
+           options->stall_ns || options->linger_ns || options->delays || options->in_flight_max;
+}
+
+static bool has_listener_options(const tr_endpoint *options)
+{
+    return options->connections_max || options->connections_per_peer_max || options->backlog ||
+           options->has_proxy_header;
+}
+
+/* Whether no option is set that would be ignored. */
+static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
+{
+    bool is_unix = options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    if (options->kind != TR_ENDPOINT_TLS && has_tls_options(options))
+        return false;
+    if (role == ENDPOINT_BINDS && has_stream_options(options))
+        return false;
+    if (role != ENDPOINT_LISTENS && has_listener_options(options))
+        return false;
+    if (role != ENDPOINT_CONNECTS && options->source)
+        return false;
+    if (role == ENDPOINT_CONNECTS && (options->only_v6 || options->reuses_port))
+        return false;
+    return !is_unix || !(options->only_v6 || options->reuses_port || options->delays ||
+                         options->source || options->has_proxy_header);
+}
+
+static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
+{
+    return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
-           options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64;
+           options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&
+           kind_fits(options, role) && options_fit(options, role);
 }
 
 static void fill_in(tr_endpoint *options)
@@ -49,14 +101,14 @@ static void fill_in(tr_endpoint *options)
 }
 
 tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint *from,
-                           struct endpoint **made)
+                           enum endpoint_role role, struct endpoint **made)
 {
     if (!from || from->size > sizeof *from)
         return TR_INVALID_ARGUMENT;
     tr_endpoint options = {.size = sizeof options};
     memcpy(&options, from, from->size ? from->size : sizeof options);
     options.size = sizeof options;
-    if (!is_valid(&options))
+    if (!is_valid(&options, role))
         return TR_INVALID_ARGUMENT;
     size_t size = 0;
     for (size_t i = 0; i < STRINGS; i++)

@@ -18,12 +18,16 @@ struct endpoint {
     struct tls_context *tls; /* NULL: none */
 };
 
+/** What an endpoint is for. */
+enum endpoint_role { ENDPOINT_LISTENS, ENDPOINT_CONNECTS, ENDPOINT_BINDS };
+
 /**
- * Copies an endpoint. TR_INVALID_ARGUMENT (a size, an unknown kind, no address, a negative time),
- * TR_NO_MEMORY.
+ * Copies an endpoint. TR_INVALID_ARGUMENT: a size, a kind that does not fit the role, no address, a negative time, or an
+ * option that would do nothing there. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
-                                         const tr_endpoint *from, struct endpoint **endpoint);
+                                         const tr_endpoint *from, enum endpoint_role role,
+                                         struct endpoint **endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
 /** Removes a user; the last one frees it. Any thread. */

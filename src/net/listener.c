@@ -521,14 +521,10 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     struct endpoint *endpoint;
     struct listener_shared *shared = NULL;
     int fd = -1;
-    tr_status status = tr__endpoint_new(&system->source, args->at, &endpoint);
+    tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
     if (status != TR_OK)
         return status;
-    int kind = endpoint->options.kind;
-    bool is_stream = kind == TR_ENDPOINT_TCP || kind == TR_ENDPOINT_TLS || kind == TR_ENDPOINT_UNIX;
-    if (!is_stream)
-        status = TR_INVALID_ARGUMENT;
-    if (status == TR_OK && kind == TR_ENDPOINT_TLS)
+    if (endpoint->options.kind == TR_ENDPOINT_TLS)
         status = tr__secure_prepare(self, endpoint);
     if (status == TR_OK)
         status = tr__listener_shared_new(system, endpoint, args, &shared);

@@ -65,24 +65,34 @@ static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t s
     return status == TR_OK ? writable(self, handle, found) : status;
 }
 
-/* Writes what the framing puts before a piece. TR_TOO_LARGE, TR_NO_MEMORY. */
-static tr_status put_head(struct channel *channel, size_t size)
+/* Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
+static size_t make_head(const struct channel *channel, size_t size, unsigned char *head)
 {
     const tr_framing *framing = channel->endpoint->options.framing;
-    unsigned char head[TR_FRAME_HEAD_MAX];
     if (!framing || !framing->head)
-        return TR_OK;
+        return 0;
     size_t length = framing->head(framing, size, head);
-    if (length == SIZE_MAX)
-        return TR_TOO_LARGE;
-    TR_ASSERT(length <= sizeof head);
-    return tr__output_append(channel, head, length);
+    TR_ASSERT(length <= TR_FRAME_HEAD_MAX || length == SIZE_MAX);
+    return length;
 }
 
+/* Writes a piece with its head: all of it, or nothing. */
 static tr_status put(struct channel *channel, tr_bytes bytes)
 {
-    tr_status status = put_head(channel, bytes.size);
-    return status == TR_OK ? tr__output_append(channel, bytes.data, bytes.size) : status;
+    unsigned char head[TR_FRAME_HEAD_MAX];
+    size_t length = make_head(channel, bytes.size, head);
+    if (!length)
+        return tr__output_append(channel, bytes.data, bytes.size);
+    if (length == SIZE_MAX)
+        return TR_TOO_LARGE;
+    unsigned char *to = tr__output_reserve(channel, length + bytes.size);
+    if (!to)
+        return TR_NO_MEMORY;
+    memcpy(to, head, length);
+    if (bytes.size)
+        memcpy(to + length, bytes.data, bytes.size);
+    tr__output_commit(channel, length + bytes.size);
+    return TR_OK;
 }
 
 /*
@@ -142,8 +152,12 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     if (!buffer)
         return TR_INVALID_ARGUMENT;
     tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
-    if (status == TR_OK)
-        status = put_head(channel, tr_buffer_size(buffer));
+    unsigned char head[TR_FRAME_HEAD_MAX];
+    size_t length = status == TR_OK ? make_head(channel, tr_buffer_size(buffer), head) : 0;
+    if (length == SIZE_MAX)
+        status = TR_TOO_LARGE;
+    else if (status == TR_OK)
+        status = tr__output_append(channel, head, length);
     if (status == TR_OK)
         status = tr__output_append_buffer(channel, buffer);
     return status == TR_OK ? TR_OK : written(self, handle, status);

@@ -203,6 +203,37 @@ TEST(to_reconnect_is_to_be_restarted, "C-09", "CH-14")
     kit_close();
 }
 
+/* ---- Options. ---- */
+
+#define SAY_CONNECT(...) say("%d", tr_try_connect(self, __VA_ARGS__, &none) == TR_INVALID_ARGUMENT)
+#define SAY_BIND(...) say("%d", tr_try_bind(self, __VA_ARGS__, &none) == TR_INVALID_ARGUMENT)
+#define SAY_LISTEN(...)                                                                            \
+    say("%d", tr_try_listen(self, &listener, host, __VA_ARGS__) == TR_INVALID_ARGUMENT)
+
+ONCE(use_options, {
+    tr_channel none;
+    SAY_LISTEN(TR_TCP(SERVER, .certificate = "a.pem", .key = "a.key"));
+    SAY_LISTEN(TR_TCP(SERVER, .verify = TR_VERIFY_REQUIRED));
+    SAY_LISTEN(TR_TCP(SERVER, .source = "127.0.0.1:0"));
+    SAY_LISTEN(TR_UNIX("/tmp/x", .only_v6 = true));
+    SAY_LISTEN(TR_UDP(SERVER));
+    SAY_CONNECT(TR_TCP(SERVER, .trusts = "a.pem"));
+    SAY_CONNECT(TR_TCP(SERVER, .connections_max = 1));
+    SAY_CONNECT(TR_TCP(SERVER, .reuses_port = true));
+    SAY_BIND(TR_UDP(SERVER, .framing = TR_LINES));
+    SAY_BIND(TR_UDP(SERVER, .idle_ns = TR_SECOND));
+    SAY_BIND(TR_UDP(SERVER, .backlog = 1));
+})
+
+TEST(an_option_that_would_do_nothing_is_refused, "C-05", "U-01")
+{
+    kit_open(1, 1);
+    HOST(host, use_options);
+    tr_kit_advance(kit, TR_MINUTE);
+    SAID("1; 1; 1; 1; 1; 1; 1; 1; 1; 1; 1");
+    kit_close();
+}
+
 /* ---- Exchanges. ---- */
 
 TR_MESSAGE(answered, (str, text));
@@ -488,7 +519,7 @@ TEST(datagrams_come_one_by_one_and_cut_ones_say_so, "C-13", "CH-17")
 SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
       each_way_not_to_connect_has_its_status, the_addresses_of_a_name_are_tried_in_turn,
       a_connect_takes_no_longer_than_it_may, a_dial_is_told_and_what_was_written_early_is_sent,
-      to_reconnect_is_to_be_restarted, exchanges_are_answered_in_order,
-      a_turn_waits_for_several_channels, a_channel_is_handed_over_with_what_was_not_read,
-      a_channel_stays_when_nobody_takes_it, sessions_move_with_their_channels,
-      datagrams_come_one_by_one_and_cut_ones_say_so)
+      to_reconnect_is_to_be_restarted, an_option_that_would_do_nothing_is_refused,
+      exchanges_are_answered_in_order, a_turn_waits_for_several_channels,
+      a_channel_is_handed_over_with_what_was_not_read, a_channel_stays_when_nobody_takes_it,
+      sessions_move_with_their_channels, datagrams_come_one_by_one_and_cut_ones_say_so)
