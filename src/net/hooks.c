@@ -290,6 +290,13 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     source_resize(&worker->source, record, 0);
 }
 
+static void on_resume(struct worker *worker, struct cell *cell)
+{
+    (void)worker;
+    LIST_EACH (link, &net_cell_of(cell)->channels)
+        tr__channel_ready(LIST_OWNER(link, struct channel, link), 0);
+}
+
 static void on_turn_end(struct tr_self *self)
 {
     while (self->borrowed) {
@@ -310,6 +317,7 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
+    .on_resume = on_resume,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,

@@ -44,6 +44,8 @@ struct channel_hooks {
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
+    /** An actor with channels continues after a failure: what happened meanwhile is due now. */
+    void (*on_resume)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /** The actor is about to move. False: out of memory, and nothing has changed. */
