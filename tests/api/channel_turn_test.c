@@ -70,7 +70,7 @@ static void host_connect(int count)
     }
 }
 
-/* ---- Who gets what has come. ---- */
+/* ---- Reading. ---- */
 
 static int readers;
 static tr_next read_one(tr_self *self)
