@@ -49,6 +49,17 @@ static tr_time next_deadline(struct worker *worker)
     return again < next ? again : next;
 }
 
+static bool is_sending(const struct worker *worker)
+{
+    if (!worker->channels.net)
+        return false;
+    LIST_EACH (link, &worker->channels.net->lingering) {
+        if (!tr__output_is_empty(LIST_OWNER(link, struct channel, link)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- Events. ---- */
 
 static struct channel *channel_of(const struct envelope *envelope)
@@ -322,5 +333,6 @@ const struct channel_hooks tr__net_hooks = {
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,
     .on_handed = tr__channel_handed,
+    .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

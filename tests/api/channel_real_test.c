@@ -251,6 +251,50 @@ TEST(thousands_of_idle_connections_end_with_the_system, "C-09", "X-01", "CH-22")
     real_close();
 }
 
+enum { MUCH = 8 * 1024 * 1024 };
+
+static tr_next on_much(tr_self *self, const struct tr_received *message)
+{
+    tr_buffer *buffer = tr_buffer_of_turn(self, MUCH);
+    memset(tr_buffer_data(buffer), 'x', MUCH);
+    tr_write_buffer(self, message->channel, buffer);
+    sem_post(&has_opened);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(generous, void, TR_ON(tr_received, on_much));
+LISTEN(listen_generous, generous, TR_TCP("127.0.0.1:0"))
+
+/* More than the kernel takes at once: most of it waits in the system when the shutdown begins. */
+TEST(a_shutdown_waits_until_all_is_sent, "C-09", "CH-22")
+{
+    static char got[MUCH + 1];
+    open_echo(2);
+    int fd = dial_port(GO(listen_generous));
+    send_all(fd, "go", 2);
+    await_times(&has_opened, 1);
+    tr_system_shutdown(real_system, 30 * TR_SECOND);
+    ck_assert_uint_eq(receive_all(fd, got, sizeof got), MUCH);
+    close(fd);
+    real_close();
+}
+
+/* A client that does not read holds a shutdown until its deadline, and no longer. */
+TEST(a_shutdown_sends_no_longer_than_it_may, "C-09", "X-01")
+{
+    const tr_platform *platform = tr_platform_real();
+    open_echo(2);
+    int fd = dial_port(GO(listen_generous));
+    send_all(fd, "go", 2);
+    await_times(&has_opened, 1);
+    tr_time began_ns = platform->mono_now(platform);
+    tr_system_shutdown(real_system, 200 * TR_MILLISECOND);
+    real_close();
+    tr_time took_ns = platform->mono_now(platform) - began_ns;
+    ck_assert_int_lt(took_ns, TR_LINGER_NS - TR_SECOND);
+    close(fd);
+}
+
 /* ---- No descriptors. ---- */
 
 TEST(connections_wait_while_there_are_no_descriptors, "C-11", "CH-08")
@@ -533,6 +577,7 @@ TEST(a_turn_connects_to_a_name, "C-01", "C-05", "CH-10")
 SUITE("channels on real sockets", megabytes_come_back_over_many_connections,
       segments_of_one_byte_make_whole_lines, a_half_close_is_answered_in_full,
       resets_are_noticed_once_each, thousands_of_idle_connections_end_with_the_system,
+      a_shutdown_waits_until_all_is_sent, a_shutdown_sends_no_longer_than_it_may,
       connections_wait_while_there_are_no_descriptors,
       bytes_stay_while_another_thread_runs_the_worker,
       the_kernel_spreads_over_listeners_of_one_port, a_unix_socket_carries_streams,

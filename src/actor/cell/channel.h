@@ -56,6 +56,8 @@ struct channel_hooks {
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /** Adds to the report what the actor waits for. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+    /** Whether channels of actors that have ended still have something to send. */
+    bool (*is_sending)(const struct worker *worker);
     /** The worker ends: frees worker->channels.net. */
     void (*on_worker_end)(struct worker *worker);
 };
