@@ -171,7 +171,7 @@ TEST(a_full_listener_does_not_spin, "C-11", "CH-08")
 }
 
 /* The order by which the listener looks again takes memory, which is missing. */
-TEST(a_full_listener_without_memory_looks_again, "C-11", "R-01")
+TEST(a_full_listener_without_memory_looks_again, "C-11", "U-03")
 {
     for (uint64_t nth = 1; nth <= 12; nth++) {
         kit_open(2, nth);
@@ -208,7 +208,7 @@ ONCE(take_all_memory, {
 })
 
 /* Sessions end while no worker has memory for an order to the listener. */
-TEST(the_order_to_a_full_listener_may_be_lost, "C-11", "R-01")
+TEST(the_order_to_a_full_listener_may_be_lost, "C-11", "U-03")
 {
     kit_open(1, 1);
     opened_count = 0;

@@ -18,6 +18,7 @@ static tr_kit_peer *peers[CHANNELS];
 
 TR_MESSAGE(hold, (u64, ns));
 TR_MESSAGE(listen_in);
+TR_MESSAGE(tick);
 
 static tr_next on_hold(tr_self *self, const struct hold *message)
 {
@@ -49,7 +50,14 @@ static tr_next on_closed(const struct tr_closed *message)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(host, void, TR_ON(run, on_run), TR_ON(hold, on_hold, .is_barrier = true),
+static tr_next on_tick(void)
+{
+    say("tick");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(host, void, TR_ON(run, on_run), TR_ON(tick, on_tick),
+            TR_ON(hold, on_hold, .is_barrier = true),
             TR_ON(listen_in, on_listen_in, .is_barrier = true), TR_ON(tr_received, on_received),
             TR_ON(tr_closed, on_closed));
 
@@ -139,6 +147,28 @@ static void play_barrier(void)
 TEST(a_barrier_holds_back_what_channels_bring, "C-04", "M-01")
 {
     kits_each(play_barrier);
+}
+
+ONCE(start_timer, tr_timer_once(self, "tick", 10 * MS, tick))
+
+/* What a channel brings comes behind the events of the same cycle. */
+static void play_same_instant(void)
+{
+    static const tr_kit_network far = {.delay_ns = 10 * MS};
+    host_connect(1);
+    tr_kit_set_network(kit, &far);
+    host_run(start_timer);
+    tr_kit_send(peers[0], TR_BYTES("x"));
+    tr_kit_advance(kit, 10 * MS - 1);
+    SAID("");
+    tr_kit_advance(kit, 1);
+    SAID("tick; got x");
+    tr_kit_close(peers[0]);
+}
+
+TEST(a_timer_and_bytes_of_one_instant_are_both_handled, "M-01", "CH-13")
+{
+    kits_each(play_same_instant);
 }
 
 /* ---- The end of the actor. ---- */
@@ -347,7 +377,7 @@ TEST(actors_with_few_channels_move, "C-10", "D-07", "CH-25")
 }
 
 SUITE("channels and turns", what_has_come_goes_to_the_turn_that_has_waited_longest,
-      a_barrier_holds_back_what_channels_bring, behind_a_pill_only_turns_that_wait_read,
-      a_restart_resets_the_channels, an_actor_that_is_resumed_continues_to_read,
-      what_a_run_writes_leaves_in_one_piece, more_exchanges_than_may_be_under_way_wait,
-      actors_with_few_channels_move)
+      a_barrier_holds_back_what_channels_bring, a_timer_and_bytes_of_one_instant_are_both_handled,
+      behind_a_pill_only_turns_that_wait_read, a_restart_resets_the_channels,
+      an_actor_that_is_resumed_continues_to_read, what_a_run_writes_leaves_in_one_piece,
+      more_exchanges_than_may_be_under_way_wait, actors_with_few_channels_move)

@@ -236,7 +236,7 @@ static void play_without_memory(uint64_t nth)
     PEER_GETS(next, "1:x\n");
 }
 
-TEST(lack_of_memory_costs_one_connection_at_most, "C-02", "R-01")
+TEST(lack_of_memory_costs_one_connection_at_most, "C-02", "U-03")
 {
     for (uint64_t nth = 1; nth <= 40; nth++) {
         kit_open(1, 1);
