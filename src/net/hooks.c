@@ -49,6 +49,17 @@ static tr_time next_deadline(struct worker *worker)
     return again < next ? again : next;
 }
 
+static bool is_sending(const struct worker *worker)
+{
+    if (!worker->channels.net)
+        return false;
+    LIST_EACH (link, &worker->channels.net->lingering) {
+        if (!tr__output_is_empty(LIST_OWNER(link, struct channel, link)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- Events. ---- */
 
 static struct channel *channel_of(const struct envelope *envelope)
@@ -297,6 +308,13 @@ static void on_become(struct cell *cell)
         tr__channel_call(LIST_OWNER(link, struct channel, link));
 }
 
+static void on_resume(struct worker *worker, struct cell *cell)
+{
+    (void)worker;
+    LIST_EACH (link, &net_cell_of(cell)->channels)
+        tr__channel_ready(LIST_OWNER(link, struct channel, link), 0);
+}
+
 static void on_turn_end(struct tr_self *self)
 {
     while (self->borrowed) {
@@ -318,9 +336,11 @@ const struct channel_hooks tr__net_hooks = {
     .on_birth = on_birth,
     .on_end = on_end,
     .on_become = on_become,
+    .on_resume = on_resume,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,
     .on_handed = tr__channel_handed,
+    .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

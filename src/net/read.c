@@ -57,8 +57,10 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         }
         is_first = true; /* it was woken because it is the first */
     }
-    if (status == TR_OK && !list_is_empty(&channel->readers))
-        pass_on(channel);
+    /* The next turn that waits may have something to read, or has to know of the end. */
+    bool has_more = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel);
+    if (status == TR_CLOSED || (status == TR_OK && has_more))
+        tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
         tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */
     else if (status != TR_OK)

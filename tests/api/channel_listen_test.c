@@ -171,7 +171,7 @@ TEST(a_full_listener_does_not_spin, "C-11", "CH-08")
 }
 
 /* The order by which the listener looks again takes memory, which is missing. */
-TEST(a_full_listener_without_memory_looks_again, "C-11", "R-01")
+TEST(a_full_listener_without_memory_looks_again, "C-11", "U-03")
 {
     for (uint64_t nth = 1; nth <= 12; nth++) {
         kit_open(2, nth);
@@ -208,7 +208,7 @@ ONCE(take_all_memory, {
 })
 
 /* Sessions end while no worker has memory for an order to the listener. */
-TEST(the_order_to_a_full_listener_may_be_lost, "C-11", "R-01")
+TEST(the_order_to_a_full_listener_may_be_lost, "C-11", "U-03")
 {
     kit_open(1, 1);
     opened_count = 0;
@@ -408,95 +408,10 @@ TEST(a_listener_has_a_path, "C-02")
     kit_close();
 }
 
-/* ---- The header of a balancer. ---- */
-
-ONCE(listen_behind,
-     listener = tr_listen(self, caller,
-                          TR_TCP(SERVER, .has_proxy_header = true, .connect_ns = TR_SECOND)))
-
-static const char header_1[] = "PROXY TCP4 203.0.113.7 10.0.0.2 51000 443\r\n";
-static const unsigned char header_2[] = {'\r', '\n', '\r', '\n', 0,   '\r', '\n', 'Q', 'U', 'I',
-                                         'T',  '\n', 0x21, 0x11, 0,   12,   203,  0,   113, 8,
-                                         10,   0,    0,    2,    199, 57,   1,    187};
-static const unsigned char header_local[] = {
-    '\r', '\n', '\r', '\n', 0, '\r', '\n', 'Q', 'U', 'I', 'T', '\n', 0x20, 0, 0, 0};
-
-/* Cuts the header, with bytes of the client behind it, at every byte. */
-static void play_header(const void *header, size_t size, const char *peer_text)
-{
-    char all[100];
-    HOST(host, listen_behind);
-    memcpy(all, header, size);
-    memcpy(all + size, "first bytes", 11);
-    for (size_t cut = 0; cut <= size + 11; cut++) {
-        tr_kit_peer *peer = peer_new();
-        char own[TR_ADDRESS_TEXT_MAX];
-        tr_address address = tr_kit_peer_address(peer);
-        tr_address_print(&address, own);
-        tr_kit_send(peer, (tr_bytes){all, cut});
-        tr_kit_settle(kit);
-        if (cut < size)
-            SAID(""); /* it opens behind the header */
-        tr_kit_send(peer, (tr_bytes){all + cut, size + 11 - cut});
-        PEER_GETS(peer, "first bytes");
-        SAID(peer_text ? peer_text : own);
-        peer_send(peer, "and others");
-        PEER_GETS(peer, "and others");
-        tr_kit_finish(peer);
-        tr_kit_settle(kit);
-        ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
-        tr_kit_close(peer);
-    }
-    tr_kit_settle(kit);
-    COUNTS("0");
-    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
-}
-
-TEST(a_balancer_says_who_the_client_is, "C-02", "CH-02")
-{
-    kit_open(2, 1);
-    play_header(header_1, sizeof header_1 - 1, "203.0.113.7:51000");
-    kit_close();
-    kit_open(1, 2);
-    play_header(header_2, sizeof header_2, "203.0.113.8:51001");
-    kit_close();
-    kit_open(1, 3);
-    play_header(header_local, sizeof header_local, NULL);
-    kit_close();
-}
-
-TEST(a_connection_without_its_header_is_reset, "C-02", "C-05")
-{
-    kit_open(1, 1);
-    HOST(host, listen_behind);
-    peers[0] = peer_new();
-    peer_send(peers[0], "GET / HTTP/1.1\r\n");
-    ck_assert_int_eq(tr_kit_peer_status(peers[0]), TR_RESET);
-    peers[1] = peer_new(); /* says nothing */
-    peers[2] = peer_new(); /* says half of it */
-    peer_send(peers[2], "PROXY TCP4");
-    COUNTS("2");
-    tr_kit_advance(kit, TR_SECOND - 1);
-    COUNTS("2");
-    tr_kit_advance(kit, 1);
-    ck_assert_int_eq(tr_kit_peer_status(peers[1]), TR_RESET);
-    ck_assert_int_eq(tr_kit_peer_status(peers[2]), TR_RESET);
-    COUNTS("0");
-    peers[3] = peer_new(); /* a balancer looks whether the server lives */
-    tr_kit_finish(peers[3]);
-    tr_kit_settle(kit);
-    COUNTS("0");
-    SAID("");
-    peers_close(4);
-    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
-    kit_close();
-}
-
 SUITE("listeners", sessions_are_spread_over_the_workers,
       connections_beyond_the_maximum_wait_and_none_is_lost, a_full_listener_does_not_spin,
       a_full_listener_without_memory_looks_again, the_order_to_a_full_listener_may_be_lost,
       a_failing_accept_is_tried_again_and_does_not_spin,
       a_paused_listener_accepts_when_it_is_resumed, an_address_has_so_many_connections_at_most,
       each_way_not_to_listen_has_its_status,
-      a_listener_knows_its_port_and_sessions_know_their_peers, a_listener_has_a_path,
-      a_balancer_says_who_the_client_is, a_connection_without_its_header_is_reset)
+      a_listener_knows_its_port_and_sessions_know_their_peers, a_listener_has_a_path)

@@ -153,7 +153,7 @@ static void check_connect(void)
     ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
 }
 
-TEST(a_connect_without_memory_has_a_status, "C-05", "R-01")
+TEST(a_connect_without_memory_has_a_status, "C-05", "U-03")
 {
     static const struct play play = {set_up_names, run_connect, check_connect};
     play_all(&play);
@@ -188,7 +188,7 @@ static void check_dial(void)
     ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
 }
 
-TEST(a_dial_without_memory_ends_once, "C-05", "R-01")
+TEST(a_dial_without_memory_ends_once, "C-05", "U-03")
 {
     static const struct play play = {set_up_names, run_dial, check_dial};
     play_all(&play);
@@ -232,7 +232,7 @@ static void check_exchange(void)
     ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
 }
 
-TEST(an_exchange_without_memory_has_a_status, "C-03", "C-05", "R-01")
+TEST(an_exchange_without_memory_has_a_status, "C-03", "C-05", "U-03")
 {
     static const struct play play = {set_up_names, run_exchange, check_exchange};
     play_all(&play);
@@ -299,7 +299,7 @@ static void check_hand_over(void)
     ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
 }
 
-TEST(a_hand_over_without_memory_loses_no_channel, "C-10", "R-01")
+TEST(a_hand_over_without_memory_loses_no_channel, "C-10", "U-03")
 {
     static const struct play play = {set_up_giver, run_hand_over, check_hand_over};
     play_all(&play);
@@ -344,7 +344,7 @@ static void check_listen(void)
     close_peer();
 }
 
-TEST(a_listen_without_memory_has_a_status, "C-02", "R-01")
+TEST(a_listen_without_memory_has_a_status, "C-02", "U-03")
 {
     static const struct play play = {set_up_host, run_listen, check_listen};
     play_all(&play);
@@ -403,7 +403,7 @@ static void check_udp(void)
     ck_assert_uint_eq(tr_kit_receive_from(peer, TR_SECOND, NULL).size, 4);
 }
 
-TEST(datagrams_without_memory_are_lost_at_most, "C-13", "R-01")
+TEST(datagrams_without_memory_are_lost_at_most, "C-13", "U-03")
 {
     static const struct play play = {set_up_udp, run_udp, check_udp};
     play_all(&play);

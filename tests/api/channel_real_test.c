@@ -251,6 +251,50 @@ TEST(thousands_of_idle_connections_end_with_the_system, "C-09", "X-01", "CH-22")
     real_close();
 }
 
+enum { MUCH = 8 * 1024 * 1024 };
+
+static tr_next on_much(tr_self *self, const struct tr_received *message)
+{
+    tr_buffer *buffer = tr_buffer_of_turn(self, MUCH);
+    memset(tr_buffer_data(buffer), 'x', MUCH);
+    tr_write_buffer(self, message->channel, buffer);
+    sem_post(&has_opened);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(generous, void, TR_ON(tr_received, on_much));
+LISTEN(listen_generous, generous, TR_TCP("127.0.0.1:0"))
+
+/* More than the kernel takes at once: most of it waits in the system when the shutdown begins. */
+TEST(a_shutdown_waits_until_all_is_sent, "C-09", "CH-22")
+{
+    static char got[MUCH + 1];
+    open_echo(2);
+    int fd = dial_port(GO(listen_generous));
+    send_all(fd, "go", 2);
+    await_times(&has_opened, 1);
+    tr_system_shutdown(real_system, 30 * TR_SECOND);
+    ck_assert_uint_eq(receive_all(fd, got, sizeof got), MUCH);
+    close(fd);
+    real_close();
+}
+
+/* A client that does not read holds a shutdown until its deadline, and no longer. */
+TEST(a_shutdown_sends_no_longer_than_it_may, "C-09", "X-01")
+{
+    const tr_platform *platform = tr_platform_real();
+    open_echo(2);
+    int fd = dial_port(GO(listen_generous));
+    send_all(fd, "go", 2);
+    await_times(&has_opened, 1);
+    tr_time began_ns = platform->mono_now(platform);
+    tr_system_shutdown(real_system, 200 * TR_MILLISECOND);
+    real_close();
+    tr_time took_ns = platform->mono_now(platform) - began_ns;
+    ck_assert_int_lt(took_ns, TR_LINGER_NS - TR_SECOND);
+    close(fd);
+}
+
 /* ---- No descriptors. ---- */
 
 TEST(connections_wait_while_there_are_no_descriptors, "C-11", "CH-08")
@@ -287,7 +331,86 @@ TEST(connections_wait_while_there_are_no_descriptors, "C-11", "CH-08")
     real_close();
 }
 
+/* ---- A handler that blocks. ---- */
+
+static sem_t may_continue;
+
+/* Blocks against the rules, with borrowed bytes. The worker continues on another thread meanwhile. */
+static tr_next on_block(tr_self *self, const struct tr_received *line)
+{
+    char copy[32];
+    memcpy(copy, line->bytes.data, line->bytes.size);
+    if (copy[0] == 'b') {
+        sem_post(&has_opened);
+        while (sem_wait(&may_continue) != 0)
+            ;
+    }
+    ck_assert_mem_eq(copy, line->bytes.data, line->bytes.size);
+    tr_write(self, line->channel, line->bytes);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(blocker, void, TR_ON(tr_received, on_block));
+LISTEN(listen_blocker, blocker, TR_TCP("127.0.0.1:0", .framing = TR_LINES))
+
+TEST(bytes_stay_while_another_thread_runs_the_worker, "C-07", "CH-19")
+{
+    tr_system_options options = {
+        .size = sizeof options, .workers = 1, .handoff_after_ns = 3 * TR_MILLISECOND};
+    char got[16];
+    ck_assert_int_eq(sem_init(&may_continue, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&has_opened, 0, 0), 0);
+    real_open_with(&options);
+    uint64_t port = GO(listen_blocker);
+    int blocked = dial_port(port), other = dial_port(port);
+    send_all(other, "x\n", 2);
+    ck_assert_uint_eq(receive_all(other, got, 1), 1);
+    send_all(blocked, "blocks\n", 7);
+    await_times(&has_opened, 1);
+    for (int i = 0; i < 1000; i++) { /* the same area, many times over */
+        send_all(other, "0123456789\n", 11);
+        ck_assert_uint_eq(receive_all(other, got, 10), 10);
+        ck_assert_mem_eq(got, "0123456789", 10);
+    }
+    sem_post(&may_continue);
+    ck_assert_uint_eq(receive_all(blocked, got, 6), 6);
+    ck_assert_mem_eq(got, "blocks", 6);
+    close(blocked);
+    close(other);
+    real_close();
+}
+
 /* ---- Other sockets. ---- */
+
+static uint64_t listen_twice(tr_self *self, uint64_t argument)
+{
+    char address[32];
+    (void)argument;
+    listener = tr_listen(self, echo, TR_TCP("127.0.0.1:0", .reuses_port = true));
+    uint64_t port = tr_listener_address(self, listener).port;
+    snprintf(address, sizeof address, "127.0.0.1:%d", (int)port);
+    tr_listener_ref second;
+    ck_assert_int_eq(tr_try_listen(self, &second, echo, TR_TCP(address)), TR_ADDRESS_IN_USE);
+    (void)tr_listen(self, echo, TR_TCP(address, .reuses_port = true));
+    return port;
+}
+
+TEST(the_kernel_spreads_over_listeners_of_one_port, "C-02")
+{
+    enum { CONNECTIONS = 40 };
+    int fds[CONNECTIONS];
+    open_echo(2);
+    uint64_t port = GO(listen_twice);
+    for (int i = 0; i < CONNECTIONS; i++)
+        fds[i] = dial_port(port);
+    await_times(&has_opened, CONNECTIONS);
+    uint64_t of_first = GO(count_sessions);
+    ck_assert(of_first > 0 && of_first < CONNECTIONS);
+    for (int i = 0; i < CONNECTIONS; i++)
+        close(fds[i]);
+    await_times(&has_closed, CONNECTIONS);
+    real_close();
+}
 
 static char path_text[120];
 LISTEN(listen_at_path, echo, TR_UNIX(path_text))
@@ -454,6 +577,9 @@ TEST(a_turn_connects_to_a_name, "C-01", "C-05", "CH-10")
 SUITE("channels on real sockets", megabytes_come_back_over_many_connections,
       segments_of_one_byte_make_whole_lines, a_half_close_is_answered_in_full,
       resets_are_noticed_once_each, thousands_of_idle_connections_end_with_the_system,
-      connections_wait_while_there_are_no_descriptors, a_unix_socket_carries_streams,
+      a_shutdown_waits_until_all_is_sent, a_shutdown_sends_no_longer_than_it_may,
+      connections_wait_while_there_are_no_descriptors,
+      bytes_stay_while_another_thread_runs_the_worker,
+      the_kernel_spreads_over_listeners_of_one_port, a_unix_socket_carries_streams,
       datagrams_come_back, a_unix_socket_carries_datagrams, a_listener_is_inherited,
       a_turn_connects_to_a_name)

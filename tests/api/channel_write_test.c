@@ -52,12 +52,12 @@ static void play_slow_reader(void)
     ck_assert_uint_eq(got, FLOOD * 4096);
 }
 
-TEST(a_slow_reader_slows_its_writer_and_nothing_is_lost, "C-04", "CH-08")
+TEST(a_slow_reader_slows_its_writer_and_nothing_is_lost, "C-04", "CH-05", "CH-06")
 {
     kits_each(play_slow_reader);
 }
 
-TEST(a_reader_that_stands_still_is_cut_off, "C-04", "CH-09")
+TEST(a_reader_that_stands_still_is_cut_off, "C-04", "CH-16")
 {
     kit_open(1, 1);
     HOST(host, listen_flood);
@@ -128,7 +128,7 @@ static tr_next on_mixed(tr_self *self, const struct tr_received *message)
 TR_BEHAVIOR(mixer, void, TR_ON(tr_received, on_mixed));
 LISTEN(listen_mixer, mixer, .delays = false)
 
-TEST(all_ways_to_write_keep_their_order, "C-08", "CH-10")
+TEST(all_ways_to_write_keep_their_order, "C-08", "CH-06")
 {
     kit_open(1, 1);
     HOST(host, listen_mixer);
@@ -236,7 +236,7 @@ static void play_without_memory(uint64_t nth)
     PEER_GETS(next, "1:x\n");
 }
 
-TEST(lack_of_memory_costs_one_connection_at_most, "C-02", "R-01")
+TEST(lack_of_memory_costs_one_connection_at_most, "C-02", "U-03")
 {
     for (uint64_t nth = 1; nth <= 40; nth++) {
         kit_open(1, 1);

@@ -18,7 +18,7 @@
 TR_ACTOR(host, run);
 
 static host_ref host;
-static tr_listener_ref listener;
+KITS_UNUSED static tr_listener_ref listener;
 
 /** Starts an actor of this behavior, which handles `run`, and runs a function in it. */
 #define HOST(behavior, first)                                                                      \

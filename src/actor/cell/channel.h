@@ -46,6 +46,8 @@ struct channel_hooks {
     void (*on_become)(struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
+    /** An actor with channels continues after a failure: what happened meanwhile is due now. */
+    void (*on_resume)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /** The actor is about to move. False: out of memory, and nothing has changed. */
@@ -56,6 +58,8 @@ struct channel_hooks {
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /** Adds to the report what the actor waits for. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+    /** Whether channels of actors that have ended still have something to send. */
+    bool (*is_sending)(const struct worker *worker);
     /** The worker ends: frees worker->channels.net. */
     void (*on_worker_end)(struct worker *worker);
 };

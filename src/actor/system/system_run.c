@@ -380,14 +380,15 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     /* A bounded number of turns, so that the caller's loop can run too. */
     uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
-    bool is_over = atom32_load(&system->ending.is_over, ATOM_SEQ_CST);
+    tr_time until_ns;
+    bool is_over = tr__worker_is_over(worker, &until_ns);
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
     /* A sleep may end early although no turn ran: then sleep again. */
     while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
-        tr__loop_rest(loop, deadline_ns);
+        tr__loop_rest(loop, deadline_ns < until_ns ? deadline_ns : until_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
-        is_over = atom32_load(&system->ending.is_over, ATOM_SEQ_CST);
+        is_over = tr__worker_is_over(worker, &until_ns);
         now_ns = platform->mono_now(platform);
     }
     /*

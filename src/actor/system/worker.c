@@ -417,10 +417,27 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
     return worker->has_more;
 }
 
+bool tr__worker_is_over(struct worker *worker, tr_time *until_ns)
+{
+    struct tr_system *system = worker->system;
+    const tr_platform *platform = system->platform;
+    *until_ns = TR_NEVER;
+    if (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST))
+        return false;
+    if (!worker->channels.hooks || !worker->channels.hooks->is_sending(worker))
+        return true;
+    tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_SEQ_CST);
+    if (deadline_ns && platform->mono_now(platform) >= deadline_ns)
+        return true;
+    *until_ns = deadline_ns ? deadline_ns : TR_NEVER;
+    return false;
+}
+
 bool tr__worker_work(struct worker *worker)
 {
     struct tr_system *system = worker->system;
     for (;;) {
+        tr_time until_ns;
         bool has_more = tr__worker_slice(worker, LOOP_NO_LIMIT);
         if (__builtin_expect(worker->handoff.successor != NULL, 0)) {
             tr__handoff_hand(worker);
@@ -428,7 +445,7 @@ bool tr__worker_work(struct worker *worker)
         }
         if (has_more)
             continue;
-        if (atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
+        if (tr__worker_is_over(worker, &until_ns)) {
             if (tr__shutdown_may_leave(worker))
                 break;
             if (tr__loop_has_work(&worker->loop))
@@ -437,7 +454,7 @@ bool tr__worker_work(struct worker *worker)
         uint64_t wakes = atom64_load(&worker->counters.wakes, ATOM_RELAXED);
         worker->loop.has_woken = wakes != worker->wakes_seen;
         worker->wakes_seen = wakes;
-        tr__loop_rest(&worker->loop, TR_NEVER);
+        tr__loop_rest(&worker->loop, until_ns);
         tr__balance_rise(worker);
         if (system->watch.platform)
             watch_rouse(&system->watch);

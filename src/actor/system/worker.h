@@ -21,6 +21,11 @@ void tr__worker_deinit(struct worker *worker);
  */
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 /**
+ * Whether the system is over, and this worker may end. Channels that still send hold it, until the deadline of
+ * the shutdown: *until_ns says when to ask again at the latest. Owner only.
+ */
+bool tr__worker_is_over(struct worker *worker, tr_time *until_ns);
+/**
  * Runs the worker on the calling thread. Returns true when the system is over, false when the
  * worker was handed to another thread.
  */
