@@ -254,6 +254,19 @@ static bool is_read_out(const struct channel *channel)
            !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
 }
 
+static void look_for_end(struct channel *channel);
+
+/* Whether an end may be there that nobody would find by reading. */
+static bool may_hide_end(const struct channel *channel)
+{
+    return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
+           channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
+           !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
+           list_is_empty(&channel->readers) && !channel->exchanges &&
+           !channel->input.borrower && !net_buffer_size(&channel->input.buffer) &&
+           !cell_handles(channel, &tr_type_tr_received);
+}
+
 void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -264,8 +277,11 @@ void tr__channel_call(struct channel *channel)
         tr__channel_hang_up(channel); /* calls this again, when it has ended */
         return;
     }
-    if (!has_news(channel))
+    if (!has_news(channel)) {
+        if (may_hide_end(channel))
+            look_for_end(channel);
         return;
+    }
     struct envelope *event = envelope_take(&worker->pool);
     if (!event) {
         list_remove(&channel->starved);
@@ -495,7 +511,7 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
 /* The other side has ended, and nobody reads: finds the end if nothing is before it. */
 static void look_for_end(struct channel *channel)
 {
-    if (channel->kind != CHANNEL_STREAM || tr__input_has_bytes(channel) ||
+    if (channel->kind != CHANNEL_STREAM || channel->input.borrower ||
         net_buffer_size(&channel->input.buffer))
         return;
     tr_status status = tr__input_peek(channel);

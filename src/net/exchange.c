@@ -99,6 +99,8 @@ void tr__exchanges_read(struct channel *channel)
         tr__input_settle(channel);
         tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
     }
+    if (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel))
+        tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
 }
 

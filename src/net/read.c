@@ -36,18 +36,28 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
         if (may_read && is_first)
             status = tr__input_take(self, channel, cutter, piece, is_cut);
-        if (status == TR_CLOSED && channel->state == CHANNEL_ENDED)
+        if (status == TR_CLOSED && channel->state == CHANNEL_ENDED) {
+            tr__waits_wake_one(&channel->readers);
+            tr__channel_call(channel);
             return end_status(channel);
+        }
         if (status != TR_WOULD_BLOCK)
             break;
         status = tr__channel_park(self, channel, &channel->readers, NULL);
-        if (status != TR_OK)
+        if (status != TR_OK) { /* what has woken it meanwhile is for the next one */
+            if (tr__channel_of(self, handle, &channel) == TR_OK) {
+                if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
+                    tr__input_has_bytes(channel))
+                    tr__waits_wake_one(&channel->readers);
+                tr__channel_call(channel);
+            }
             return status;
+        }
         is_first = true; /* it was woken because it is the first */
     }
     /* The next turn that waits may have something to read. */
-    if (!list_is_empty(&channel->readers) && status == TR_OK &&
-        (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel)))
+    if (!list_is_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
+        (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) || tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
         tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */
