@@ -590,4 +590,47 @@ TEST(r25_a_last_signal_may_read_twice, "C-04")
     kit_close();
 }
 
-SUITE("review", r01_line_stays_while_peer_closes, r02_two_readers_both_see_the_end, r03_end_during_tr_opened_is_noticed, r04_end_together_with_the_last_bytes_is_noticed, r05_bytes_that_came_before_a_become_are_handled, r06_bytes_stay_after_tr_close_in_their_turn, r06b_bytes_stay_after_tr_close_in_their_turn_own_memory, r07_what_a_set_up_has_written_is_sent_before_it_closes, r07b_what_was_written_while_dialing_is_sent_before_tr_close, r08_a_dial_begins_while_its_turn_waits_to_write, r10_an_unread_line_is_read_again, r11_the_turn_that_waits_longest_reads_first, r13_a_reader_gets_what_is_behind_the_last_exchange, r16_stop_sends_everything, r09_an_actor_that_had_channels_moves_and_stops, r12_bytes_that_come_with_the_timeout_are_handled, r15_connections_on_their_way_to_a_deck_are_closed_with_the_listener, r17_a_barrier_does_not_hold_back_its_own_dial, r20_what_was_reserved_stays_while_the_turn_waits, r14_a_hand_over_in_tr_opened_leaks_nothing, r06c_bytes_stay_after_tr_hand_over_in_their_turn, r18_passes_on_kits_only, r23_tr_opened_comes_first_also_without_memory, r24_part_of_a_line_leaves_the_line_before_it_alone, r25_a_last_signal_may_read_twice)
+/* 26: a failed actor is resumed */
+TR_ACTOR(tough, run);
+static tough_ref tough;
+TR_BEHAVIOR(tough, void, TR_ON(run, on_run), TR_ON(tr_received, talk));
+static tr_directive resume_it(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_RESUME;
+}
+TR_BEHAVIOR(lenient, void, TR_ON(run, on_run), TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = resume_it));
+ONCE(spawn_tough, tough = tr_spawn_at(self, 1, tough, "tough"))
+static tr_next fail_now(tr_self *self)
+{
+    return tr_fail(self, TR_BAD_DATA, "on purpose");
+}
+TEST(r26_bytes_that_come_while_an_actor_has_failed_are_handled_when_it_is_resumed, "C-09")
+{
+    int lost = 0;
+    for (uint64_t steps = 0; steps < 40; steps++) {
+        kit_open(2, steps / 10 + 1);
+        ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+        home = 0;
+        HOST(lenient, spawn_tough);
+        TELL_RUN(test, tough, connect);
+        tr_kit_settle(kit);
+        tr_kit_peer *peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+        tr_kit_settle(kit);
+        TELL_RUN(test, tough, fail_now);
+        for (uint64_t i = 0; i < steps % 10; i++)
+            tr_kit_step(kit);
+        tr_kit_send(peer, TR_BYTES("x"));
+        tr_kit_settle(kit);
+        if (strcmp(tr_kit_receive_text(peer, TR_SECOND), "x") != 0) {
+            lost++;
+            fprintf(stderr, "steps %d peer %s\n", (int)steps, tr_status_name(tr_kit_peer_status(peer)));
+
+        }
+        kit_close();
+    }
+    ck_assert_int_eq(lost, 0);
+}
+
+SUITE("review", r01_line_stays_while_peer_closes, r02_two_readers_both_see_the_end, r03_end_during_tr_opened_is_noticed, r04_end_together_with_the_last_bytes_is_noticed, r05_bytes_that_came_before_a_become_are_handled, r06_bytes_stay_after_tr_close_in_their_turn, r06b_bytes_stay_after_tr_close_in_their_turn_own_memory, r07_what_a_set_up_has_written_is_sent_before_it_closes, r07b_what_was_written_while_dialing_is_sent_before_tr_close, r08_a_dial_begins_while_its_turn_waits_to_write, r10_an_unread_line_is_read_again, r11_the_turn_that_waits_longest_reads_first, r13_a_reader_gets_what_is_behind_the_last_exchange, r16_stop_sends_everything, r09_an_actor_that_had_channels_moves_and_stops, r12_bytes_that_come_with_the_timeout_are_handled, r15_connections_on_their_way_to_a_deck_are_closed_with_the_listener, r17_a_barrier_does_not_hold_back_its_own_dial, r20_what_was_reserved_stays_while_the_turn_waits, r14_a_hand_over_in_tr_opened_leaks_nothing, r06c_bytes_stay_after_tr_hand_over_in_their_turn, r18_passes_on_kits_only, r23_tr_opened_comes_first_also_without_memory, r24_part_of_a_line_leaves_the_line_before_it_alone, r25_a_last_signal_may_read_twice, r26_bytes_that_come_while_an_actor_has_failed_are_handled_when_it_is_resumed)
