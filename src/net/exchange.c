@@ -220,7 +220,7 @@ tr_channel_ask tr_exchange(tr_self *self, tr_channel handle, tr_bytes request)
     tr_channel_ask asked;
     tr_status status = tr__channel_of(self, handle, &channel);
     while (status == TR_OK && channel->exchange_count >= channel->endpoint->options.in_flight_max) {
-        status = tr__channel_park(self, channel, &channel->writers, NULL);
+        status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
             status = tr__channel_of(self, handle, &channel);
     }

@@ -283,6 +283,24 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     source_resize(&worker->source, record, 0);
 }
 
+static void on_change(struct worker *worker, struct cell *cell)
+{
+    (void)worker;
+    LIST_EACH (link, &net_cell_of(cell)->channels)
+        tr__channel_ready(LIST_OWNER(link, struct channel, link), 0);
+}
+
+static void on_abandon(struct worker *worker, struct cell *cell)
+{
+    (void)worker;
+    LIST_EACH (link, &net_cell_of(cell)->channels) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        list_init(&channel->readers);
+        list_init(&channel->writers);
+        channel->input.borrower = NULL;
+    }
+}
+
 static void on_turn_end(struct tr_self *self)
 {
     while (self->borrowed) {
@@ -303,6 +321,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
+    .on_change = on_change,
+    .on_abandon = on_abandon,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,

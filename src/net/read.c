@@ -29,6 +29,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
     if (channel->kind != CHANNEL_STREAM)
         return TR_INVALID_ARGUMENT;
     bool is_first = list_is_empty(&channel->readers);
+    bool has_waited = false;
     for (;;) {
         if (channel->state == CHANNEL_LINGERING)
             return TR_CLOSED;
@@ -43,7 +44,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         }
         if (status != TR_WOULD_BLOCK)
             break;
-        status = tr__channel_park(self, channel, &channel->readers, NULL);
+        status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
         if (status != TR_OK) { /* what has woken it meanwhile is for the next one */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
@@ -53,6 +54,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
             }
             return status;
         }
+        has_waited = true;
         is_first = true; /* it was woken because it is the first */
     }
     /* The next turn that waits may have something to read. */

@@ -44,6 +44,10 @@ struct channel_hooks {
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
+    /** The actor has another behavior, or was resumed after a failure: looks at its channels again. */
+    void (*on_change)(struct worker *worker, struct cell *cell);
+    /** The turns of the actor that waited were dropped, with their stacks. */
+    void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /** The actor is about to move. False: out of memory, and nothing has changed. */
