@@ -323,8 +323,8 @@ tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
  */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
- * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. Ends
- * the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece.
+ * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. They are valid
+ * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece.
  * In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;
@@ -343,7 +343,11 @@ tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr
 
 /** Sends what was written, says that there is no more, and continues to read. In a turn. Does not wait. */
 void tr_finish(tr_self *self, tr_channel channel);
-/** Sends what was written and closes. Nothing comes any more but tr_closed. In a turn. Does not wait. */
+/**
+ * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not open yet is closed at once,
+ * and what was written to it is dropped.
+ * In a turn. Does not wait.
+ */
 void tr_close(tr_self *self, tr_channel channel);
 /** Closes at once, and the other side sees a reset. In a turn. Does not wait. */
 void tr_reset(tr_self *self, tr_channel channel);
@@ -351,7 +355,7 @@ void tr_reset(tr_self *self, tr_channel channel);
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
  * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY, TR_INVALID_ARGUMENT
  * (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for it): it still belongs to
- * this actor.
+ * this actor. Bytes of it that this turn has read are gone.
  * In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))

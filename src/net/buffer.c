@@ -20,7 +20,7 @@ void *tr__net_buffer_grow(struct net_buffer *buffer, size_t size)
         unsigned char *data = source_resize(buffer->source, NULL, capacity);
         if (!data)
             return NULL;
-        if (used > 0)
+        if (used > 0 && buffer->data)
             memcpy(data, buffer->data + buffer->begin, used);
         source_resize(buffer->source, buffer->data, 0);
         buffer->data = data;

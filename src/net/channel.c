@@ -73,9 +73,10 @@ static void event_forget(struct channel *channel)
     channel->event = NULL;
     if (!event)
         return;
-    if (channel_has(channel, CHANNEL_IN_TURN))
-        event->sender = 0; /* on_done finds no channel */
-    else
+    if (channel_has(channel, CHANNEL_IN_TURN)) {
+        event->sender = 0; /* on_done finds no channel, and frees what was lent */
+        channel->opened = NULL;
+    } else
         event->kind = ENVELOPE_VOID;
 }
 
@@ -267,6 +268,18 @@ void tr__channel_starve(struct channel *channel)
     list_push_last(&channel->worker->channels.net->starved, &channel->starved);
 }
 
+static void look_for_end(struct channel *channel);
+
+/* Whether an end may be there that nobody would find by reading. */
+static bool may_hide_end(const struct channel *channel)
+{
+    return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
+           channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
+           !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
+           list_is_empty(&channel->readers) && !channel->exchanges && !channel->input.borrower &&
+           !net_buffer_size(&channel->input.buffer) && !cell_handles(channel, &tr_type_tr_received);
+}
+
 void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -277,8 +290,11 @@ void tr__channel_call(struct channel *channel)
         tr__channel_hang_up(channel); /* calls this again, when it has ended */
         return;
     }
-    if (!has_news(channel))
+    if (!has_news(channel)) {
+        if (may_hide_end(channel))
+            look_for_end(channel);
         return;
+    }
     struct envelope *event = envelope_take(&worker->pool);
     if (!event) {
         tr__channel_starve(channel);
@@ -307,9 +323,10 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
     channel->event = event;
     mail_count(cell, event);
     cell->flags |= CELL_MIXED;
-    struct net_cell *record = net_cell_of(cell);
-    ring_push(&record->base.ready, event);
-    if (mail_is_idle(cell) && !(cell->flags & CELL_BARRIER))
+    /* A dial passes a barrier: the turn that waits as one may wait for it. */
+    bool passes = channel_has(channel, CHANNEL_DIALED);
+    ring_push(passes ? &cell->replies : &net_cell_of(cell)->base.ready, event);
+    if (mail_is_idle(cell) && (passes || !(cell->flags & CELL_BARRIER)))
         mail_make_ready(worker, cell);
 }
 
@@ -357,6 +374,8 @@ static void linger(struct channel *channel)
     tr__output_flush(channel);
     if (channel->state != CHANNEL_LINGERING)
         return;
+    if (channel->input.borrower)
+        return; /* bytes are lent: the end of that turn continues */
     while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
         size_t before = net_buffer_size(&channel->input.buffer);
         tr_status status = tr__input_peek(channel);
@@ -389,7 +408,8 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
     channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
-    tr__input_settle(channel);
+    if (!channel->input.borrower)
+        tr__input_settle(channel); /* otherwise the end of that turn does it */
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
@@ -511,7 +531,7 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
 /* The other side has ended, and nobody reads: finds the end if nothing is before it. */
 static void look_for_end(struct channel *channel)
 {
-    if (channel->kind != CHANNEL_STREAM || tr__input_has_bytes(channel) ||
+    if (channel->kind != CHANNEL_STREAM || channel->input.borrower ||
         net_buffer_size(&channel->input.buffer))
         return;
     tr_status status = tr__input_peek(channel);

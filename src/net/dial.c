@@ -290,7 +290,7 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
     channel->flags |= CHANNEL_WRITABLE;
     tr__channel_shake(channel);
     while (channel->state == CHANNEL_DIALING) {
-        status = tr__channel_park(self, channel, &channel->readers, NULL);
+        status = tr__channel_park(self, channel, &channel->readers, false, NULL);
         if (status != TR_OK)
             return status;
     }

@@ -99,6 +99,8 @@ void tr__exchanges_read(struct channel *channel)
         tr__input_settle(channel);
         tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
     }
+    if (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel))
+        tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
 }
 
@@ -218,7 +220,7 @@ tr_channel_ask tr_exchange(tr_self *self, tr_channel handle, tr_bytes request)
     tr_channel_ask asked;
     tr_status status = tr__channel_of(self, handle, &channel);
     while (status == TR_OK && channel->exchange_count >= channel->endpoint->options.in_flight_max) {
-        status = tr__channel_park(self, channel, &channel->writers, NULL);
+        status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
             status = tr__channel_of(self, handle, &channel);
     }

@@ -11,8 +11,8 @@
 #include <troupe/net.h>
 
 /* What a cut returns. */
-static const size_t INCOMPLETE = 0;
-static const size_t BROKEN = SIZE_MAX;
+static const size_t incomplete = 0;
+static const size_t broken = SIZE_MAX;
 
 enum { VARINT_MAX = 10 }; /* bytes: 64 bits, seven in each */
 
@@ -23,11 +23,11 @@ static size_t cut_line(const tr_framing *framing, tr_bytes bytes, size_t seen, t
     (void)framing;
     TR_ASSERT(seen <= bytes.size);
     if (seen == bytes.size)
-        return INCOMPLETE;
+        return incomplete;
     const char *begin = bytes.data;
     const char *end = memchr(begin + seen, '\n', bytes.size - seen);
     if (!end)
-        return INCOMPLETE;
+        return incomplete;
     size_t length = (size_t)(end - begin);
     *piece = (tr_bytes){begin, length - (length > 0 && end[-1] == '\r')};
     return length + 1;
@@ -41,9 +41,9 @@ const tr_framing tr_framing_lines = {.name = "lines", .cut = cut_line};
 static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes *piece)
 {
     if (length >= SIZE_MAX - head)
-        return BROKEN;
+        return broken;
     if (bytes.size - head < length)
-        return INCOMPLETE;
+        return incomplete;
     *piece = (tr_bytes){(const unsigned char *)bytes.data + head, (size_t)length};
     return head + (size_t)length;
 }
@@ -54,7 +54,7 @@ static size_t cut_length(const tr_framing *framing, tr_bytes bytes, size_t seen,
     size_t head = (size_t)framing->option;
     TR_ASSERT(seen <= bytes.size);
     if (bytes.size < head)
-        return INCOMPLETE;
+        return incomplete;
     uint64_t length = 0;
     for (size_t i = 0; i < head; i++)
         length = length << 8 | ((const unsigned char *)bytes.data)[i];
@@ -88,12 +88,12 @@ static size_t cut_varint(const tr_framing *framing, tr_bytes bytes, size_t seen,
     uint64_t length = 0;
     for (size_t i = 0; i < VARINT_MAX && i < bytes.size; i++) {
         if (i == VARINT_MAX - 1 && data[i] > 1)
-            return BROKEN; /* more than 64 bits, or more than ten bytes */
+            return broken; /* more than 64 bits, or more than ten bytes */
         length |= (uint64_t)(data[i] & 0x7f) << (7 * i);
         if (data[i] < 0x80)
             return cut_behind(bytes, i + 1, length, piece);
     }
-    return INCOMPLETE;
+    return incomplete;
 }
 
 static size_t write_varint(const tr_framing *framing, size_t size, unsigned char *head)

@@ -208,7 +208,9 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
 {
     (void)cell;
     struct channel *channel = channel_of(envelope);
-    if (!channel) { /* it was freed by its own turn */
+    if (!channel) { /* it was freed, or handed over, by its own turn */
+        if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)
+            source_resize(&worker->system->source, envelope->payload.block.data, 0);
         envelope->block_class = ENVELOPE_NO_BLOCK;
         envelope_give(&worker->pool, envelope);
         return;
@@ -302,17 +304,26 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     source_resize(&worker->source, record, 0);
 }
 
-static void on_become(struct cell *cell)
-{
-    LIST_EACH (link, &net_cell_of(cell)->channels)
-        tr__channel_call(LIST_OWNER(link, struct channel, link));
-}
-
-static void on_resume(struct worker *worker, struct cell *cell)
+static void on_change(struct worker *worker, struct cell *cell)
 {
     (void)worker;
-    LIST_EACH (link, &net_cell_of(cell)->channels)
-        tr__channel_ready(LIST_OWNER(link, struct channel, link), 0);
+    LIST_EACH (link, &net_cell_of(cell)->channels) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        tr__channel_ready(channel, 0);
+        if (channel->cell == cell)
+            tr__channel_call(channel); /* for bytes that were received already */
+    }
+}
+
+static void on_abandon(struct worker *worker, struct cell *cell)
+{
+    (void)worker;
+    LIST_EACH (link, &net_cell_of(cell)->channels) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        list_init(&channel->readers);
+        list_init(&channel->writers);
+        channel->input.borrower = NULL;
+    }
 }
 
 static void on_turn_end(struct tr_self *self)
@@ -320,7 +331,10 @@ static void on_turn_end(struct tr_self *self)
     while (self->borrowed) {
         struct channel *channel = self->borrowed;
         tr__input_settle(channel);
-        tr__channel_call(channel); /* its end may be all that is left */
+        if (channel->state == CHANNEL_LINGERING)
+            tr__channel_ready(channel, 0);
+        else
+            tr__channel_call(channel); /* its end may be all that is left */
     }
 }
 
@@ -335,8 +349,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
-    .on_become = on_become,
-    .on_resume = on_resume,
+    .on_change = on_change,
+    .on_abandon = on_abandon,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,

@@ -404,10 +404,11 @@ bool tr__input_unread(struct channel *channel, size_t size)
             return false;
         begin = input->buffer.begin - size;
     }
+    bool has_more = net_buffer_size(&input->buffer) > 0;
     piece_end(input);
     input->buffer.begin = begin;
     input->seen = 0;
-    input->needs = (uint32_t)net_buffer_size(&input->buffer);
+    input->needs = has_more ? 0 : (uint32_t)net_buffer_size(&input->buffer);
     return true;
 }
 

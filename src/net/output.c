@@ -183,6 +183,7 @@ static void sent(struct channel *channel, size_t size)
     output->size -= size;
     while (size) {
         struct out_page *page = output->first;
+        TR_ASSERT(page);
         uint32_t there = page->end - page->begin;
         if (size < there) {
             page->begin += (uint32_t)size;

@@ -14,16 +14,6 @@ static tr_status end_status(const struct channel *channel)
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
 }
 
-/* Lets the next turn that waits, or the handler, have what has come. */
-static void pass_on(struct channel *channel)
-{
-    bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel);
-    if (has_come && !list_is_empty(&channel->readers))
-        tr__waits_wake_one(&channel->readers);
-    else
-        tr__channel_call(channel);
-}
-
 /*
  * Takes a piece, and waits for it. TR_CLOSED with *is_cut: the other side has ended amid the piece. Turns get what has come
  * in the order in which they began to wait.
@@ -39,6 +29,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
     if (channel->kind != CHANNEL_STREAM)
         return TR_INVALID_ARGUMENT;
     bool is_first = list_is_empty(&channel->readers);
+    bool has_waited = false;
     for (;;) {
         if (channel->state == CHANNEL_LINGERING)
             return TR_CLOSED;
@@ -46,20 +37,30 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
         if (may_read && is_first)
             status = tr__input_take(self, channel, cutter, piece, is_cut);
-        if (status == TR_CLOSED && channel->state == CHANNEL_ENDED)
+        if (status == TR_CLOSED && channel->state == CHANNEL_ENDED) {
+            tr__waits_wake_one(&channel->readers);
+            tr__channel_call(channel);
             return end_status(channel);
+        }
         if (status != TR_WOULD_BLOCK)
             break;
-        status = tr__channel_park(self, channel, &channel->readers, NULL);
-        if (status != TR_OK) {
-            pass_on(channel); /* something may have come for this turn at the last moment */
+        status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
+        if (status != TR_OK) { /* what has woken it meanwhile is for the next one */
+            if (tr__channel_of(self, handle, &channel) == TR_OK) {
+                if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
+                    tr__input_has_bytes(channel))
+                    tr__waits_wake_one(&channel->readers);
+                tr__channel_call(channel);
+            }
             return status;
         }
+        has_waited = true;
         is_first = true; /* it was woken because it is the first */
     }
-    /* The next turn that waits may have something to read, or has to know of the end. */
-    bool has_more = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel);
-    if (status == TR_CLOSED || (status == TR_OK && has_more))
+    /* The next turn that waits may have something to read. */
+    if (!list_is_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
+        (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
+         tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
         tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */

@@ -4,7 +4,7 @@
 #include "actor/turn/park.h"
 
 tr_status tr__channel_park(struct tr_self *self, struct channel *channel, struct list *waits,
-                           const char *where)
+                           bool is_again, const char *where)
 {
     struct channel_wait wait = {.self = self};
     tr_status status = turn_may_park(self);
@@ -13,7 +13,10 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel, struct
     tr_time deadline_ns = TR_NEVER;
     if (channel->within_ns)
         deadline_ns = timer_deadline(clock_bound(&self->worker->clock), channel->within_ns);
-    list_push_last(waits, &wait.link);
+    if (is_again)
+        list_push_first(waits, &wait.link);
+    else
+        list_push_last(waits, &wait.link);
     status = turn_park_at(self, deadline_ns, where);
     list_remove(&wait.link);
     if (channel_has(channel, CHANNEL_CLOSES))

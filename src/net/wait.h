@@ -11,6 +11,6 @@
  * not freed while a turn is in the list of readers or writers. `where` is the place in the program, or NULL.
  */
 TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
-                                         struct list *waits, const char *where);
+                                         struct list *waits, bool is_again, const char *where);
 
 #endif

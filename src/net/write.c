@@ -35,7 +35,7 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     bool is_barrier = self->is_barrier;
     if (!is_barrier && turn_may_park(self) == TR_OK && tr__turn_prepare(self))
         tr__barrier_begin(self);
-    tr_status status = tr__channel_park(self, channel, &channel->writers, NULL);
+    tr_status status = tr__channel_park(self, channel, &channel->writers, false, NULL);
     if (!is_barrier && self->is_barrier)
         tr__barrier_end(self);
     return status;
@@ -223,7 +223,7 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
         status = writable(self, handle, &channel);
         if (status != TR_OK || tr__output_is_empty(channel))
             return status;
-        status = tr__channel_park(self, channel, &channel->writers, NULL);
+        status = tr__channel_park(self, channel, &channel->writers, false, NULL);
     }
     return status;
 }

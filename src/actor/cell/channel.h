@@ -42,12 +42,12 @@ struct channel_hooks {
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
     void (*on_birth)(struct worker *worker, struct cell *cell);
-    /** An actor with channels has another behavior, which may handle what has come. */
-    void (*on_become)(struct cell *cell);
     /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
-    /** An actor with channels continues after a failure: what happened meanwhile is due now. */
-    void (*on_resume)(struct worker *worker, struct cell *cell);
+    /** The actor has another behavior, or was resumed after a failure: looks at its channels again. */
+    void (*on_change)(struct worker *worker, struct cell *cell);
+    /** The turns of the actor that waited were dropped, with their stacks. */
+    void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
     /** The actor is about to move. False: out of memory, and nothing has changed. */

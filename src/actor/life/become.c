@@ -230,6 +230,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (cell->dispatch)
         tr__capacity_change(worker, cell, cell->dispatch->behavior, behavior);
     ATOM_POKE(&cell->dispatch, dispatch);
+    if (cell->extra && cell->extra->channels)
+        worker->system->channels.hooks->on_change(worker, cell);
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (is_by_kind)
         cell->flags |= CELL_BY_KIND;
@@ -245,8 +247,5 @@ tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_beha
                          tr_error *error)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    tr_status status = adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
-    if (status == TR_OK && cell->extra && cell->extra->channels)
-        worker->channels.hooks->on_become(cell);
-    return status;
+    return adopt(worker, cell, behavior, setup_type, setup, causal, 0, error);
 }

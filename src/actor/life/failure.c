@@ -585,8 +585,8 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case TR_RESUME:
         failure->phase = FAILURE_PAST;
         cell->flags &= (uint16_t)~CELL_FAILED;
-        if (cell->extra->channels)
-            worker->channels.hooks->on_resume(worker, cell);
+        if (cell->extra && cell->extra->channels)
+            worker->system->channels.hooks->on_change(worker, cell);
         return true;
     case TR_RESTART:
         if (failure->delay_ns <= 0)

@@ -103,7 +103,7 @@ enum mail_box {
     /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
     KIND(STORED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* A channel that its actor gives to this one: see actor/cell/channel.h. */                    \
-    KIND(HANDED,    TAKEN,      MAIL_PASSES_SEAL | MAIL_IS_HELD)                                   \
+    KIND(HANDED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
     /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
     KIND(WATCH,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(UNWATCH,   TAKEN,      MAIL_PASSES_SEAL)                                                  \

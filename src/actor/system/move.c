@@ -51,7 +51,7 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
     if (!cell->extra)
         return true;
     return extra_may_move(cell->extra) &&
-           (!cell->extra->channels || worker->channels.hooks->may_move(cell));
+           (!cell->extra->channels || worker->system->channels.hooks->may_move(cell));
 }
 
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
@@ -77,7 +77,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     if (!tr__timers_reserve(worker, cell, &parcel))
         return false;
     bool has_channels = cell->extra && cell->extra->channels;
-    if (has_channels && !worker->channels.hooks->on_leave(worker, cell)) {
+    if (has_channels && !worker->system->channels.hooks->on_leave(worker, cell)) {
         tr__timers_unreserve(worker, parcel);
         return false;
     }
@@ -86,7 +86,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
         tr__watches_unpack(worker, cell);
         tr__timers_unreserve(worker, parcel);
         if (has_channels)
-            worker->channels.hooks->on_arrive(worker, cell);
+            worker->system->channels.hooks->on_arrive(worker, cell);
         return false;
     }
     tr__timers_pack(worker, cell, parcel);

@@ -424,6 +424,8 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     }
     extra->parked.abandons = extra->parked.count > 0;
     woken_clear(cell);
+    if (extra->channels)
+        worker->system->channels.hooks->on_abandon(worker, cell);
 }
 
 void tr__turns_cancel(struct worker *worker, struct cell *cell)
