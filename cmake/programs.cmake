@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# build/bin/troupe-bench from bench/, the programs of bench/micro on demand (the target micro), and
-# build/examples/NN_name from each examples/NN_name/.
+# build/bin/troupe-bench from bench/, the programs of bench/micro and bench/net on demand (the targets micro and net),
+# and build/examples/NN_name from each examples/NN_name/.
 
 # Links the machine code of the archive as it is, and does not optimise the whole program again.
 function(troupe_link_as_is target)
@@ -52,6 +52,25 @@ foreach(source IN LISTS micro_sources)
         target_link_libraries(micro_tls PRIVATE ${tls_library})
     endif()
     add_dependencies(micro micro_${name})
+endforeach()
+
+# Servers and their client, for bench/net/run; libuv's only where it is installed.
+add_custom_target(net)
+find_library(uv_library uv)
+foreach(name client epoll libuv troupe)
+    if(name STREQUAL "libuv" AND NOT uv_library)
+        continue()
+    endif()
+    add_executable(net_${name} EXCLUDE_FROM_ALL bench/net/${name}.c)
+    target_link_libraries(net_${name} PRIVATE troupe_flags)
+    set_target_properties(net_${name} PROPERTIES OUTPUT_NAME ${name}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/net)
+    if(name STREQUAL "troupe")
+        target_link_libraries(net_troupe PRIVATE troupe_static m)
+    elseif(name STREQUAL "libuv")
+        target_link_libraries(net_libuv PRIVATE ${uv_library})
+    endif()
+    add_dependencies(net net_${name})
 endforeach()
 
 set(example_targets "")
