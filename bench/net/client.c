@@ -7,7 +7,7 @@
  *     client idle PORT CONNECTIONS                   each gets one message back, then all stay open
  *
  * It prints "begin" when the connections are there and warm, and waits for a line of input; after the last
- * operation it prints "end SECONDS", and waits again. So whoever runs it can look at the server between.
+ * operation it prints "end SECONDS", and waits again. So the program that runs it can look at the server between.
  * Every byte that comes back is compared. Exit 2: a failure, 3: a wrong answer.
  */
 #include "sockets.h"
