@@ -87,7 +87,8 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
 static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason)
 {
     if (cell->extra && cell->extra->channels)
-        worker->system->channels.hooks->on_end(worker, cell, cell->flags & (CELL_FAILED | CELL_KILLING));
+        worker->system->channels.hooks->on_end(
+            worker, cell, cell->flags & (CELL_FAILED | CELL_KILLING));
     tr__stash_empty(cell);
     tr__timers_drop(worker, cell);
     if (cell->extra)
