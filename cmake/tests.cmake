@@ -80,7 +80,7 @@ if(TROUPE_TESTS)
         target_compile_options(troupe_tested INTERFACE ${TROUPE_USER_OPTIONS})
         target_link_options(troupe_tested PRIVATE ${linker} ${wrap})
         target_link_libraries(troupe_tested PRIVATE troupe_flags
-            PUBLIC Threads::Threads BoostContext::BoostContext ${store_library})
+            PUBLIC Threads::Threads BoostContext::BoostContext ${store_library} ${tls_library})
     endif()
     add_library(test_support STATIC ${support_sources})
     target_include_directories(test_support PUBLIC ${tests_dir} PRIVATE ${PROJECT_SOURCE_DIR}/src)
