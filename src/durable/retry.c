@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "durable/retry.h"
 
-#include <assert.h>
-
-static_assert(TR_RETRY_NS_MAX <= ALARM_BACK_OFF_MAX, "no valid delay is cut");
-
 bool tr__retry_is_valid(const tr_retry *retry)
 {
     return retry->first_ns >= 0 && retry->first_ns <= TR_RETRY_NS_MAX && retry->longest_ns >= 0 &&

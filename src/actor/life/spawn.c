@@ -563,6 +563,18 @@ static void protocol_check(struct worker *worker, struct dispatch *dispatch, con
                 dispatch->behavior->name);
 }
 
+/* Gives a new child the place and the record of an earlier one. Takes the record. */
+static void come_back(struct worker *worker, struct cell *parent, struct cell *cell,
+                      struct failure **past)
+{
+    if ((*past)->before != TR__PLACE_LAST)
+        tr__child_move(worker, parent, cell, (*past)->before);
+    tr__place_replace(parent, (*past)->child, cell->identity);
+    origin_rare_own(cell->origin)->failure = *past;
+    cell->origin->has_come_back = true;
+    *past = NULL;
+}
+
 tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_spawn_args *args,
                           uint64_t causal, struct failure **past, uint64_t *ref_bits)
 {
@@ -590,14 +602,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     cell->flags |= CELL_LINKED;
     if (args->spec && args->spec->is_significant && !past)
         parent->extra->supervision.significant++; /* a child that comes back is still counted */
-    if (past) {
-        if ((*past)->before != TR__PLACE_LAST)
-            tr__child_move(worker, parent, cell, (*past)->before);
-        tr__place_replace(parent, (*past)->child, cell->identity);
-        origin_rare_own(cell->origin)->failure = *past;
-        cell->origin->has_come_back = true;
-        *past = NULL;
-    }
+    if (past)
+        come_back(worker, parent, cell, past);
     uint64_t identity = cell->identity;
     if (!is_near) {
         origin_rare_own(cell->origin)->causal = causal;

@@ -172,9 +172,9 @@ void tr_kit_set_network_sized(tr_kit *kit, const tr_kit_network *network, size_t
 tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address)
 {
     struct virtual_place place;
-    struct virtual_socket *socket;
+    struct virtual_socket *socket = NULL;
     tr_status status = open_at(kit, TR_SOCKET_CONNECT, address, &place, &socket);
-    if (status != TR_OK && status != TR_WOULD_BLOCK)
+    if (!socket || (status != TR_OK && status != TR_WOULD_BLOCK))
         return NULL;
     tr_time deadline_ns = deadline_of(kit, CONNECT_NS);
     while (tr__virtual_outcome(socket) == TR_WOULD_BLOCK && kit->virtual->mono < deadline_ns) {
