@@ -13,6 +13,7 @@
 #include "actor/ask/ask.h"
 #include "actor/ask/await.h"
 #include "actor/cell/client.h"
+#include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/verbs/client.h"
 #include "actor/verbs/client_ask.h"
@@ -111,6 +112,15 @@ static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
     return now_ns + delay_ns >= ask->deadline_ns ? -1 : delay_ns;
 }
 
+/*
+ * Whether a wake was refused because the generation before has not left its name yet, which takes a moment. Nothing was
+ * sent then.
+ */
+static bool is_leaving(const struct tr_system *system, tr_status status)
+{
+    return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
+}
+
 /* ---- In a turn. ---- */
 
 static tr_pending self_ask(tr_self *self, struct key_ask *ask)
@@ -118,6 +128,11 @@ static tr_pending self_ask(tr_self *self, struct key_ask *ask)
     for (;;) {
         uint64_t bits;
         tr_status status = tr_self_try_durable(self, ask->kind, ask->key, &bits);
+        if (is_leaving(self->worker->system, status)) {
+            tr_time delay_ns = key_ask_again(ask, tr_now(self));
+            if (delay_ns >= 0 && tr_self_sleep(self, delay_ns ? delay_ns : AGAIN_NS, NULL) == TR_OK)
+                continue;
+        }
         if (status != TR_OK)
             return pending_of(status);
         tr_time left_ns = ask->deadline_ns - tr_now(self);
@@ -154,6 +169,16 @@ static tr_pending client_ask(tr_client *client, struct key_ask *ask)
         uint64_t bits;
         bool is_unbegun;
         tr_status status = tr_client_try_durable(client, ask->kind, ask->key, &bits);
+        if (is_leaving(client->system, status) && !client->is_last) {
+            tr_time from_ns = platform->mono_now(platform);
+            tr_time pause_ns = key_ask_again(ask, from_ns);
+            if (pause_ns >= 0) {
+                pause_ns = pause_ns ? pause_ns : AGAIN_NS;
+                while (tr__client_wait(client, from_ns + pause_ns))
+                    tr__client_look(client);
+                continue;
+            }
+        }
         if (status != TR_OK)
             return pending_of(status);
         tr_time left_ns = ask->deadline_ns - platform->mono_now(platform);

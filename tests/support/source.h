@@ -5,11 +5,11 @@
 
 #include "mem/source.h"
 
-/** Returns the source of a platform, which lives as long as the program. One thread. */
+/** Returns the source of a platform, which lives as long as the thread. Any thread. */
 static inline const struct memory_source *source_of(const tr_platform *platform)
 {
     enum { SOURCES = 8 };
-    static struct memory_source sources[SOURCES];
+    static _Thread_local struct memory_source sources[SOURCES];
     for (size_t i = 0; i < SOURCES; i++) {
         if (!sources[i].platform)
             sources[i].platform = platform;
