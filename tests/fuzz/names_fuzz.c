@@ -30,8 +30,26 @@ static bool is_valid(const char *name)
 {
     static const char allowed[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    size_t length = strlen(name);
-    return length >= 1 && length <= TR_NAME_MAX && strspn(name, allowed) == length;
+    size_t count = 0;
+    while (*name && count <= TR_NAME_MAX) {
+        size_t length = strspn(name, allowed);
+        if (!length) {
+            /* an escape, of a byte that is not allowed as it is */
+            static const char digits[] = "0123456789abcdef";
+            if (name[0] != '%' || !name[1] || !strchr(digits, name[1]) || !name[2] ||
+                !strchr(digits, name[2]))
+                return false;
+            char byte[2] = {(char)strtol((char[]){name[1], name[2], '\0'}, NULL, 16), '\0'};
+            if (byte[0] && strspn(byte, allowed) == 1)
+                return false;
+            name += 3;
+            count++;
+            continue;
+        }
+        name += length;
+        count += length;
+    }
+    return count >= 1 && count <= TR_NAME_MAX;
 }
 
 static size_t find(const struct known *known, size_t count, const char *path)

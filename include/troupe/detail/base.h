@@ -17,8 +17,15 @@
 /* Declarations between TR_BEGIN_C and TR_END_C are exported, however the library is compiled. */
 #ifdef __cplusplus
 #define TR_EXTERN_C extern "C"
+#ifdef __clang__
+/* Messages have members with initialisers in C++, and functions return some of them by value. C and C++ agree on how. */
+#define TR_BEGIN_C extern "C" { _Pragma("GCC visibility push(default)") \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wreturn-type-c-linkage\"")
+#define TR_END_C _Pragma("clang diagnostic pop") _Pragma("GCC visibility pop") }
+#else
 #define TR_BEGIN_C extern "C" { _Pragma("GCC visibility push(default)")
 #define TR_END_C _Pragma("GCC visibility pop") }
+#endif
 #define TR_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #define TR_VALUE(type, ...) type{ __VA_ARGS__ }
 /* After a member: it starts as zero in C++ too. g++ -Wextra warns of a member that is missing in an */
