@@ -133,6 +133,7 @@ static void submit(struct writer *writer)
     struct store_batch *batch;
     must(tr__store_batch_new(writer->entry, &batch) == TR_OK, "batch");
     char *state = tr__store_batch_alloc(batch, STATE);
+    must(state != NULL, "memory of a batch");
     fill_state(state, writer->rounds);
     must(tr__store_put_state(batch, 1, (tr_bytes){state, STATE}) == TR_OK, "put");
     must(tr__store_submit(batch, on_done, writer) == TR_OK, "submit");
@@ -160,6 +161,7 @@ static double one_rate(double seconds)
         struct store_batch *batch;
         must(tr__store_batch_new(writer->entry, &batch) == TR_OK, "batch");
         char *state = tr__store_batch_alloc(batch, STATE);
+        must(state != NULL, "memory of a batch");
         fill_state(state, writer->rounds);
         must(tr__store_put_state(batch, 1, (tr_bytes){state, STATE}) == TR_OK, "put");
         atom32_store(&one_is_done, 0, ATOM_RELAXED);
@@ -253,6 +255,7 @@ static void fill(uint64_t from, uint64_t to)
         must(tr__store_enter(store, "kind", bytes, NULL, NULL, &entry) == TR_OK, "enter");
         must(tr__store_batch_new(entry, &batch) == TR_OK, "batch");
         char *state = tr__store_batch_alloc(batch, STATE);
+        must(state != NULL, "memory of a batch");
         fill_state(state, i);
         must(tr__store_put_state(batch, 1, (tr_bytes){state, STATE}) == TR_OK, "put");
         while (atom32_fetch_add(&running, 1, ATOM_ACQ_REL) > 4096) {
