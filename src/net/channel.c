@@ -7,16 +7,19 @@
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
-#include "actor/turn/park.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/deadline.h"
 #include "net/dial.h"
 #include "net/exchange.h"
-#include "net/filter.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/peer.h"
+#include "net/rare.h"
 #include "net/table.h"
+#include "net/wait.h"
+#include "net/work.h"
 #include "net/worker.h"
 
 /* ---- States. ---- */
@@ -46,7 +49,7 @@ static struct net_cell *cell_record(struct worker *worker, struct cell *cell)
         struct net_cell *record = source_resize(&worker->source, NULL, sizeof *record);
         if (!record)
             return NULL;
-        *record = (struct net_cell){.count = 0};
+        *record = (struct net_cell){.peer = 0};
         list_init(&record->channels);
         extra->channels = &record->base;
     }
@@ -60,7 +63,6 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
         return TR_NO_MEMORY;
     list_remove(&channel->link);
     list_push_last(&record->channels, &channel->link);
-    record->count++;
     channel->cell = cell;
     atom64_store(&channel->owner, cell->identity, ATOM_RELAXED);
     return TR_OK;
@@ -73,10 +75,9 @@ static void event_forget(struct channel *channel)
     channel->event = NULL;
     if (!event)
         return;
-    if (channel_has(channel, CHANNEL_IN_TURN)) {
+    if (channel_has(channel, CHANNEL_IN_TURN))
         event->sender = 0; /* on_done finds no channel, and frees what was lent */
-        channel->opened = NULL;
-    } else
+    else
         event->kind = ENVELOPE_VOID;
 }
 
@@ -84,8 +85,7 @@ void tr__channel_disown(struct channel *channel)
 {
     event_forget(channel);
     struct net_cell *record = net_cell_of(channel->cell);
-    TR_ASSERT(record && record->count > 0);
-    record->count--;
+    TR_ASSERT(record);
     if (record->peer == channel_bits(channel))
         record->peer = 0;
     list_remove(&channel->link);
@@ -100,10 +100,7 @@ static void channel_init(struct channel *channel, const struct channel *fresh)
     memcpy((char *)channel + from, (const char *)fresh + from, sizeof *channel - from);
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
     list_init(&channel->link);
-    list_init(&channel->dirty);
-    list_init(&channel->starved);
-    list_init(&channel->readers);
-    list_init(&channel->writers);
+    list_init(&channel->listed);
 }
 
 tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel_kind kind,
@@ -116,16 +113,13 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
     tr_status status = tr__table_take(worker->system, &channel, &bits);
     if (status != TR_OK)
         return status;
-    const struct memory_source *source = &worker->system->source;
-    const struct channel fresh = {
-        .worker = worker,
-        .fd = -1,
-        .kind = (uint8_t)kind,
-        .endpoint = tr__endpoint_share(endpoint),
-        .deadline_ns = TR_NEVER,
-        .active_ns = worker->loop.now_ns,
-        .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
-        .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
+    const struct channel fresh = {.worker = worker,
+                                  .fd = -1,
+                                  .kind = (uint8_t)kind,
+                                  .work = (struct channel_work *)(uintptr_t)&tr__no_work,
+                                  .rare = (struct channel_rare *)(uintptr_t)&tr__no_rare,
+                                  .endpoint = tr__endpoint_share(endpoint),
+                                  .deadline_ns = TR_NEVER};
     channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
     if (cell && tr__channel_adopt(channel, cell) != TR_OK) {
@@ -167,33 +161,26 @@ static void close_socket(struct channel *channel, bool resets)
 void tr__channel_free(struct channel *channel)
 {
     struct worker *worker = channel->worker;
-    const struct memory_source *source = &worker->system->source;
-    uint64_t bits = channel_bits(channel);
     close_socket(channel, channel->state != CHANNEL_ENDED && channel->state != CHANNEL_LINGERING);
     event_forget(channel);
-    list_remove(&channel->dirty);
-    list_remove(&channel->starved);
+    list_remove(&channel->listed);
     tr__exchanges_free(channel);
     tr__input_free(channel);
     tr__datagrams_free(channel);
     tr__output_free(channel);
-    if (channel->filter.table)
-        channel->filter.table->free(channel->filter.state);
-    tr__net_buffer_free(&channel->filter.raw);
-    tr__net_buffer_free(&channel->filter.out);
-    if (timer_is_armed(&channel->timer))
-        tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer);
+    if (work_is_there(channel))
+        tr__work_give(channel);
+    tr__channel_disarm(channel);
     if (channel->cell)
         tr__channel_disown(channel);
     else
         list_remove(&channel->link);
     tr__session_uncount(channel);
-    source_resize(source, channel->opened, 0);
-    source_resize(source, channel->text, 0);
-    tr__endpoint_drop(source, channel->endpoint);
+    tr__peer_free(channel);
+    tr__rare_free(channel);
+    tr__endpoint_drop(&worker->system->source, channel->endpoint);
     channel->state = CHANNEL_FREE;
-    atom64_store(&channel->bits, 0, ATOM_RELAXED);
-    tr__table_give(worker->system, channel, bits);
+    tr__table_give(worker->system, channel);
 }
 
 tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct channel **found)
@@ -209,19 +196,6 @@ tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct c
 
 /* ---- Turns that wait, and events. ---- */
 
-void tr__waits_wake_one(struct list *waits)
-{
-    struct list *link = list_first(waits);
-    if (link)
-        turn_wake(LIST_OWNER(link, struct channel_wait, link)->self, TR_OK);
-}
-
-void tr__waits_wake(struct list *waits)
-{
-    LIST_EACH (link, waits)
-        turn_wake(LIST_OWNER(link, struct channel_wait, link)->self, TR_OK);
-}
-
 static bool cell_handles(const struct channel *channel, const tr_type *type)
 {
     return channel->cell->dispatch &&
@@ -231,7 +205,7 @@ static bool cell_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!list_is_empty(&channel->readers) || channel->exchanges)
+    if (!waits_are_empty(&channel->readers) || channel->rare->exchanges)
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -249,7 +223,7 @@ static bool has_news(const struct channel *channel)
     if (channel_has(channel, CHANNEL_OPENS | CHANNEL_DIALED | CHANNEL_CLOSES))
         return true;
     if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->output.size <= channel->endpoint->options.output_max / 2)
+        channel->work->output.size <= channel->endpoint->options.output_max / 2)
         return true;
     return has_piece(channel);
 }
@@ -258,14 +232,17 @@ static bool has_news(const struct channel *channel)
 static bool is_read_out(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
-           channel_has(channel, CHANNEL_INPUT_OVER) && list_is_empty(&channel->readers) &&
-           !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
+           channel_has(channel, CHANNEL_INPUT_OVER) && waits_are_empty(&channel->readers) &&
+           !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer);
 }
 
 void tr__channel_starve(struct channel *channel)
 {
-    list_remove(&channel->starved);
-    list_push_last(&channel->worker->channels.net->starved, &channel->starved);
+    channel->flags |= CHANNEL_STARVED;
+    if (channel_has(channel, CHANNEL_DIRTY))
+        return; /* the flush moves it */
+    list_remove(&channel->listed);
+    list_push_last(&channel->worker->channels.net->starved, &channel->listed);
 }
 
 static void look_for_end(struct channel *channel);
@@ -276,8 +253,9 @@ static bool may_hide_end(const struct channel *channel)
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
            channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
-           list_is_empty(&channel->readers) && !channel->exchanges && !channel->input.borrower &&
-           !net_buffer_size(&channel->input.buffer) && !cell_handles(channel, &tr_type_tr_received);
+           waits_are_empty(&channel->readers) && !channel->rare->exchanges &&
+           !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer) &&
+           !cell_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)
@@ -334,12 +312,13 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
 
 static void text_set(struct channel *channel, const char *text)
 {
-    if (!text || !text[0] || channel->text)
+    if (!text || !text[0] || channel->rare->text)
         return;
     size_t size = strlen(text) + 1;
-    channel->text = source_resize(&channel->worker->system->source, NULL, size);
-    if (channel->text) /* without memory tr_closed has no text */
-        memcpy(channel->text, text, size);
+    struct channel_rare *rare = tr__rare_of(channel);
+    char *copy = rare ? source_resize(&channel->worker->system->source, NULL, size) : NULL;
+    if (copy) /* without memory tr_closed has no text */
+        rare->text = memcpy(copy, text, size);
 }
 
 void tr__channel_end(struct channel *channel, tr_status status, const char *text)
@@ -354,7 +333,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
     channel->flags |= CHANNEL_INPUT_OVER;
     tr__output_free(channel);
-    tr__wheel_cancel(&channel->worker->channels.net->wheel, &channel->timer);
+    tr__channel_disarm(channel);
     if (!channel->cell) {
         tr__channel_free(channel);
         return;
@@ -374,14 +353,13 @@ static void linger(struct channel *channel)
     tr__output_flush(channel);
     if (channel->state != CHANNEL_LINGERING)
         return;
-    if (channel->input.borrower)
+    if (channel->work->input.borrower)
         return; /* bytes are lent: the end of that turn continues */
     while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
-        size_t before = net_buffer_size(&channel->input.buffer);
+        size_t before = net_buffer_size(&channel->work->input.buffer);
         tr_status status = tr__input_peek(channel);
-        size_t got = net_buffer_size(&channel->input.buffer) - before;
-        channel->input.buffer.begin = channel->input.buffer.end;
-        tr__input_settle(channel);
+        size_t got = net_buffer_size(&channel->work->input.buffer) - before;
+        tr__input_drop(channel);
         if (status == TR_WOULD_BLOCK)
             break;
         if (status != TR_OK && status != TR_CLOSED) {
@@ -407,9 +385,7 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->drop_left = TR_LINGER_BYTES_MAX;
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
-    channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
-    if (!channel->input.borrower)
-        tr__input_settle(channel); /* otherwise the end of that turn does it */
+    tr__input_drop(channel); /* nothing comes any more */
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
@@ -421,7 +397,7 @@ void tr__channel_hang_up(struct channel *channel)
     if (channel->state != CHANNEL_OPEN)
         return;
     tr__exchanges_fail(channel, TR_CLOSED);
-    if (tr__output_is_empty(channel) && !channel->filter.table)
+    if (tr__output_is_empty(channel) && !channel->rare->filter.table)
         tr__channel_end(channel, TR_CLOSED, NULL);
     else
         linger_begin(channel, TR_CLOSED);
@@ -459,9 +435,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     struct net_worker *net = channel->worker->channels.net;
     event_forget(channel);
     /* Turns that waited have ended: what was on their stacks is gone. */
-    list_init(&channel->readers);
-    list_init(&channel->writers);
-    channel->input.borrower = NULL;
+    channel->readers.first = channel->writers.first = NULL;
+    tr__input_abandon(channel);
     tr__exchanges_free(channel);
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
@@ -476,70 +451,20 @@ void tr__channel_orphan(struct channel *channel, bool resets)
         tr__channel_close(channel);
 }
 
-/* ---- Deadlines. ---- */
-
-static tr_time deadline_of(const struct channel *channel)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    tr_time next = channel->deadline_ns;
-    if (channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM) {
-        tr_time idle =
-            options->idle_ns ? timer_deadline(channel->active_ns, options->idle_ns) : TR_NEVER;
-        tr_time stall = tr__output_is_empty(channel)
-                            ? TR_NEVER
-                            : timer_deadline(channel->output.since_ns, options->stall_ns);
-        next = idle < next ? idle : next;
-        next = stall < next ? stall : next;
-    }
-    return channel->state == CHANNEL_ENDED ? TR_NEVER : next;
-}
-
-void tr__channel_arm(struct channel *channel)
-{
-    struct wheel *wheel = &channel->worker->channels.net->wheel;
-    tr_time next = deadline_of(channel);
-    /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
-    if (next == TR_NEVER || (timer_is_armed(&channel->timer) && channel->timer.deadline_ns <= next))
-        return;
-    tr__wheel_cancel(wheel, &channel->timer);
-    tr__wheel_arm(wheel, &channel->timer, next);
-}
-
-void tr__channel_expired(struct channel *channel, tr_time now_ns)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    if (deadline_of(channel) > now_ns) {
-        tr__channel_arm(channel);
-        return;
-    }
-    if (channel->kind == CHANNEL_LISTENER) {
-        tr__listener_again(channel);
-        return;
-    }
-    bool is_stalled = !tr__output_is_empty(channel) &&
-                      timer_deadline(channel->output.since_ns, options->stall_ns) <= now_ns;
-    if (channel->state == CHANNEL_LINGERING)
-        tr__channel_end(channel, TR_TIMEOUT, NULL);
-    else if (channel->state == CHANNEL_OPEN && is_stalled)
-        tr__channel_end(channel, TR_STALLED, NULL);
-    else
-        tr__channel_end(channel, TR_TIMEOUT, NULL);
-}
-
 /* ---- Readiness. ---- */
 
 /* The other side has ended, and nobody reads: finds the end if nothing is before it. */
 static void look_for_end(struct channel *channel)
 {
-    if (channel->kind != CHANNEL_STREAM || channel->input.borrower ||
-        net_buffer_size(&channel->input.buffer))
+    if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
+        net_buffer_size(&channel->work->input.buffer))
         return;
     tr_status status = tr__input_peek(channel);
     if (status == TR_OK || status == TR_WOULD_BLOCK)
         return;
     if (status == TR_CLOSED)
         tr__channel_call(channel);
-    else if (!net_buffer_size(&channel->input.buffer))
+    else if (!net_buffer_size(&channel->work->input.buffer))
         tr__channel_end(channel, status, NULL);
 }
 
@@ -550,13 +475,13 @@ static void ready_open(struct channel *channel)
         if (channel->state != CHANNEL_OPEN)
             return;
     }
-    if (channel->looks)
+    if (channel->rare->looks)
         tr__exchanges_look(channel);
     if (!channel_has(channel, CHANNEL_READABLE))
         return;
-    if (channel->exchanges) {
+    if (channel->rare->exchanges) {
         tr__exchanges_read(channel);
-    } else if (!list_is_empty(&channel->readers)) {
+    } else if (!waits_are_empty(&channel->readers)) {
         tr__waits_wake_one(&channel->readers);
     } else if (has_piece(channel)) {
         tr__channel_call(channel);
@@ -578,7 +503,7 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
         return;
     switch ((enum channel_state)channel->state) {
     case CHANNEL_DIALING:
-        if (channel->filter.table)
+        if (channel->rare->filter.table)
             tr__channel_shake(channel);
         else
             tr__waits_wake(&channel->readers);

@@ -26,7 +26,6 @@
 #include "net/buffer.h"
 #include "net/endpoint.h"
 #include "os/atomic.h"
-#include "timer/wheel.h"
 
 struct area;
 struct exchange;
@@ -66,7 +65,11 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
+    CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
+    CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
+    CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
+    CHANNEL_PEER_FAR = 1 << 27    /* peer.far is set */
 };
 
 /** Bytes that have come and were not read. */
@@ -99,48 +102,81 @@ struct channel_filter {
     struct net_buffer out; /* the filter has made it, and it was not sent */
 };
 
+/**
+ * What a channel needs while it has bytes, in or out. A channel without bytes has tr__no_work, which is only read;
+ * net/work.h.
+ */
+struct channel_work {
+    struct channel_input input;
+    struct channel_output output;
+};
+
+/** What only some channels need. The others have tr__no_rare, which is only read; net/rare.h. */
+struct channel_rare {
+    struct channel_filter filter;
+    tr_time within_ns;           /* tr_channel_within; 0: no limit */
+    struct exchange *exchanges;  /* under way, the oldest first: net/exchange.c */
+    struct exchange *looks;      /* of tr_readable and tr_writable */
+    uint32_t exchange_count;     /* of `exchanges` */
+    struct datagrams *datagrams; /* that have come: net/datagram.c; NULL: none */
+    uint64_t datagrams_lost;     /* as the kernel says */
+    tr_address accepted_from;    /* as the kernel says; only with connections_per_peer_max */
+    char *text;                  /* of tr_closed; NULL: none */
+};
+
+/** Turns that wait for a channel: a ring. */
+struct channel_waits {
+    struct channel_wait *first; /* the one that has waited longest; NULL: none */
+};
+
+struct channel_timer;
+
+/** The other side, if the kernel need not be asked; net/peer.h. */
+union channel_peer {
+    struct {
+        uint8_t host[4];
+        uint16_t port;
+    } v4;            /* CHANNEL_PEER_V4 */
+    tr_address *far; /* CHANNEL_PEER_FAR: memory of its own */
+};
+
+/** An idle connection has this, and nothing else of net. What it needs at times is behind pointers. */
 struct channel {
     /* Any worker may read these two, also while the slot gets its next channel. */
-    atom64 bits;      /* of the tr_channel; 0: free */
-    atom64 owner;     /* ref of the actor; 0: none */
+    atom64 bits;  /* of the tr_channel; without a slot number: free, and this was its generation */
+    atom64 owner; /* ref of the actor; 0: none */
     struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
     struct worker *worker;
     struct cell *cell; /* NULL: none, it lingers */
     int fd;
+    uint32_t flags;
     uint8_t kind;
     uint8_t state;
-    uint32_t flags;
-    tr_status status;       /* why it has ended, or why it lingers */
+    uint16_t
+        listener_worker; /* of a session that is counted: which of the counts of its listener */
+    tr_status status;    /* why it has ended, or why it lingers */
+
     struct envelope *event; /* queued for the actor, or of the turn that handles it; NULL: none */
-    struct list dirty;      /* in net_worker.dirty */
-    struct list starved;    /* in net_worker.starved */
-    struct list readers;    /* of struct channel_wait */
-    struct list writers;    /* of struct channel_wait */
-    struct channel_input input;
-    struct channel_output output;
+    struct channel_work *work;
+    struct channel_rare *rare;
     struct endpoint *endpoint;
-    struct timer_node timer;    /* in net_worker.wheel */
-    tr_time deadline_ns;        /* of dialing or lingering; TR_NEVER: none */
-    tr_time active_ns;          /* when something last came or went */
-    tr_time within_ns;          /* tr_channel_within; 0: no limit */
-    struct exchange *exchanges; /* under way, the oldest first: net/exchange.c */
-    struct exchange *looks;     /* of tr_readable and tr_writable */
-    uint32_t exchange_count;    /* of `exchanges` */
-    uint32_t drop_left;         /* bytes that it still reads and drops while it lingers */
-    struct channel_filter filter;
-    struct datagrams *datagrams;      /* that have come: net/datagram.c; NULL: none */
-    uint64_t datagrams_lost;          /* as the kernel says */
-    tr_address peer;                  /* as PROXY says, or of accept; none: the kernel knows */
-    struct listener_shared *listener; /* of a session that is counted: net/listener.h */
-    uint32_t listener_worker;         /* which of its counts */
-    tr_address accepted_from;         /* as the kernel says */
-    char *text;                       /* of tr_closed; NULL: none */
-    struct tr_opened *opened;         /* lent to the event while its turn runs; NULL: none */
+    struct list listed; /* in net_worker.dirty, or else in net_worker.starved */
+    struct channel_waits readers;
+    struct channel_waits writers;
+
+    tr_time deadline_ns;         /* of dialing or lingering; TR_NEVER: none */
+    struct channel_timer *timer; /* in net_worker.wheel; NULL: it has no deadline; net/deadline.h */
+    union channel_peer peer;
+    union {
+        uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
+        uint32_t next_free; /* of a free slot: the next one; 0: none */
+    };
 };
+static_assert(sizeof(struct channel) == 160, "an idle connection has one");
 
 /** A turn that waits for a channel. It is on the stack of that turn. */
 struct channel_wait {
-    struct list link;
+    struct list link; /* the ring */
     struct tr_self *self;
 };
 
@@ -148,7 +184,6 @@ struct channel_wait {
 struct net_cell {
     struct cell_channels base; /* must be first */
     struct list channels;      /* of struct channel, oldest first */
-    uint32_t count;
     uint64_t peer; /* bits of the channel for which a listener has made the actor; 0: none */
 };
 
@@ -160,6 +195,11 @@ static inline struct net_cell *net_cell_of(const struct cell *cell)
 static inline bool channel_has(const struct channel *channel, uint32_t flags)
 {
     return channel->flags & flags;
+}
+
+static inline bool waits_are_empty(const struct channel_waits *waits)
+{
+    return !waits->first;
 }
 
 static inline uint64_t channel_bits(const struct channel *channel)
@@ -196,17 +236,12 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
-/** Memory was missing: calls tr__channel_call again, soon. Owner only. */
+/** Memory was missing: looks at its deadline and calls tr__channel_call again, soon. Owner only. */
 void tr__channel_starve(struct channel *channel);
 /** Makes an event a message that belongs to the channel. Owner only. */
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
-/** The timer of a channel has fired. It may be freed. Owner only. */
-void tr__channel_expired(struct channel *channel, tr_time now_ns);
-/** Wakes the turn that has waited longest, or all of them. Owner only. */
-void tr__waits_wake_one(struct list *waits);
-void tr__waits_wake(struct list *waits);
 
 /**
  * Ends a channel, once: closes the socket; turns that wait get the status after what was received; the actor gets
@@ -226,8 +261,6 @@ void tr__channel_finish(struct channel *channel);
 /** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */
 void tr__channel_free(struct channel *channel);
 
-/** Arms the timer of a channel for its next deadline. Owner only. */
-void tr__channel_arm(struct channel *channel);
 /** A socket has become ready. Owner only. */
 void tr__channel_ready(struct channel *channel, uint32_t what);
 

@@ -7,6 +7,7 @@
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "net/rare.h"
 
 enum {
     BATCH_BYTES = 256 * 1024, /* of the datagrams that one call receives */
@@ -31,19 +32,20 @@ static size_t frame_max(const struct channel *channel)
 
 static void batch_free(struct channel *channel)
 {
-    source_resize(&channel->worker->system->source, channel->datagrams, 0);
-    channel->datagrams = NULL;
+    source_resize(&channel->worker->system->source, channel->rare->datagrams, 0);
+    channel->rare->datagrams = NULL;
 }
 
 void tr__datagrams_free(struct channel *channel)
 {
-    if (channel->datagrams)
+    if (channel->rare->datagrams)
         batch_free(channel);
 }
 
 bool tr__datagrams_has_some(const struct channel *channel)
 {
-    return channel->datagrams && channel->datagrams->next < channel->datagrams->count;
+    return channel->rare->datagrams &&
+           channel->rare->datagrams->next < channel->rare->datagrams->count;
 }
 
 static struct datagrams *batch_new(struct channel *channel)
@@ -66,23 +68,21 @@ static struct datagrams *batch_new(struct channel *channel)
 static bool receive(struct channel *channel)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    struct datagrams *batch = batch_new(channel);
+    struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
     if (!batch)
         return false;
     size_t max = batch->count;
-    uint64_t lost = channel->datagrams_lost;
+    uint64_t lost = channel->rare->datagrams_lost;
     tr_status status;
     do {
         batch->count = 0;
         status = platform->socket_receive_many(
             platform, channel->fd, batch->packets, max, &batch->count, &lost);
     } while (status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE);
-    channel->datagrams_lost = lost;
-    channel->datagrams = batch;
-    if (status == TR_OK && batch->count) {
-        channel->active_ns = channel->worker->loop.now_ns;
+    channel->rare->datagrams_lost = lost;
+    channel->rare->datagrams = batch;
+    if (status == TR_OK && batch->count)
         return true;
-    }
     channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     batch_free(channel);
     return false;
@@ -98,7 +98,7 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
     if (!tr__datagrams_has_some(channel) &&
         !(channel_has(channel, CHANNEL_READABLE) && receive(channel)))
         return false;
-    struct datagrams *batch = channel->datagrams;
+    struct datagrams *batch = channel->rare->datagrams;
     const tr_packet *packet = &batch->packets[batch->next];
     size_t size = packet->size < packet->capacity ? packet->size : packet->capacity;
     batch->message = (struct tr_datagram){.channel = {channel_bits(channel)},
@@ -112,7 +112,7 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
 
 void tr__datagram_done(struct channel *channel)
 {
-    if (channel->datagrams && !tr__datagrams_has_some(channel))
+    if (channel->rare->datagrams && !tr__datagrams_has_some(channel))
         batch_free(channel);
 }
 

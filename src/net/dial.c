@@ -8,9 +8,11 @@
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/address.h"
+#include "net/deadline.h"
 #include "net/filter.h"
 #include "net/input.h"
 #include "net/output.h"
+#include "net/peer.h"
 #include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
@@ -141,14 +143,14 @@ static void attempt_begin(struct tr_self *self, struct channel *channel, struct 
     }
     attempts->open_count++;
     attempts->waits[i].self = self;
-    list_push_last(&attempts->open[i]->readers, &attempts->waits[i].link);
+    tr__waits_add(&attempts->open[i]->readers, &attempts->waits[i], false);
 }
 
 static void attempt_end(struct attempts *attempts, size_t i)
 {
     if (!attempts->open[i])
         return;
-    list_remove(&attempts->waits[i].link);
+    tr__waits_remove(&attempts->open[i]->readers, &attempts->waits[i]);
     tr__channel_free(attempts->open[i]);
     attempts->open[i] = NULL;
     attempts->open_count--;
@@ -196,9 +198,9 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
             break;
         }
         struct channel_wait wait = {.self = self};
-        list_push_last(&channel->readers, &wait.link); /* its deadline wakes the turn too */
+        tr__waits_add(&channel->readers, &wait, false); /* its deadline wakes the turn too */
         status = turn_park_at(self, has_more ? attempts.next_ns : TR_NEVER, NULL);
-        list_remove(&wait.link);
+        tr__waits_remove(&channel->readers, &wait);
         if (status == TR_TIMEOUT)
             status = TR_OK; /* time for the next address */
     }
@@ -214,7 +216,7 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
 void tr__channel_opened(struct channel *channel)
 {
     channel->deadline_ns = TR_NEVER;
-    channel->active_ns = channel->worker->loop.now_ns;
+    channel_note_active(channel);
     tr__channel_change(channel, CHANNEL_OPEN);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_OPENS;
@@ -228,10 +230,13 @@ void tr__channel_opened(struct channel *channel)
 /* The PROXY header was read: the address of the client is known, and TLS follows, or nothing. */
 static tr_status header_leave(struct channel *channel)
 {
-    struct channel_filter *filter = &channel->filter;
+    struct channel_filter *filter = &channel->rare->filter;
     const struct proxy *proxy = filter->state;
-    if (proxy->source.family != TR_FAMILY_NONE)
-        channel->peer = proxy->source;
+    if (proxy->source.family != TR_FAMILY_NONE) {
+        tr_status status = tr__peer_set(channel, &proxy->source);
+        if (status != TR_OK)
+            return status;
+    }
     filter->table->free(filter->state);
     filter->table = NULL;
     filter->state = NULL;
@@ -253,7 +258,7 @@ static bool is_shaken(const struct channel_filter *filter)
 /* One step of a handshake. TR_WOULD_BLOCK: more must come first. */
 static tr_status shake_step(struct channel *channel)
 {
-    const struct channel_filter *filter = &channel->filter;
+    const struct channel_filter *filter = &channel->rare->filter;
     if (filter->table == &tr__proxy_filter && filter->table->is_open(filter->state))
         return header_leave(channel);
     if (!channel_has(channel, CHANNEL_READABLE))
@@ -266,7 +271,7 @@ static tr_status shake_step(struct channel *channel)
 
 void tr__channel_shake(struct channel *channel)
 {
-    const struct channel_filter *filter = &channel->filter;
+    const struct channel_filter *filter = &channel->rare->filter;
     tr_status status = TR_OK;
     while (status == TR_OK && !is_shaken(filter))
         status = shake_step(channel);
@@ -283,7 +288,7 @@ void tr__channel_shake(struct channel *channel)
 /* Lets the filter of a client begin, and waits until it is open. */
 static tr_status shake(struct tr_self *self, struct channel *channel)
 {
-    struct channel_filter *filter = &channel->filter;
+    struct channel_filter *filter = &channel->rare->filter;
     tr_status status = filter->table->begin(filter->state, &filter->out);
     if (status != TR_OK)
         return status;
@@ -374,7 +379,11 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
         tr__channel_change(channel, CHANNEL_DIALING);
         channel->deadline_ns =
             timer_deadline(clock_bound(&worker->clock), endpoint->options.connect_ns);
-        tr__channel_arm(channel);
+        status = tr__deadline_reserve(channel);
+        if (status == TR_OK)
+            tr__channel_arm(channel);
+        else
+            tr__channel_free(channel);
     }
     tr__endpoint_drop(&worker->system->source, endpoint);
     return status;
@@ -437,15 +446,6 @@ tr_channel tr_dial(tr_self *self, const tr_endpoint *to)
 }
 
 /* ---- What is known of a channel. ---- */
-
-tr_address tr__channel_peer(const struct channel *channel)
-{
-    const tr_platform *platform = channel->worker->loop.platform;
-    tr_address peer = channel->peer;
-    if (!peer.family && channel->fd >= 0)
-        (void)platform->socket_address(platform, channel->fd, true, &peer);
-    return peer;
-}
 
 const char *tr__channel_protocol(const struct channel *channel)
 {

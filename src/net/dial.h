@@ -15,8 +15,6 @@ extern const tr_type tr__dialing_type;
 void tr__channel_shake(struct channel *channel);
 /** A channel is open: notifies its actor, and sends what was written meanwhile. Owner only. */
 void tr__channel_opened(struct channel *channel);
-/** Returns where the other side is; none if it is not known. Owner only. */
-tr_address tr__channel_peer(const struct channel *channel);
 /** Returns what ALPN has chosen, or NULL. Owner only. */
 const char *tr__channel_protocol(const struct channel *channel);
 

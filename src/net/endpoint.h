@@ -10,12 +10,14 @@
 #include "mem/source.h"
 #include "os/atomic.h"
 
+struct listener_shared;
 struct tls_context;
 
 struct endpoint {
     atom32 users;
-    tr_endpoint options;     /* defaults filled in; its strings are behind this struct */
-    struct tls_context *tls; /* NULL: none */
+    tr_endpoint options;              /* defaults filled in; its strings are behind this struct */
+    struct tls_context *tls;          /* NULL: none */
+    struct listener_shared *listener; /* of a listener, while it or a session of it is there */
 };
 
 /** What an endpoint is for. */

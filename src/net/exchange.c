@@ -12,6 +12,7 @@
 #include "net/input.h"
 #include "net/wait.h"
 #include "net/output.h"
+#include "net/rare.h"
 
 /* What an ask of this kind asks for: its name is in reports and texts of errors. */
 TR_REQUEST(tr_exchange, tr_received);
@@ -29,18 +30,18 @@ struct exchange {
 static void push(struct channel *channel, struct exchange *exchange)
 {
     struct exchange **first =
-        exchange->kind == EXCHANGE_PIECE ? &channel->exchanges : &channel->looks;
+        exchange->kind == EXCHANGE_PIECE ? &channel->rare->exchanges : &channel->rare->looks;
     while (*first)
         first = &(*first)->next;
     *first = exchange;
-    channel->exchange_count += exchange->kind == EXCHANGE_PIECE;
+    channel->rare->exchange_count += exchange->kind == EXCHANGE_PIECE;
 }
 
 static void pop(struct channel *channel, struct exchange **at)
 {
     struct exchange *exchange = *at;
     *at = exchange->next;
-    channel->exchange_count -= exchange->kind == EXCHANGE_PIECE;
+    channel->rare->exchange_count -= exchange->kind == EXCHANGE_PIECE;
     source_resize(&channel->worker->system->source, exchange, 0);
 }
 
@@ -80,7 +81,7 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
 void tr__exchanges_read(struct channel *channel)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
-    while (channel->exchanges) {
+    while (channel->rare->exchanges) {
         tr_bytes piece;
         bool is_cut;
         tr_status status = tr__input_take(NULL, channel, &piece_cutter, &piece, &is_cut);
@@ -94,8 +95,8 @@ void tr__exchanges_read(struct channel *channel)
             tr__channel_end(channel, status, NULL);
             return;
         }
-        answer(channel, channel->exchanges, piece);
-        pop(channel, &channel->exchanges);
+        answer(channel, channel->rare->exchanges, piece);
+        pop(channel, &channel->rare->exchanges);
         tr__input_settle(channel);
         tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
     }
@@ -118,32 +119,32 @@ void tr__exchanges_fail(struct channel *channel, tr_status status)
 {
     if (!channel->cell)
         return;
-    fail_list(channel, &channel->exchanges, status);
-    while (channel->looks) { /* a read or a write does not wait now: it says why */
-        answer(channel, channel->looks, (tr_bytes){NULL, 0});
-        pop(channel, &channel->looks);
+    fail_list(channel, &channel->rare->exchanges, status);
+    while (channel->rare->looks) { /* a read or a write does not wait now: it says why */
+        answer(channel, channel->rare->looks, (tr_bytes){NULL, 0});
+        pop(channel, &channel->rare->looks);
     }
 }
 
 void tr__exchanges_free(struct channel *channel)
 {
-    while (channel->exchanges)
-        pop(channel, &channel->exchanges);
-    while (channel->looks)
-        pop(channel, &channel->looks);
+    while (channel->rare->exchanges)
+        pop(channel, &channel->rare->exchanges);
+    while (channel->rare->looks)
+        pop(channel, &channel->rare->looks);
 }
 
 static bool is_due(const struct channel *channel, const struct exchange *exchange)
 {
     if (exchange->kind == EXCHANGE_WRITABLE)
-        return channel->output.size <= channel->endpoint->options.output_max / 2;
+        return channel->work->output.size <= channel->endpoint->options.output_max / 2;
     return channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
            tr__input_has_bytes(channel);
 }
 
 void tr__exchanges_look(struct channel *channel)
 {
-    struct exchange **at = &channel->looks;
+    struct exchange **at = &channel->rare->looks;
     while (*at) {
         if (!is_due(channel, *at)) {
             at = &(*at)->next;
@@ -166,7 +167,9 @@ static tr_status begin(struct tr_self *self, struct channel *channel, enum excha
                        tr_channel_ask *asked)
 {
     struct worker *worker = self->worker;
-    struct exchange *exchange = source_resize(&worker->system->source, NULL, sizeof *exchange);
+    struct exchange *exchange = tr__rare_of(channel)
+                                    ? source_resize(&worker->system->source, NULL, sizeof *exchange)
+                                    : NULL;
     struct ask *ask = exchange ? tr__ask_new(self, 0, &tr_type_tr_exchange) : NULL;
     if (ask && !turn_asks_add(self, ask)) {
         tr__ask_end(worker, self->cell, ask);
@@ -178,10 +181,11 @@ static tr_status begin(struct tr_self *self, struct channel *channel, enum excha
     }
     ask->asked_ns = clock_bound_roughly(&worker->clock);
     ask->is_untimed = false;
-    if (kind == EXCHANGE_PIECE || channel->within_ns)
+    if (kind == EXCHANGE_PIECE || channel->rare->within_ns)
         ask_arm(worker,
                 ask,
-                timer_deadline(ask->asked_ns, channel->within_ns ? channel->within_ns : TR_ASK_NS));
+                timer_deadline(ask->asked_ns,
+                               channel->rare->within_ns ? channel->rare->within_ns : TR_ASK_NS));
     *exchange = (struct exchange){.id = ask->id, .kind = kind};
     asked->any = ask_pending(ask);
     push(channel, exchange);
@@ -219,7 +223,8 @@ tr_channel_ask tr_exchange(tr_self *self, tr_channel handle, tr_bytes request)
     struct channel *channel;
     tr_channel_ask asked;
     tr_status status = tr__channel_of(self, handle, &channel);
-    while (status == TR_OK && channel->exchange_count >= channel->endpoint->options.in_flight_max) {
+    while (status == TR_OK &&
+           channel->rare->exchange_count >= channel->endpoint->options.in_flight_max) {
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
             status = tr__channel_of(self, handle, &channel);

@@ -4,11 +4,13 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/deadline.h"
 #include "net/dial.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
+#include "net/peer.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -26,14 +28,18 @@ static void on_round(struct worker *worker, tr_time now_ns)
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
     while ((node = tr__wheel_expire(&net->wheel, now_ns)))
-        tr__channel_expired(LIST_OWNER(node, struct channel, timer), now_ns);
+        tr__channel_expired(LIST_OWNER(node, struct channel_timer, node)->channel, now_ns);
     /* Those for which there is still no memory come back to the list, for a later round. */
     struct list again;
     struct list *link;
     list_init(&again);
     list_append(&again, &net->starved);
-    while ((link = list_pop_first(&again)))
-        tr__channel_call(LIST_OWNER(link, struct channel, starved));
+    while ((link = list_pop_first(&again))) {
+        struct channel *channel = LIST_OWNER(link, struct channel, listed);
+        channel->flags &= ~(uint32_t)CHANNEL_STARVED;
+        tr__channel_arm(channel);
+        tr__channel_call(channel);
+    }
 }
 
 /* Memory that was missing is asked for again so soon. */
@@ -93,7 +99,6 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
                                   .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
                                   .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
                                   .protocol = tr__channel_protocol(channel)};
-    channel->opened = message;
     tr__event_lend(envelope, &tr_type_tr_opened, message);
     return true;
 }
@@ -101,7 +106,7 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
 static void put_closed(struct channel *channel, struct envelope *envelope)
 {
     struct tr_closed message = {
-        .channel = {channel_bits(channel)}, .status = channel->status, .text = channel->text};
+        .channel = {channel_bits(channel)}, .status = channel->status, .text = channel->rare->text};
     put(envelope, &tr_type_tr_closed, &message, sizeof message);
 }
 
@@ -114,7 +119,7 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !list_is_empty(&channel->readers) || channel->exchanges)
+    if (!handler || !waits_are_empty(&channel->readers) || channel->rare->exchanges)
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
@@ -160,14 +165,14 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         put_piece(self, channel, envelope))
         return true;
     if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->output.size <= channel->endpoint->options.output_max / 2) {
+        channel->work->output.size <= channel->endpoint->options.output_max / 2) {
         channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
         put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
         return true;
     }
     /* Bytes that a turn may still read come before the end. */
-    if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers) &&
-        list_is_empty(&channel->writers)) {
+    if (channel_has(channel, CHANNEL_CLOSES) && waits_are_empty(&channel->readers) &&
+        waits_are_empty(&channel->writers)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;
@@ -197,11 +202,10 @@ static void event_empty(struct channel *channel, struct envelope *envelope)
     if (envelope->block_class != ENVELOPE_LENT)
         return;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    if (channel->opened) {
-        source_resize(&channel->worker->system->source, channel->opened, 0);
-        channel->opened = NULL;
-    }
-    tr__datagram_done(channel);
+    if (envelope->type == &tr_type_tr_opened)
+        source_resize(&channel->worker->system->source, envelope->payload.block.data, 0);
+    else
+        tr__datagram_done(channel);
 }
 
 static void on_done(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -320,9 +324,8 @@ static void on_abandon(struct worker *worker, struct cell *cell)
     (void)worker;
     LIST_EACH (link, &net_cell_of(cell)->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
-        list_init(&channel->readers);
-        list_init(&channel->writers);
-        channel->input.borrower = NULL;
+        channel->readers.first = channel->writers.first = NULL;
+        tr__input_abandon(channel);
     }
 }
 

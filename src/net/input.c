@@ -6,8 +6,10 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/area.h"
+#include "net/deadline.h"
 #include "net/filter.h"
 #include "net/output.h"
+#include "net/work.h"
 #include "net/worker.h"
 
 enum {
@@ -25,7 +27,7 @@ static const struct memory_source *source_of(const struct channel *channel)
 
 static void area_leave(struct channel *channel)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     if (!input->area)
         return;
     tr__area_give(source_of(channel), channel->worker->channels.net->area, input->area);
@@ -36,15 +38,15 @@ static void area_leave(struct channel *channel)
 /* Forgets the memory of a channel all of whose bytes were read. */
 static void memory_release(struct channel *channel)
 {
-    if (channel->input.area)
+    if (channel->work->input.area)
         area_leave(channel);
-    else if (channel->input.buffer.data)
-        tr__net_buffer_free(&channel->input.buffer);
+    else if (channel->work->input.buffer.data)
+        tr__net_buffer_free(&channel->work->input.buffer);
 }
 
 tr_status tr__input_leave_area(struct channel *channel, size_t more)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     if (!input->area)
         return TR_OK;
     tr_bytes bytes = net_buffer_bytes(&input->buffer);
@@ -62,7 +64,10 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
 /* Finds free bytes behind those that are there, at least one more than `more`. TR_NO_MEMORY. */
 static tr_status reserve(struct channel *channel, size_t more)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_work *work = work_of(channel);
+    if (!work)
+        return TR_NO_MEMORY;
+    struct channel_input *input = &work->input;
     struct net_worker *net = channel->worker->channels.net;
     if (net_buffer_size(&input->buffer) > 0) {
         tr_status status = tr__input_leave_area(channel, more);
@@ -71,7 +76,7 @@ static tr_status reserve(struct channel *channel, size_t more)
         return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
     }
     memory_release(channel);
-    if (channel->filter.table || more > AREA_LOW - 1)
+    if (channel->rare->filter.table || more > AREA_LOW - 1)
         return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
     struct area *area = tr__area_take(source_of(channel), &net->area);
     if (!area)
@@ -90,7 +95,7 @@ static void note_received(struct channel *channel, size_t got, size_t room)
 {
     if (got < room && !channel_has(channel, CHANNEL_HUNG_UP))
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
-    channel->active_ns = channel->worker->loop.now_ns;
+    channel_note_active(channel);
 }
 
 /* Receives into `buffer`, which has capacity. TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the end, TR_RESET, ... */
@@ -115,10 +120,10 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
 
 static tr_status fill_plainly(struct channel *channel, size_t more)
 {
-    struct channel_input *input = &channel->input;
     tr_status status = reserve(channel, more);
     if (status != TR_OK)
         return status;
+    struct channel_input *input = &channel->work->input;
     size_t before = input->buffer.end;
     status = receive(channel, &input->buffer);
     if (input->area && status == TR_OK)
@@ -131,12 +136,12 @@ static tr_status fill_plainly(struct channel *channel, size_t more)
 /* Gives the filter what has come. It may have something to say to the other side. */
 static tr_status pass(struct channel *channel)
 {
-    struct channel_filter *filter = &channel->filter;
+    struct channel_filter *filter = &channel->rare->filter;
     size_t taken = 0;
     tr_status status = filter->table->inbound(filter->state,
                                               net_buffer_bytes(&filter->raw),
                                               &taken,
-                                              &channel->input.buffer,
+                                              &channel->work->input.buffer,
                                               &filter->out);
     TR_ASSERT(taken <= net_buffer_size(&filter->raw));
     net_buffer_consume(&filter->raw, taken);
@@ -149,8 +154,8 @@ static tr_status pass(struct channel *channel)
 
 static tr_status fill_filtered(struct channel *channel, size_t more)
 {
-    struct channel_filter *filter = &channel->filter;
-    size_t before = net_buffer_size(&channel->input.buffer);
+    struct channel_filter *filter = &channel->rare->filter;
+    size_t before = net_buffer_size(&channel->work->input.buffer);
     tr_status status = reserve(channel, more > OWN_MIN ? more : OWN_MIN);
     if (status == TR_OK && !net_buffer_reserve(&filter->raw, AREA_LOW))
         status = TR_NO_MEMORY;
@@ -163,7 +168,7 @@ static tr_status fill_filtered(struct channel *channel, size_t more)
     if (status != TR_OK)
         return status;
     status = pass(channel);
-    bool has_more = net_buffer_size(&channel->input.buffer) > before;
+    bool has_more = net_buffer_size(&channel->work->input.buffer) > before;
     if (status == TR_OK && !has_more)
         return channel_has(channel, CHANNEL_READABLE) ? TR_OK : TR_WOULD_BLOCK;
     return status;
@@ -172,7 +177,7 @@ static tr_status fill_filtered(struct channel *channel, size_t more)
 static tr_status fill(struct channel *channel, size_t more)
 {
     tr_status status =
-        channel->filter.table ? fill_filtered(channel, more) : fill_plainly(channel, more);
+        channel->rare->filter.table ? fill_filtered(channel, more) : fill_plainly(channel, more);
     if (status == TR_CLOSED) {
         channel->flags |= CHANNEL_INPUT_OVER;
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
@@ -189,11 +194,11 @@ tr_status tr__input_peek(struct channel *channel)
 
 tr_status tr__input_filter_again(struct channel *channel)
 {
-    tr_bytes bytes = net_buffer_bytes(&channel->input.buffer);
-    tr_status status = tr__net_buffer_append(&channel->filter.raw, bytes.data, bytes.size);
+    tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
+    tr_status status = tr__net_buffer_append(&channel->rare->filter.raw, bytes.data, bytes.size);
     if (status != TR_OK || bytes.size == 0)
         return status;
-    net_buffer_consume(&channel->input.buffer, bytes.size);
+    net_buffer_consume(&channel->work->input.buffer, bytes.size);
     return pass(channel);
 }
 
@@ -253,7 +258,7 @@ static bool is_line(const struct channel *channel, const struct cutter *cutter)
 
 static void borrow(struct tr_self *self, struct channel *channel)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     if (input->borrower == self || !self)
         return;
     TR_ASSERT_SLOW(!input->borrower);
@@ -265,20 +270,22 @@ static void borrow(struct tr_self *self, struct channel *channel)
 
 static void unborrow(struct channel *channel)
 {
-    struct tr_self *self = channel->input.borrower;
+    struct tr_self *self = channel->work->input.borrower;
     if (!self)
         return;
     struct channel **at = &self->borrowed;
     while (*at && *at != channel)
-        at = &(*at)->input.borrowed_next;
+        at = &(*at)->work->input.borrowed_next;
     if (*at)
-        *at = channel->input.borrowed_next;
-    channel->input.borrower = NULL;
+        *at = channel->work->input.borrowed_next;
+    channel->work->input.borrower = NULL;
 }
 
 /* Ends the last piece: what was written over comes back. */
 static void piece_end(struct channel_input *input)
 {
+    if (input->piece == NOWHERE)
+        return; /* also of a channel without memory */
     if (input->nul != NOWHERE)
         input->buffer.data[input->nul] = input->under_nul;
     input->nul = NOWHERE;
@@ -289,7 +296,7 @@ static void piece_end(struct channel_input *input)
 static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
                         bool has_nul)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     input->piece = (uint32_t)input->buffer.begin;
     input->buffer.begin += size;
     input->seen = 0;
@@ -306,12 +313,13 @@ static void piece_begin(struct tr_self *self, struct channel *channel, size_t si
 static tr_status take_last(struct tr_self *self, struct channel *channel,
                            const struct cutter *cutter, tr_bytes *piece, bool *is_cut)
 {
-    *is_cut = net_buffer_size(&channel->input.buffer) > 0;
+    *is_cut = net_buffer_size(&channel->work->input.buffer) > 0;
     if (!*is_cut || !is_line(channel, cutter))
         return TR_CLOSED;
-    if (!net_buffer_reserve(&channel->input.buffer, 1)) /* for a NUL; in an area there is room */
+    if (!net_buffer_reserve(&channel->work->input.buffer,
+                            1)) /* for a NUL; in an area there is room */
         return TR_NO_MEMORY;
-    tr_bytes bytes = net_buffer_bytes(&channel->input.buffer);
+    tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     *piece = bytes; /* the last line may lack its end */
     piece_begin(self, channel, bytes.size, bytes, true);
     return TR_OK;
@@ -321,18 +329,18 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
 static tr_status look(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                       tr_bytes *piece)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     tr_bytes bytes = net_buffer_bytes(&input->buffer);
-    if (input->how != cutter->how)
-        input->seen = 0;
-    input->how = (uint8_t)cutter->how;
     size_t max = channel->endpoint->options.frame_max;
-    bool is_new = bytes.size > input->seen && bytes.size > input->needs;
-    if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size)
+    size_t seen = input->how == cutter->how ? input->seen : 0;
+    bool is_new = bytes.size > seen && bytes.size > input->needs;
+    if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size && bytes.size)
         is_new = true;
     if (!is_new)
-        return TR_WOULD_BLOCK;
-    size_t size = cut(channel, cutter, bytes, input->seen, piece);
+        return TR_WOULD_BLOCK; /* perhaps without memory: nothing is written to it */
+    input->how = (uint8_t)cutter->how;
+    input->seen = (uint32_t)seen;
+    size_t size = cut(channel, cutter, bytes, seen, piece);
     if (size == SIZE_MAX)
         return TR_BAD_DATA;
     if (size || (cutter->how == CUT_EXACTLY && !cutter->size)) {
@@ -349,7 +357,7 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
 /* How many bytes the next receive should have space for. */
 static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 {
-    size_t there = net_buffer_size(&channel->input.buffer);
+    size_t there = net_buffer_size(&channel->work->input.buffer);
     if (cutter->how == CUT_EXACTLY && cutter->size > there + OWN_MIN)
         return cutter->size - there;
     return there > OWN_MIN ? there : OWN_MIN; /* a piece that grows is copied a few times at most */
@@ -358,11 +366,10 @@ static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 tr_status tr__input_take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                          tr_bytes *piece, bool *is_cut)
 {
-    struct channel_input *input = &channel->input;
     *is_cut = false;
-    if (input->borrower != self)
+    if (channel->work->input.borrower != self)
         unborrow(channel);
-    piece_end(input);
+    piece_end(&channel->work->input);
     if (cutter->how == CUT_EXACTLY && cutter->size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
     for (;;) {
@@ -371,7 +378,8 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
             return status;
         if (channel_has(channel, CHANNEL_INPUT_OVER))
             return take_last(self, channel, cutter, piece, is_cut);
-        if (net_buffer_size(&input->buffer) > channel->endpoint->options.frame_max + AREA_SIZE)
+        if (net_buffer_size(&channel->work->input.buffer) >
+            channel->endpoint->options.frame_max + AREA_SIZE)
             return TR_TOO_LARGE; /* bytes that were unread */
         status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))
                                                         : TR_WOULD_BLOCK;
@@ -385,14 +393,17 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 
 void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
-    if (channel->input.borrower != self)
+    if (channel->work->input.borrower != self)
         unborrow(channel);
-    borrow(self, channel);
+    if (work_of(channel))
+        borrow(self, channel);
+    else
+        tr__channel_starve(channel);
 }
 
 bool tr__input_unread(struct channel *channel, size_t size)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     if (!size)
         return true;
     if (input->piece == NOWHERE)
@@ -414,24 +425,43 @@ bool tr__input_unread(struct channel *channel, size_t size)
 
 bool tr__input_has_bytes(const struct channel *channel)
 {
-    size_t size = net_buffer_size(&channel->input.buffer);
-    return size > channel->input.needs && size > channel->input.seen;
+    size_t size = net_buffer_size(&channel->work->input.buffer);
+    return size > channel->work->input.needs && size > channel->work->input.seen;
 }
 
 void tr__input_settle(struct channel *channel)
 {
-    struct channel_input *input = &channel->input;
+    struct channel_input *input = &channel->work->input;
     unborrow(channel);
     piece_end(input);
     if (!net_buffer_size(&input->buffer))
         memory_release(channel);
     else if (!tr__input_has_bytes(channel))
         (void)tr__input_leave_area(channel, 0); /* without memory it stays where it is */
+    work_rest(channel);
+}
+
+void tr__input_drop(struct channel *channel)
+{
+    if (!work_is_there(channel))
+        return;
+    channel->work->input.buffer.begin = channel->work->input.buffer.end;
+    if (!channel->work->input.borrower)
+        tr__input_settle(channel);
+}
+
+void tr__input_abandon(struct channel *channel)
+{
+    if (work_is_there(channel))
+        channel->work->input.borrower = NULL;
 }
 
 void tr__input_free(struct channel *channel)
 {
+    if (!work_is_there(channel))
+        return;
     unborrow(channel);
-    channel->input.nul = NOWHERE;
+    channel->work->input.nul = NOWHERE;
+    channel->work->input.piece = NOWHERE;
     memory_release(channel);
 }

@@ -46,6 +46,10 @@ tr_status tr__input_peek(struct channel *channel);
 tr_status tr__input_filter_again(struct channel *channel);
 /** Moves bytes from the area of the worker to memory of the channel. TR_NO_MEMORY. */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
+/** Drops what has come; what is lent, at the end of its turn. */
+void tr__input_drop(struct channel *channel);
+/** The turn that had bytes of this channel is gone, with its stack. */
+void tr__input_abandon(struct channel *channel);
 /** Frees all memory. */
 void tr__input_free(struct channel *channel);
 

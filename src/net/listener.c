@@ -7,9 +7,13 @@
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
+#include "base/assert.h"
+#include "net/deadline.h"
 #include "net/dial.h"
 #include "net/listener_shared.h"
+#include "net/peer.h"
 #include "net/proxy.h"
+#include "net/rare.h"
 #include "net/secure.h"
 #include "net/table.h"
 
@@ -65,11 +69,11 @@ static void uncount(struct listener_shared *shared, struct worker *worker, uint3
 
 void tr__session_uncount(struct channel *channel)
 {
-    struct listener_shared *shared = channel->listener;
-    if (!shared)
+    struct listener_shared *shared = channel->endpoint->listener;
+    if (!channel_has(channel, CHANNEL_COUNTED))
         return;
-    channel->listener = NULL;
-    uncount(shared, channel->worker, channel->listener_worker, &channel->accepted_from);
+    channel->flags &= ~(uint32_t)CHANNEL_COUNTED;
+    uncount(shared, channel->worker, channel->listener_worker, &channel->rare->accepted_from);
     tr__listener_shared_drop(shared);
 }
 
@@ -97,13 +101,27 @@ static tr_status filters_attach(struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
     if (options->has_proxy_header) {
-        channel->filter.state = tr__proxy_new(&channel->worker->system->source);
-        if (!channel->filter.state)
+        if (!tr__rare_of(channel))
             return TR_NO_MEMORY;
-        channel->filter.table = &tr__proxy_filter;
+        channel->rare->filter.state = tr__proxy_new(&channel->worker->system->source);
+        if (!channel->rare->filter.state)
+            return TR_NO_MEMORY;
+        channel->rare->filter.table = &tr__proxy_filter;
         return TR_OK; /* TLS follows when the header was read */
     }
     return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel) : TR_OK;
+}
+
+/* Notes where a connection comes from, as far as that is wanted later. */
+static tr_status note_peer(struct channel *channel, const tr_address *peer)
+{
+    if (channel->endpoint->options.connections_per_peer_max) {
+        struct channel_rare *rare = tr__rare_of(channel);
+        if (!rare)
+            return TR_NO_MEMORY;
+        rare->accepted_from = *peer;
+    }
+    return tr__peer_set(channel, peer);
 }
 
 /* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */
@@ -118,11 +136,12 @@ static tr_status channel_make(struct worker *worker, struct listener_shared *sha
         return status;
     }
     channel->flags |= CHANNEL_ACCEPTED;
-    channel->peer = accepted->peer;
     tr__channel_change(channel, CHANNEL_DIALING);
     status = tr__channel_watch(channel, accepted->fd);
     if (status != TR_OK)
         platform->socket_close(platform, accepted->fd, true);
+    if (status == TR_OK)
+        status = note_peer(channel, &accepted->peer);
     if (status == TR_OK)
         status = filters_attach(channel);
     if (status != TR_OK) {
@@ -166,14 +185,17 @@ static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
 static void session_begin(struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
-    if (!channel->filter.table) {
+    if (!channel->rare->filter.table) {
         tr__channel_opened(channel);
         return;
     }
     channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, options->connect_ns);
     channel->flags |= CHANNEL_WRITABLE;
+    tr_status status = tr__deadline_reserve(channel);
     tr__channel_arm(channel);
-    tr_status status = channel->filter.table->begin(channel->filter.state, &channel->filter.out);
+    if (status == TR_OK)
+        status = channel->rare->filter.table->begin(channel->rare->filter.state,
+                                                    &channel->rare->filter.out);
     if (status != TR_OK)
         tr__channel_end(channel, status, NULL);
     else
@@ -194,9 +216,10 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
         tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
         return TR_SAME;
     }
-    channel->listener = tr__listener_share(shared);
-    channel->listener_worker = accepted.worker;
-    channel->accepted_from = accepted.peer;
+    TR_ASSERT(channel->endpoint->listener == shared);
+    tr__listener_share(shared);
+    channel->flags |= CHANNEL_COUNTED;
+    channel->listener_worker = (uint16_t)accepted.worker;
     uint64_t bits = channel_bits(channel);
     status = session_spawn(self, shared, channel, &error);
     if (status != TR_OK)
@@ -252,8 +275,10 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
         tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
     if (status == TR_OK) {
         tr__channel_change(channel, CHANNEL_OPEN);
-        status = tr__channel_watch(channel, message->fd);
+        status = tr__deadline_reserve(channel); /* a pause takes no memory */
     }
+    if (status == TR_OK)
+        status = tr__channel_watch(channel, message->fd);
     if (status != TR_OK) {
         platform->socket_close(platform, message->fd, false);
         return tr_fail(self, status, "cannot watch a listener: %s", tr_status_text(status));

@@ -25,6 +25,7 @@ tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *end
         }
     }
     shared->endpoint = tr__endpoint_share(endpoint);
+    endpoint->listener = shared;
     list_init(&shared->link);
     list_init(&shared->accepted);
     lock_init(&shared->lock);

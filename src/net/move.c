@@ -8,6 +8,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "net/deadline.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/worker.h"
@@ -21,10 +22,10 @@ static tr_status pack(struct channel *channel)
         return status;
     if (channel_has(channel, CHANNEL_WATCHED))
         tr__loop_unwatch(&worker->loop, channel->fd);
-    channel->flags &= ~(uint32_t)(CHANNEL_WATCHED | CHANNEL_DIRTY);
-    list_remove(&channel->dirty);
-    list_remove(&channel->starved);
-    tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer);
+    channel->flags &= ~(uint32_t)(CHANNEL_WATCHED | CHANNEL_DIRTY | CHANNEL_STARVED);
+    list_remove(&channel->listed);
+    if (channel->timer)
+        tr__wheel_cancel(&worker->channels.net->wheel, &channel->timer->node);
     return TR_OK;
 }
 
@@ -50,13 +51,12 @@ static tr_status unpack(struct worker *worker, struct channel *channel)
 bool tr__channels_may_move(const struct cell *cell)
 {
     const struct net_cell *record = net_cell_of(cell);
-    if (record->count > TR_MOVED_CHANNELS_MAX)
-        return false;
+    uint32_t count = 0;
     LIST_EACH (link, &record->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
         bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
-        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || channel->exchanges ||
-            channel->looks)
+        if (++count > TR_MOVED_CHANNELS_MAX || !is_plain || channel_has(channel, CHANNEL_IN_TURN) ||
+            channel->rare->exchanges || channel->rare->looks)
             return false;
     }
     return true;
@@ -119,8 +119,8 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
 static bool may_be_handed(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
-           list_is_empty(&channel->readers) && list_is_empty(&channel->writers) &&
-           !channel->exchanges && !channel->looks;
+           waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers) &&
+           !channel->rare->exchanges && !channel->rare->looks;
 }
 
 tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)

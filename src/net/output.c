@@ -5,7 +5,10 @@
 
 #include "actor/cell/system.h"
 #include "base/assert.h"
+#include "net/deadline.h"
 #include "net/filter.h"
+#include "net/wait.h"
+#include "net/work.h"
 #include "net/worker.h"
 
 enum {
@@ -69,7 +72,7 @@ static void page_link(struct channel_output *output, struct out_page *page)
 
 static void page_drop_first(struct channel *channel)
 {
-    struct channel_output *output = &channel->output;
+    struct channel_output *output = &channel->work->output;
     struct out_page *page = output->first;
     output->first = page->next;
     if (!output->first)
@@ -81,21 +84,22 @@ static void page_drop_first(struct channel *channel)
 
 void *tr__output_reserve(struct channel *channel, size_t size)
 {
-    struct out_page *last = channel->output.last;
+    struct channel_work *work = work_of(channel);
+    struct out_page *last = work ? work->output.last : NULL;
     if (last && last->capacity - last->end >= size && !last->buffer)
         return last->bytes + last->end;
-    if (size > UINT32_MAX / 2)
+    if (!work || size > UINT32_MAX / 2)
         return NULL;
     struct out_page *page = page_new(channel, size);
     if (!page)
         return NULL;
-    page_link(&channel->output, page);
+    page_link(&work->output, page);
     return page->bytes;
 }
 
 void tr__output_commit(struct channel *channel, size_t size)
 {
-    struct channel_output *output = &channel->output;
+    struct channel_output *output = &channel->work->output;
     TR_ASSERT(output->last && output->last->capacity - output->last->end >= size);
     output->last->end += (uint32_t)size;
     if (!output->size)
@@ -110,7 +114,10 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
 {
     if (!size)
         return TR_OK;
-    struct out_page *last = channel->output.last;
+    struct channel_work *work = work_of(channel);
+    if (!work)
+        return TR_NO_MEMORY;
+    struct out_page *last = work->output.last;
     size_t fits = last && !last->buffer ? last->capacity - last->end : 0;
     fits = fits < size ? fits : size;
     /* All of it or nothing: reserve the rest first. */
@@ -123,12 +130,12 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
     if (fits) {
         memcpy(last->bytes + last->end, data, fits);
         last->end += (uint32_t)fits;
-        if (!channel->output.size)
-            channel->output.since_ns = channel->worker->loop.now_ns;
-        channel->output.size += fits;
+        if (!work->output.size)
+            work->output.since_ns = channel->worker->loop.now_ns;
+        work->output.size += fits;
     }
     if (page) {
-        page_link(&channel->output, page);
+        page_link(&work->output, page);
         memcpy(page->bytes, (const char *)data + fits, size - fits);
     }
     tr__output_commit(channel, size - fits);
@@ -142,16 +149,18 @@ tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
         return tr__output_append(channel, tr_buffer_data(buffer), size);
     if (size > UINT32_MAX / 2)
         return TR_TOO_LARGE;
-    struct out_page *page = source_resize(&channel->worker->system->source, NULL, sizeof *page);
+    struct channel_work *work = work_of(channel);
+    struct out_page *page =
+        work ? source_resize(&channel->worker->system->source, NULL, sizeof *page) : NULL;
     if (!page)
         return TR_NO_MEMORY;
     *page = (struct out_page){.buffer = buffer, .data = tr_buffer_data(buffer)};
     tr_buffer_retain(buffer);
     page->end = (uint32_t)size;
-    page_link(&channel->output, page);
-    if (!channel->output.size)
-        channel->output.since_ns = channel->worker->loop.now_ns;
-    channel->output.size += size;
+    page_link(&work->output, page);
+    if (!work->output.size)
+        work->output.since_ns = channel->worker->loop.now_ns;
+    work->output.size += size;
     tr__output_touch(channel);
     if (channel_has(channel, CHANNEL_WRITABLE))
         tr__output_flush(channel);
@@ -164,14 +173,15 @@ void tr__output_touch(struct channel *channel)
     if (channel_has(channel, CHANNEL_DIRTY))
         return;
     channel->flags |= CHANNEL_DIRTY;
-    list_push_last(&worker->channels.net->dirty, &channel->dirty);
+    list_remove(&channel->listed); /* it may be starved; the flush puts it back */
+    list_push_last(&worker->channels.net->dirty, &channel->listed);
     worker->loop.flush_is_due = true;
     loop_call_back(&worker->loop); /* the run returns to the loop, which flushes */
 }
 
 bool tr__output_is_empty(const struct channel *channel)
 {
-    return !channel->output.size && !net_buffer_size(&channel->filter.out);
+    return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
 }
 
 /* ---- Sending. ---- */
@@ -179,7 +189,7 @@ bool tr__output_is_empty(const struct channel *channel)
 /* Removes bytes that were sent. */
 static void sent(struct channel *channel, size_t size)
 {
-    struct channel_output *output = &channel->output;
+    struct channel_output *output = &channel->work->output;
     output->size -= size;
     while (size) {
         struct out_page *page = output->first;
@@ -200,7 +210,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     tr_bytes pieces[PIECES_MAX] = {{NULL, 0}};
     size_t pieces_count = 0;
     size_t all = 0;
-    for (struct out_page *page = channel->output.first; page && pieces_count < PIECES_MAX;
+    for (struct out_page *page = channel->work->output.first; page && pieces_count < PIECES_MAX;
          page = page->next) {
         if (page->begin == page->end)
             continue; /* reserved, and not filled in yet */
@@ -220,17 +230,19 @@ static tr_status send_pages(struct channel *channel, size_t *count)
 static tr_status send_filtered(struct channel *channel, size_t *count)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    struct channel_filter *filter = &channel->filter;
+    struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
+    if (!work_of(channel)) /* it has the time since which nothing was sent */
+        return TR_NO_MEMORY;
     bool may_pass = filter->table->is_open(filter->state);
-    while (may_pass && channel->output.first && net_buffer_size(&filter->out) < FILTER_MAX) {
-        struct out_page *page = channel->output.first;
+    while (may_pass && channel->work->output.first && net_buffer_size(&filter->out) < FILTER_MAX) {
+        struct out_page *page = channel->work->output.first;
         tr_bytes bytes = {page->data + page->begin, page->end - page->begin};
         tr_status status =
             bytes.size ? filter->table->outbound(filter->state, bytes, &filter->out) : TR_OK;
         if (status != TR_OK)
             return status;
-        channel->output.size -= bytes.size;
+        channel->work->output.size -= bytes.size;
         page_drop_first(channel);
     }
     tr_bytes out = net_buffer_bytes(&filter->out);
@@ -248,7 +260,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
 /* Turns that wait for capacity, and tr_drained. */
 static void note_capacity(struct channel *channel)
 {
-    if (channel->output.size > channel->endpoint->options.output_max / 2)
+    if (channel->work->output.size > channel->endpoint->options.output_max / 2)
         return;
     tr__waits_wake(&channel->writers);
     if (channel_has(channel, CHANNEL_DRAINS))
@@ -259,7 +271,7 @@ static void note_capacity(struct channel *channel)
 static void note_empty(struct channel *channel)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    struct channel_filter *filter = &channel->filter;
+    struct channel_filter *filter = &channel->rare->filter;
     tr__waits_wake(&channel->writers);
     if (!channel_has(channel, CHANNEL_FINISHING) || channel_has(channel, CHANNEL_FINISHED))
         return;
@@ -276,28 +288,29 @@ static void note_empty(struct channel *channel)
 void tr__output_flush(struct channel *channel)
 {
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
-                 (channel->state == CHANNEL_DIALING && channel->filter.table);
+                 (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
            !tr__output_is_empty(channel)) {
         size_t count;
-        tr_status status =
-            channel->filter.table ? send_filtered(channel, &count) : send_pages(channel, &count);
+        tr_status status = channel->rare->filter.table ? send_filtered(channel, &count)
+                                                       : send_pages(channel, &count);
         if (count) {
-            channel->output.since_ns = channel->worker->loop.now_ns;
-            channel->active_ns = channel->worker->loop.now_ns;
+            channel->work->output.since_ns = channel->worker->loop.now_ns;
+            channel_note_active(channel);
         }
         if (status == TR_WOULD_BLOCK)
             channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
         else if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);
             return;
-        } else if (channel->filter.table && !count)
+        } else if (channel->rare->filter.table && !count)
             break; /* it waits for its handshake */
     }
     note_capacity(channel);
     if (is_up && tr__output_is_empty(channel))
         note_empty(channel);
     tr__channel_arm(channel);
+    work_rest(channel);
 }
 
 void tr__output_flush_all(struct worker *worker)
@@ -306,15 +319,19 @@ void tr__output_flush_all(struct worker *worker)
     struct list *link;
     worker->loop.flush_is_due = false;
     while ((link = list_pop_first(&net->dirty))) {
-        struct channel *channel = LIST_OWNER(link, struct channel, dirty);
+        struct channel *channel = LIST_OWNER(link, struct channel, listed);
         channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
+        if (channel_has(channel, CHANNEL_STARVED))
+            list_push_last(&net->starved, &channel->listed);
         tr__output_flush(channel);
     }
 }
 
 void tr__output_free(struct channel *channel)
 {
-    while (channel->output.first)
+    while (channel->work->output.first)
         page_drop_first(channel);
-    channel->output.size = 0;
+    if (work_is_there(channel))
+        channel->work->output.size = 0;
+    work_rest(channel);
 }

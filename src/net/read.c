@@ -4,6 +4,7 @@
 
 #include "actor/cell/verb.h"
 #include "net/input.h"
+#include "net/rare.h"
 #include "net/wait.h"
 
 /* Why a read of a channel that has ended gives nothing. */
@@ -28,7 +29,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         return status;
     if (channel->kind != CHANNEL_STREAM)
         return TR_INVALID_ARGUMENT;
-    bool is_first = list_is_empty(&channel->readers);
+    bool is_first = waits_are_empty(&channel->readers);
     bool has_waited = false;
     for (;;) {
         if (channel->state == CHANNEL_LINGERING)
@@ -58,7 +59,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         is_first = true; /* it was woken because it is the first */
     }
     /* The next turn that waits may have something to read. */
-    if (!list_is_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
+    if (!waits_are_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
         (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
          tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
@@ -142,6 +143,10 @@ void tr_channel_within(tr_self *self, tr_channel handle, tr_time ns)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status == TR_NOT_OWNER || ns < 0)
         tr_crash(self, ns < 0 ? TR_INVALID_ARGUMENT : status, "tr_channel_within: no such channel");
-    if (status == TR_OK)
-        channel->within_ns = ns;
+    if (status != TR_OK || channel->rare->within_ns == ns)
+        return;
+    struct channel_rare *rare = tr__rare_of(channel);
+    if (!rare)
+        tr_crash(self, TR_NO_MEMORY, "tr_channel_within: %s", tr_status_text(TR_NO_MEMORY));
+    rare->within_ns = ns;
 }

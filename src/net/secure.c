@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "net/rare.h"
 #include "net/tls.h"
 #include "net/tls_context.h"
 
@@ -150,22 +151,24 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
 tr_status tr__secure_attach(struct channel *channel)
 {
     void *state;
+    if (!tr__rare_of(channel))
+        return TR_NO_MEMORY;
     tr_status status = tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, &state);
     if (status != TR_OK)
         return status;
-    channel->filter.table = &tr__tls_filter;
-    channel->filter.state = state;
+    channel->rare->filter.table = &tr__tls_filter;
+    channel->rare->filter.state = state;
     return TR_OK;
 }
 
 const char *tr__secure_protocol(const struct channel *channel)
 {
-    bool is_tls = channel->filter.table == &tr__tls_filter;
-    return is_tls ? tr__tls_protocol(channel->filter.state) : NULL;
+    bool is_tls = channel->rare->filter.table == &tr__tls_filter;
+    return is_tls ? tr__tls_protocol(channel->rare->filter.state) : NULL;
 }
 
 const char *tr__secure_peer_name(const struct channel *channel)
 {
-    bool is_tls = channel->filter.table == &tr__tls_filter;
-    return is_tls ? tr__tls_peer_name(channel->filter.state) : NULL;
+    bool is_tls = channel->rare->filter.table == &tr__tls_filter;
+    return is_tls ? tr__tls_peer_name(channel->rare->filter.state) : NULL;
 }

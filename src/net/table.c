@@ -9,15 +9,9 @@
 enum { FIRST_CHUNK = 64, FIRST_SHIFT = 6, CHUNKS = 17 };
 static_assert(((FIRST_CHUNK << CHUNKS) - FIRST_CHUNK) >= TR_CHANNELS_MAX, "all channels fit");
 
-struct slot {
-    struct channel channel;
-    uint32_t generation; /* of its last channel */
-    uint32_t next;       /* free slot behind this one, 0 for none */
-};
-
 struct channel_table {
     struct lock lock;
-    uint32_t used; /* slots that were ever used; slot 0 is none */
+    atom32 used;   /* slots that were ever used; slot 0 is none. Those behind are not cleared yet */
     uint32_t free; /* the first free slot, 0 for none */
     atom64 count;
     atomptr chunks[CHUNKS];
@@ -48,7 +42,7 @@ static struct channel_table *table_make(struct tr_system *system)
             atom64_init(&table->count, 0);
             for (size_t i = 0; i < CHUNKS; i++)
                 atomptr_init(&table->chunks[i], NULL);
-            table->used = 1;
+            atom32_init(&table->used, 1);
             system->channels.free = table_free;
             system->channels.hooks = &tr__net_hooks;
             atomptr_store(&system->channels.table, table, ATOM_RELEASE); /* partner: table_of */
@@ -63,29 +57,41 @@ static unsigned chunk_of(uint32_t slot)
     return 31u - (unsigned)__builtin_clz((slot >> FIRST_SHIFT) + 1);
 }
 
-static struct slot *slot_at(const struct channel_table *table, uint32_t number)
+static struct channel *slot_at(const struct channel_table *table, uint32_t number)
 {
     unsigned chunk = chunk_of(number);
-    struct slot *slots = atomptr_load(&table->chunks[chunk], ATOM_ACQUIRE); /* partner: slot_new */
+    struct channel *slots =
+        atomptr_load(&table->chunks[chunk], ATOM_ACQUIRE); /* partner: slot_new */
     return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
-/* Under the lock. */
+/* Under the lock. Clears no more than this slot, because the memory of a chunk is large, and not all of it is used. */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {
-    if (table->used > TR_CHANNELS_MAX)
+    uint32_t used = atom32_load(&table->used, ATOM_RELAXED);
+    if (used > TR_CHANNELS_MAX)
         return TR_LIMIT;
-    unsigned chunk = chunk_of(table->used);
+    unsigned chunk = chunk_of(used);
     if (!atomptr_load(&table->chunks[chunk], ATOM_RELAXED)) {
-        size_t size = ((size_t)FIRST_CHUNK << chunk) * sizeof(struct slot);
-        struct slot *slots = source_resize(&system->source, NULL, size);
+        size_t size = ((size_t)FIRST_CHUNK << chunk) * sizeof(struct channel);
+        struct channel *slots = source_resize(&system->source, NULL, size);
         if (!slots)
             return TR_NO_MEMORY;
-        memset(slots, 0, size);
         atomptr_store(&table->chunks[chunk], slots, ATOM_RELEASE); /* partner: slot_at */
     }
-    *number = table->used++;
+    struct channel *channel = slot_at(table, used);
+    memset(channel, 0, sizeof *channel);
+    atom64_init(&channel->bits, 0);
+    atom64_init(&channel->owner, 0);
+    atom32_store(&table->used, used + 1, ATOM_RELEASE); /* partner: tr__table_find */
+    *number = used;
     return TR_OK;
+}
+
+/* The generation of a slot, free or not. */
+static uint32_t generation_of(const struct channel *channel)
+{
+    return (uint32_t)(channel_bits(channel) >> 32);
 }
 
 tr_status tr__table_take(struct tr_system *system, struct channel **channel, uint64_t *bits)
@@ -99,28 +105,29 @@ tr_status tr__table_take(struct tr_system *system, struct channel **channel, uin
     lock_take(&table->lock);
     uint32_t number = table->free;
     if (number)
-        table->free = slot_at(table, number)->next;
+        table->free = slot_at(table, number)->next_free;
     else
         status = slot_new(system, table, &number);
     lock_give(&table->lock);
     if (status != TR_OK)
         return status;
-    struct slot *slot = slot_at(table, number);
-    slot->generation += slot->generation == UINT32_MAX ? 2 : 1;
-    *bits = (uint64_t)slot->generation << 32 | number;
-    *channel = &slot->channel;
+    *channel = slot_at(table, number);
+    uint32_t generation = generation_of(*channel);
+    generation += generation == UINT32_MAX ? 2 : 1;
+    *bits = (uint64_t)generation << 32 | number;
     atom64_fetch_add(&table->count, 1, ATOM_RELAXED);
     return TR_OK;
 }
 
-void tr__table_give(struct tr_system *system, struct channel *channel, uint64_t bits)
+void tr__table_give(struct tr_system *system, struct channel *channel)
 {
     struct channel_table *table = table_of(system);
-    struct slot *slot = (struct slot *)(void *)channel;
+    uint32_t number = (uint32_t)channel_bits(channel);
+    atom64_store(&channel->bits, (uint64_t)generation_of(channel) << 32, ATOM_RELAXED);
     atom64_fetch_add(&table->count, UINT64_MAX, ATOM_RELAXED);
     lock_take(&table->lock);
-    slot->next = table->free;
-    table->free = (uint32_t)bits;
+    channel->next_free = table->free;
+    table->free = number;
     lock_give(&table->lock);
 }
 
@@ -128,10 +135,11 @@ struct channel *tr__table_find(struct tr_system *system, uint64_t bits)
 {
     const struct channel_table *table = table_of(system);
     uint32_t number = (uint32_t)bits;
-    if (!table || !number || number > TR_CHANNELS_MAX)
+    /* partner: slot_new */
+    if (!table || !number || number >= atom32_load(&table->used, ATOM_ACQUIRE))
         return NULL;
-    struct slot *slot = slot_at(table, number);
-    return slot && atom64_load(&slot->channel.bits, ATOM_RELAXED) == bits ? &slot->channel : NULL;
+    struct channel *channel = slot_at(table, number);
+    return channel_bits(channel) == bits ? channel : NULL;
 }
 
 size_t tr__table_count(struct tr_system *system)

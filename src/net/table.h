@@ -14,7 +14,7 @@
 TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel **channel,
                                        uint64_t *bits);
 /** Gives a slot back. Any thread. */
-void tr__table_give(struct tr_system *system, struct channel *channel, uint64_t bits);
+void tr__table_give(struct tr_system *system, struct channel *channel);
 /** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
 /** Returns how many channels there are. Any thread. */

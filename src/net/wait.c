@@ -3,22 +3,59 @@
 
 #include "actor/turn/park.h"
 
-tr_status tr__channel_park(struct tr_self *self, struct channel *channel, struct list *waits,
-                           bool is_again, const char *where)
+static struct channel_wait *wait_at(struct list *link)
+{
+    return LIST_OWNER(link, struct channel_wait, link);
+}
+
+void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first)
+{
+    if (waits->first)
+        list_insert_before(&waits->first->link, &wait->link); /* in a ring: behind the last one */
+    else
+        list_init(&wait->link);
+    if (is_first || !waits->first)
+        waits->first = wait;
+}
+
+void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait)
+{
+    struct channel_wait *next = wait_at(wait->link.next);
+    if (waits->first == wait)
+        waits->first = next == wait ? NULL : next;
+    list_remove(&wait->link);
+}
+
+void tr__waits_wake_one(const struct channel_waits *waits)
+{
+    if (waits->first)
+        turn_wake(waits->first->self, TR_OK);
+}
+
+void tr__waits_wake(const struct channel_waits *waits)
+{
+    const struct channel_wait *wait = waits->first;
+    if (!wait)
+        return;
+    do {
+        turn_wake(wait->self, TR_OK);
+        wait = wait_at(wait->link.next);
+    } while (wait != waits->first);
+}
+
+tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
+                           struct channel_waits *waits, bool is_again, const char *where)
 {
     struct channel_wait wait = {.self = self};
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
     tr_time deadline_ns = TR_NEVER;
-    if (channel->within_ns)
-        deadline_ns = timer_deadline(clock_bound(&self->worker->clock), channel->within_ns);
-    if (is_again)
-        list_push_first(waits, &wait.link);
-    else
-        list_push_last(waits, &wait.link);
+    if (channel->rare->within_ns)
+        deadline_ns = timer_deadline(clock_bound(&self->worker->clock), channel->rare->within_ns);
+    tr__waits_add(waits, &wait, is_again);
     status = turn_park_at(self, deadline_ns, where);
-    list_remove(&wait.link);
+    tr__waits_remove(waits, &wait);
     if (channel_has(channel, CHANNEL_CLOSES))
         tr__channel_call(channel); /* tr_closed waits until no turn is here */
     return status;

@@ -11,6 +11,15 @@
  * not freed while a turn is in the list of readers or writers. `where` is the place in the program, or NULL.
  */
 TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
-                                         struct list *waits, bool is_again, const char *where);
+                                         struct channel_waits *waits, bool is_again,
+                                         const char *where);
+
+/** Adds a turn: as the last one, or as the first, because it waits again. Owner only. */
+void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
+/** Removes a turn that was added. Owner only. */
+void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait);
+/** Wakes the turn that has waited longest, or all of them. Owner only. */
+void tr__waits_wake_one(const struct channel_waits *waits);
+void tr__waits_wake(const struct channel_waits *waits);
 
 #endif

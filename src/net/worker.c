@@ -5,6 +5,7 @@
 #include "net/channel.h"
 #include "net/hooks.h"
 #include "net/output.h"
+#include "net/work.h"
 
 struct net_worker *tr__net_worker_of(struct worker *worker)
 {
@@ -17,6 +18,8 @@ struct net_worker *tr__net_worker_of(struct worker *worker)
     net->area = NULL;
     net->pages = NULL;
     net->page_count = 0;
+    net->works = NULL;
+    net->work_count = 0;
     tr__wheel_init(&net->wheel, worker->loop.now_ns);
     list_init(&net->dirty);
     list_init(&net->lingering);
@@ -33,6 +36,7 @@ void tr__net_worker_end(struct worker *worker)
     while ((link = list_first(&net->lingering)))
         tr__channel_free(LIST_OWNER(link, struct channel, link));
     tr__pages_free(worker);
+    tr__works_free(worker);
     source_resize(&worker->source, net->area, 0);
     source_resize(&worker->source, net, 0);
     worker->channels = (struct worker_channels){0};

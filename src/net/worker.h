@@ -10,15 +10,18 @@
 #include "timer/wheel.h"
 
 struct worker;
+union free_work;
 
 struct net_worker {
     struct area *area;      /* where the next receive goes */
     struct out_page *pages; /* free pages of output */
     uint32_t page_count;
-    struct wheel wheel;    /* nodes of struct channel */
-    struct list dirty;     /* channels with output that is to be sent when the run ends */
-    struct list lingering; /* channels without an actor */
-    struct list starved;   /* channels whose event could not be queued for lack of memory */
+    uint32_t work_count;
+    union free_work *works; /* free records: net/work.h */
+    struct wheel wheel;     /* nodes of struct channel_timer */
+    struct list dirty;      /* channels with output that is to be sent when the run ends */
+    struct list lingering;  /* channels without an actor */
+    struct list starved;    /* channels whose event could not be queued for lack of memory */
 };
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */

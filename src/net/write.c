@@ -49,15 +49,16 @@ static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t s
                                struct channel **found)
 {
     tr_status status = writable(self, handle, found);
-    while (status == TR_OK && (*found)->output.size >= (*found)->endpoint->options.output_max) {
+    while (status == TR_OK &&
+           (*found)->work->output.size >= (*found)->endpoint->options.output_max) {
         struct channel *channel = *found;
         size_t max = channel->endpoint->options.output_max;
         if (channel->state == CHANNEL_OPEN)
             tr__output_flush(channel);
-        if (channel->output.size < max)
+        if (channel->work->output.size < max)
             break;
         if (turn_may_park(self) == TR_NOT_IN_A_TURN)
-            return channel->output.size + size > TR_OUTPUT_EXTRA * max ? TR_LIMIT : TR_OK;
+            return channel->work->output.size + size > TR_OUTPUT_EXTRA * max ? TR_LIMIT : TR_OK;
         status = wait_for_capacity(self, channel);
         if (status == TR_OK)
             status = writable(self, handle, found);
@@ -170,13 +171,13 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     tr_status status = writable(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    if (channel->output.size >= channel->endpoint->options.output_max) {
+    if (channel->work->output.size >= channel->endpoint->options.output_max) {
         if (channel->state == CHANNEL_OPEN)
             tr__output_flush(channel);
         status = writable(self, handle, &channel);
         if (status != TR_OK)
             return status;
-        if (channel->output.size >= channel->endpoint->options.output_max) {
+        if (channel->work->output.size >= channel->endpoint->options.output_max) {
             channel->flags |= CHANNEL_DRAINS;
             return TR_LIMIT;
         }
@@ -206,7 +207,7 @@ void tr_commit(tr_self *self, tr_channel handle, size_t size)
     struct channel *channel;
     if (!size || writable(self, handle, &channel) != TR_OK)
         return;
-    const struct out_page *last = channel->output.last;
+    const struct out_page *last = channel->work->output.last;
     if (!last || last->buffer || last->capacity - last->end < size)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_commit: %zu bytes were not reserved", size);
     tr__output_commit(channel, size);
@@ -268,5 +269,5 @@ size_t tr_output_size(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    return tr__channel_of(self, handle, &channel) == TR_OK ? channel->output.size : 0;
+    return tr__channel_of(self, handle, &channel) == TR_OK ? channel->work->output.size : 0;
 }

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/deadline.h"
+
+#include "actor/cell/system.h"
+#include "net/listener.h"
+#include "net/output.h"
+#include "net/worker.h"
+
+static tr_time stall_of(const struct channel *channel)
+{
+    return tr__output_is_empty(channel) ? TR_NEVER
+                                        : timer_deadline(channel->work->output.since_ns,
+                                                         channel->endpoint->options.stall_ns);
+}
+
+static tr_time idle_of(const struct channel *channel)
+{
+    tr_time since_ns = channel->timer ? channel->timer->active_ns : channel->worker->loop.now_ns;
+    tr_time idle_ns = channel->endpoint->options.idle_ns;
+    return idle_ns ? timer_deadline(since_ns, idle_ns) : TR_NEVER;
+}
+
+static tr_time deadline_of(const struct channel *channel)
+{
+    tr_time next = channel->deadline_ns;
+    if (channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM) {
+        tr_time idle = idle_of(channel);
+        tr_time stall = stall_of(channel);
+        next = idle < next ? idle : next;
+        next = stall < next ? stall : next;
+    }
+    return channel->state == CHANNEL_ENDED ? TR_NEVER : next;
+}
+
+tr_status tr__deadline_reserve(struct channel *channel)
+{
+    if (channel->timer)
+        return TR_OK;
+    struct channel_timer *timer =
+        source_resize(&channel->worker->system->source, NULL, sizeof *timer);
+    if (!timer)
+        return TR_NO_MEMORY;
+    *timer = (struct channel_timer){.channel = channel, .active_ns = channel->worker->loop.now_ns};
+    channel->timer = timer;
+    return TR_OK;
+}
+
+void tr__channel_arm(struct channel *channel)
+{
+    tr_time next = deadline_of(channel);
+    /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
+    if (next == TR_NEVER)
+        return;
+    if (tr__deadline_reserve(channel) != TR_OK) {
+        tr__channel_starve(channel);
+        return;
+    }
+    struct wheel *wheel = &channel->worker->channels.net->wheel;
+    struct timer_node *node = &channel->timer->node;
+    if (timer_is_armed(node) && node->deadline_ns <= next)
+        return;
+    tr__wheel_cancel(wheel, node);
+    tr__wheel_arm(wheel, node, next);
+}
+
+void tr__channel_disarm(struct channel *channel)
+{
+    if (!channel->timer)
+        return;
+    if (timer_is_armed(&channel->timer->node))
+        tr__wheel_cancel(&channel->worker->channels.net->wheel, &channel->timer->node);
+    source_resize(&channel->worker->system->source, channel->timer, 0);
+    channel->timer = NULL;
+}
+
+void tr__channel_expired(struct channel *channel, tr_time now_ns)
+{
+    tr_time next = deadline_of(channel);
+    if (next > now_ns) {
+        tr__channel_arm(channel);
+        if (next == TR_NEVER && channel->kind != CHANNEL_LISTENER)
+            tr__channel_disarm(channel);
+        return;
+    }
+    if (channel->kind == CHANNEL_LISTENER) {
+        tr__listener_again(channel);
+        return;
+    }
+    bool is_stalled = channel->state == CHANNEL_OPEN && stall_of(channel) <= now_ns;
+    tr__channel_end(channel, is_stalled ? TR_STALLED : TR_TIMEOUT, NULL);
+}

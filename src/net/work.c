@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/work.h"
+
+#include "actor/cell/system.h"
+#include "net/worker.h"
+
+const struct channel_work tr__no_work = {
+    .input = {.piece = UINT32_MAX, .nul = UINT32_MAX},
+};
+
+/* A record that no channel has. */
+union free_work {
+    union free_work *next;
+    struct channel_work work;
+};
+
+struct channel_work *tr__work_new(struct channel *channel)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    const struct memory_source *source = &channel->worker->system->source;
+    union free_work *record = net->works;
+    if (record) {
+        net->works = record->next;
+        net->work_count--;
+    } else {
+        record = source_resize(source, NULL, sizeof *record);
+        if (!record)
+            return NULL;
+    }
+    record->work = (struct channel_work){
+        .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
+        .output = {.since_ns = channel->worker->loop.now_ns}};
+    channel->work = &record->work;
+    return channel->work;
+}
+
+void tr__work_give(struct channel *channel)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    union free_work *record = (union free_work *)(void *)channel->work;
+    channel->work = (struct channel_work *)(uintptr_t)&tr__no_work;
+    if (net && net->work_count < WORKS_KEPT) {
+        record->next = net->works;
+        net->works = record;
+        net->work_count++;
+    } else {
+        source_resize(&channel->worker->system->source, record, 0);
+    }
+}
+
+void tr__works_free(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    while (net->works) {
+        union free_work *record = net->works;
+        net->works = record->next;
+        source_resize(&worker->system->source, record, 0);
+    }
+    net->work_count = 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a channel needs while it has bytes: its input and its output. A worker keeps some records, so that a piece that
+ * comes and is answered takes and gives one without asking for memory. Owner only.
+ */
+#ifndef NET_WORK_H
+#define NET_WORK_H
+
+#include "net/channel.h"
+
+enum { WORKS_KEPT = 64 /* by a worker */ };
+
+/** What a channel without bytes has. Only read. */
+extern const struct channel_work tr__no_work;
+
+static inline bool work_is_there(const struct channel *channel)
+{
+    return channel->work != &tr__no_work;
+}
+
+/** Gives a channel a record. NULL: out of memory. */
+struct channel_work *tr__work_new(struct channel *channel);
+/** Takes the record from a channel that has neither bytes nor a borrower. */
+void tr__work_give(struct channel *channel);
+/** Frees the records that a worker keeps. */
+void tr__works_free(struct worker *worker);
+
+/** Returns the record of a channel, made if needed; NULL: out of memory. */
+static inline struct channel_work *work_of(struct channel *channel)
+{
+    return work_is_there(channel) ? channel->work : tr__work_new(channel);
+}
+
+/** Takes the record from a channel if nothing is in it, and no filter has made something to send. */
+static inline void work_rest(struct channel *channel)
+{
+    const struct channel_work *work = channel->work;
+    if (work_is_there(channel) && !work->output.first && !work->input.buffer.data &&
+        !work->input.borrower && work->input.piece == UINT32_MAX &&
+        !net_buffer_size(&channel->rare->filter.out))
+        tr__work_give(channel);
+}
+
+#endif
