@@ -32,6 +32,7 @@ struct area;
 struct exchange;
 struct filter;
 struct out_page;
+struct process;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -46,7 +47,9 @@ enum channel_kind {
     CHANNEL_STREAM,
     CHANNEL_LISTENER, /* its actor gets tr__acceptable: net/listener.c */
     CHANNEL_DATAGRAM,
-    CHANNEL_ATTEMPT /* a connect on behalf of another channel: net/dial.c */
+    CHANNEL_ATTEMPT, /* a connect on behalf of another channel: net/dial.c */
+    CHANNEL_EXIT,    /* the end of a child process: net/process.h */
+    CHANNEL_SIGNALS  /* its actor gets tr_signal: net/signals.c */
 };
 
 enum channel_flag {
@@ -134,6 +137,7 @@ struct channel {
     struct listener_shared *listener; /* of a session that is counted: net/listener.h */
     uint32_t listener_worker;         /* which of its counts */
     tr_address accepted_from;         /* as the kernel says */
+    struct process *process;          /* of which it is a part: net/process.h; NULL: none */
     char *text;                       /* of tr_closed; NULL: none */
     struct tr_opened *opened;         /* lent to the event while its turn runs; NULL: none */
 };

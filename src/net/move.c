@@ -54,7 +54,8 @@ bool tr__channels_may_move(const struct cell *cell)
         return false;
     LIST_EACH (link, &record->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
-        bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
+        bool is_plain =
+            channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN && !channel->process;
         if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || channel->exchanges ||
             channel->looks)
             return false;
@@ -118,7 +119,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
 /* Whether nothing of this actor waits for the channel. */
 static bool may_be_handed(const struct channel *channel)
 {
-    return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
+    return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN && !channel->process &&
            list_is_empty(&channel->readers) && list_is_empty(&channel->writers) &&
            !channel->exchanges && !channel->looks;
 }

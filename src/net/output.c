@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/filter.h"
+#include "net/process.h"
 #include "net/worker.h"
 
 enum {
@@ -288,7 +289,10 @@ void tr__output_flush(struct channel *channel)
         }
         if (status == TR_WOULD_BLOCK)
             channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
-        else if (status != TR_OK) {
+        else if (status == TR_RESET && channel->process) {
+            tr__process_input_over(channel); /* its output can still be read */
+            return;
+        } else if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);
             return;
         } else if (channel->filter.table && !count)
