@@ -146,7 +146,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
 /**
  * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
  * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
- * "address", or "watch" or "resolve". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * "address", or "watch", "resolve", "start" (of a child process) or "signals". "accept" with TR_LIMIT is a process without descriptors. Aborts if
  * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
  * One thread. Does not wait.
  */
@@ -163,6 +163,53 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  * One thread. Does not wait.
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
+/**
+ * Raises a signal, as kill does. False: no actor has taken it (tr_signals), and it is dropped.
+ * One thread. Does not wait.
+ */
+bool tr_kit_signal(tr_kit *kit, int signal);
+
+/* Child processes. Nothing is executed: the test plays them. */
+
+/** A child process of the system. It belongs to the kit. */
+typedef struct tr_kit_child tr_kit_child;
+/**
+ * Makes a program known, by the name with which it is started. Others are TR_CANNOT_EXECUTE. False: no memory.
+ * One thread. Does not wait.
+ */
+bool tr_kit_add_program(tr_kit *kit, const char *program);
+/**
+ * Waits until the system has started a child process, and returns it: each once, the oldest first. NULL: none was
+ * started in time.
+ * One thread. Does not wait: time is virtual.
+ */
+tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
+/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. */
+const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
+/** Returns what a variable of its own environment is. NULL: there is none. One thread. */
+const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
+/** Returns its working directory; NULL: that of the program. One thread. */
+const char *tr_kit_child_directory(const tr_kit_child *child);
+/**
+ * Returns the peer that is its input and output: what the child writes is sent with tr_kit_send, what it reads
+ * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. NULL: neither is a
+ * channel, the child has ended, or no memory.
+ * One thread. Does not wait.
+ */
+tr_kit_peer *tr_kit_child_peer(tr_kit_child *child);
+/** As tr_kit_child_peer, for its errors. One thread. Does not wait. */
+tr_kit_peer *tr_kit_child_errors(tr_kit_child *child);
+/** Ends the child with an exit code, 0 to 255. One thread. Does not wait. */
+void tr_kit_child_exit(tr_kit_child *child, int code);
+/** Ends the child by a signal. One thread. Does not wait. */
+void tr_kit_child_die(tr_kit_child *child, int signal);
+/** From now on no signal ends it but SIGKILL. One thread. Does not wait. */
+void tr_kit_child_catch(tr_kit_child *child);
+/** Returns the oldest signal it has got, each once; 0: none. One thread. Does not wait. */
+int tr_kit_child_signal(tr_kit_child *child);
+/** Whether the child has ended, for whatever reason. One thread. Does not wait. */
+bool tr_kit_child_has_ended(const tr_kit_child *child);
+
 /** Returns how many sockets the system has open. One thread. Does not wait. */
 size_t tr_kit_open_channels(const tr_kit *kit);
 TR_END_C

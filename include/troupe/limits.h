@@ -349,6 +349,14 @@
 #define TR_MOVED_CHANNELS_MAX 4
 /** Channels of a system. One more: TR_LIMIT. */
 #define TR_CHANNELS_MAX (4u * 1024 * 1024)
+/** Child processes of a system at once. One more: TR_LIMIT. */
+#define TR_PROCESSES_MAX 4096
+/** Arguments of a child process. More: TR_TOO_LARGE. The kernel also limits their bytes. */
+#define TR_ARGUMENTS_MAX 4096
+/** How long a child process has to end after SIGTERM. .grace_ns replaces it. Then: SIGKILL. */
+#define TR_GRACE_NS (5 * TR_SECOND)
+/** Signals of one tr_signals. More: TR_INVALID_ARGUMENT. */
+#define TR_SIGNALS_MAX 32
 /** Bytes of a datagram that is sent. More: TR_TOO_LARGE. */
 #define TR_DATAGRAM_MAX 65507
 /** Addresses of one name that a connect tries. More are left out. */

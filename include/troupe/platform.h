@@ -94,6 +94,44 @@ typedef struct tr_io_event {
     uint32_t what;  /* TR_IO_IN, TR_IO_OUT, TR_IO_END; several at once */
 } tr_io_event;
 
+/** What the input, the output or the errors of a child process are. */
+typedef enum tr_process_stream {
+    TR_PROCESS_DEFAULT,    /* input and output: a channel; errors: as those of this program */
+    TR_PROCESS_CHANNEL,    /* a channel of the actor */
+    TR_PROCESS_INHERIT,    /* as this program has it */
+    TR_PROCESS_NOTHING,    /* /dev/null */
+    TR_PROCESS_WITH_OUTPUT /* of errors: they go where the output goes */
+} tr_process_stream;
+
+/** What process_start starts. */
+typedef struct tr_process_spec {
+    size_t size;                    /* sizeof(tr_process_spec) */
+    const char *program;            /* without a '/': it is looked for in PATH */
+    const char *const *arguments;   /* the first is the name of the program, the last is NULL */
+    const char *const *environment; /* "NAME=value", the last is NULL; NULL: that of this program */
+    const char *directory;          /* NULL: that of this program */
+    tr_process_stream input;        /* no TR_PROCESS_DEFAULT here */
+    tr_process_stream output;
+    tr_process_stream errors;
+    bool shares_group; /* it stays in the process group of this program; otherwise it has its own */
+} tr_process_spec;
+
+/** A child process that process_start has started. */
+typedef struct tr_process_handle {
+    int fd; /* TR_IO_IN: it has ended */
+    int io; /* a stream: its input and output, as far as they are channels, otherwise at its end */
+    int errors; /* a stream; -1: none */
+    bool has_group;
+    int64_t pid;
+    const char *why; /* of TR_CANNOT_EXECUTE and others: "No such file or directory"; constant */
+} tr_process_handle;
+
+/** How a child process has ended. */
+typedef struct tr_process_exit {
+    int code;   /* -1: a signal has ended it */
+    int signal; /* 0: none */
+} tr_process_exit;
+
 struct tr_platform {
     /** sizeof(tr_platform) where the table was filled in. Members are added only at the end. */
     size_t size;
@@ -264,6 +302,44 @@ struct tr_platform {
      */
     tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,
                          tr_address *addresses, size_t max, size_t *count);
+
+    /**
+     * Starts a child process. It inherits no descriptor but its three, blocks no signal and ignores
+     * none. TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
+     * processes or descriptors), TR_TOO_LARGE (arguments and environment), TR_NO_MEMORY,
+     * TR_INVALID_ARGUMENT; each with `why`. The three descriptors are closed by socket_close.
+     * Any thread. Waits until the program is loaded.
+     */
+    tr_status (*process_start)(const tr_platform *platform, const tr_process_spec *spec,
+                               tr_process_handle *process);
+    /**
+     * Sends a signal to a process that was not reaped, and to all of its group. TR_NOT_FOUND: it has
+     * ended. TR_NOT_PERMITTED, TR_INVALID_ARGUMENT (no such signal).
+     * Any thread. Does not wait.
+     */
+    tr_status (*process_signal)(const tr_platform *platform, const tr_process_handle *process,
+                                int signal);
+    /**
+     * Asks how a process has ended, once: the system forgets it then. TR_WOULD_BLOCK: it still runs.
+     * TR_NOT_FOUND: something else has asked, or SIGCHLD is ignored in this program.
+     * Any thread. Waits for its end, at most so long.
+     */
+    tr_status (*process_reap)(const tr_platform *platform, const tr_process_handle *process,
+                              tr_time timeout_ns, tr_process_exit *how);
+
+    /**
+     * Takes signals: from now on they do nothing but make the descriptor readable. Each has one taker in
+     * a process. TR_NAME_EXISTS: another one has it. TR_NOT_PERMITTED: nobody can take it (SIGKILL,
+     * SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal. TR_LIMIT (no
+     * descriptors). *fd is of io_watch.
+     * Any thread. Does not wait.
+     */
+    tr_status (*signals_open)(const tr_platform *platform, const int *signals, size_t count,
+                              int *fd);
+    /** Gives the next signal that came. TR_WOULD_BLOCK: there is none. One thread. Does not wait. */
+    tr_status (*signals_read)(const tr_platform *platform, int fd, int *signal);
+    /** Returns signals to what they did before, and closes. Any thread. Does not wait. */
+    void (*signals_close)(const tr_platform *platform, int fd);
 };
 
 TR_BEGIN_C

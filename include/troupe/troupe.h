@@ -78,6 +78,7 @@
 #include <troupe/places.h>
 #include <troupe/platform.h>
 #include <troupe/pool.h>
+#include <troupe/process.h>
 #include <troupe/ref.h>
 #include <troupe/schedule.h>
 #include <troupe/self.h>

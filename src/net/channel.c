@@ -16,7 +16,9 @@
 #include "net/listener.h"
 #include "net/output.h"
 #include "net/peer.h"
+#include "net/process.h"
 #include "net/rare.h"
+#include "net/signals.h"
 #include "net/table.h"
 #include "net/wait.h"
 #include "net/work.h"
@@ -154,13 +156,17 @@ static void close_socket(struct channel *channel, bool resets)
 {
     const tr_platform *platform = channel->worker->loop.platform;
     int fd = tr__channel_take_fd(channel);
-    if (fd >= 0)
+    if (fd >= 0 && channel->kind == CHANNEL_SIGNALS)
+        platform->signals_close(platform, fd);
+    else if (fd >= 0)
         platform->socket_close(platform, fd, resets);
 }
 
 void tr__channel_free(struct channel *channel)
 {
     struct worker *worker = channel->worker;
+    if (channel->rare->process)
+        tr__process_leave(channel);
     close_socket(channel, channel->state != CHANNEL_ENDED && channel->state != CHANNEL_LINGERING);
     event_forget(channel);
     list_remove(&channel->listed);
@@ -213,14 +219,16 @@ static bool has_piece(const struct channel *channel)
         return has_come && channel->state == CHANNEL_OPEN && !channel_has(channel, CHANNEL_PAUSED);
     if (channel->state != CHANNEL_OPEN && channel->state != CHANNEL_ENDED)
         return false;
-    const tr_type *type =
-        channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
+    const tr_type *type = channel->kind == CHANNEL_DATAGRAM  ? &tr_type_tr_datagram
+                          : channel->kind == CHANNEL_SIGNALS ? tr__signal_type
+                                                             : &tr_type_tr_received;
     return has_come && cell_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
 {
-    if (channel_has(channel, CHANNEL_OPENS | CHANNEL_DIALED | CHANNEL_CLOSES))
+    if (channel_has(channel, CHANNEL_OPENS | CHANNEL_DIALED) ||
+        (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel)))
         return true;
     if (channel_has(channel, CHANNEL_DRAINS) &&
         channel->work->output.size <= channel->endpoint->options.output_max / 2)
@@ -234,15 +242,6 @@ static bool is_read_out(const struct channel *channel)
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
            channel_has(channel, CHANNEL_INPUT_OVER) && waits_are_empty(&channel->readers) &&
            !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer);
-}
-
-void tr__channel_starve(struct channel *channel)
-{
-    channel->flags |= CHANNEL_STARVED;
-    if (channel_has(channel, CHANNEL_DIRTY))
-        return; /* the flush moves it */
-    list_remove(&channel->listed);
-    list_push_last(&channel->worker->channels.net->starved, &channel->listed);
 }
 
 static void look_for_end(struct channel *channel);
@@ -283,14 +282,6 @@ void tr__channel_call(struct channel *channel)
     struct address address = {.kind = ENVELOPE_CHANNEL, .to = cell->identity};
     mail_address(event, address);
     tr__channel_queue(channel, event);
-}
-
-void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
-{
-    event->type = type;
-    event->block_class = ENVELOPE_LENT;
-    event->payload.block.data = message;
-    event->payload.block.size = 0;
 }
 
 void tr__channel_queue(struct channel *channel, struct envelope *event)
@@ -341,6 +332,8 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     tr__session_uncount(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_CLOSES;
+    if (channel->rare->process)
+        tr__process_channel_ended(channel, status);
     tr__exchanges_fail(channel, status == TR_OK ? TR_CANCELLED : status);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
@@ -426,6 +419,7 @@ void tr__channel_close(struct channel *channel)
 
 void tr__channel_reset(struct channel *channel)
 {
+    tr__process_kill(channel);
     close_socket(channel, true);
     tr__channel_end(channel, TR_OK, NULL);
 }
@@ -445,7 +439,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER)
         tr__channel_end(channel, TR_OK, NULL);
-    else if (resets || !is_whole)
+    else if (resets || !is_whole || channel->rare->process)
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);

@@ -31,6 +31,7 @@ struct area;
 struct exchange;
 struct filter;
 struct out_page;
+struct process;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -45,7 +46,9 @@ enum channel_kind {
     CHANNEL_STREAM,
     CHANNEL_LISTENER, /* its actor gets tr__acceptable: net/listener.c */
     CHANNEL_DATAGRAM,
-    CHANNEL_ATTEMPT /* a connect on behalf of another channel: net/dial.c */
+    CHANNEL_ATTEMPT, /* a connect on behalf of another channel: net/dial.c */
+    CHANNEL_EXIT,    /* the end of a child process: net/process.h */
+    CHANNEL_SIGNALS  /* its actor gets tr_signal: net/signals.c */
 };
 
 enum channel_flag {
@@ -121,6 +124,7 @@ struct channel_rare {
     struct datagrams *datagrams; /* that have come: net/datagram.c; NULL: none */
     uint64_t datagrams_lost;     /* as the kernel says */
     tr_address accepted_from;    /* as the kernel says; only with connections_per_peer_max */
+    struct process *process;     /* of which it is a part: net/process.h; NULL: none */
     char *text;                  /* of tr_closed; NULL: none */
 };
 

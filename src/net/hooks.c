@@ -11,15 +11,23 @@
 #include "net/move.h"
 #include "net/output.h"
 #include "net/peer.h"
+#include "net/process.h"
+#include "net/signals.h"
 #include "net/table.h"
 #include "net/worker.h"
+
+#include <troupe/process.h>
 
 /* ---- The worker. ---- */
 
 static void on_io(struct worker *worker, uint64_t token, uint32_t what)
 {
     struct channel *channel = tr__table_find(worker->system, token);
-    if (channel && channel->worker == worker)
+    if (!channel || channel->worker != worker)
+        return;
+    if (channel->kind == CHANNEL_EXIT)
+        tr__process_ready(channel, what);
+    else
         tr__channel_ready(channel, what);
 }
 
@@ -27,8 +35,13 @@ static void on_round(struct worker *worker, tr_time now_ns)
 {
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
-    while ((node = tr__wheel_expire(&net->wheel, now_ns)))
-        tr__channel_expired(LIST_OWNER(node, struct channel_timer, node)->channel, now_ns);
+    while ((node = tr__wheel_expire(&net->wheel, now_ns))) {
+        struct channel *channel = LIST_OWNER(node, struct channel_timer, node)->channel;
+        if (channel->kind == CHANNEL_EXIT)
+            tr__process_expired(channel, now_ns);
+        else
+            tr__channel_expired(channel, now_ns);
+    }
     /* Those for which there is still no memory come back to the list, for a later round. */
     struct list again;
     struct list *link;
@@ -60,13 +73,31 @@ static bool is_sending(const struct worker *worker)
     if (!worker->channels.net)
         return false;
     LIST_EACH (link, &worker->channels.net->lingering) {
-        if (!tr__output_is_empty(LIST_OWNER(link, struct channel, link)))
+        const struct channel *channel = LIST_OWNER(link, struct channel, link);
+        if (!tr__output_is_empty(channel) || tr__process_is_ending(channel))
             return true;
     }
     return false;
 }
 
 /* ---- Events. ---- */
+
+void tr__channel_starve(struct channel *channel)
+{
+    channel->flags |= CHANNEL_STARVED;
+    if (channel_has(channel, CHANNEL_DIRTY))
+        return; /* the flush moves it */
+    list_remove(&channel->listed);
+    list_push_last(&channel->worker->channels.net->starved, &channel->listed);
+}
+
+void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
+{
+    event->type = type;
+    event->block_class = ENVELOPE_LENT;
+    event->payload.block.data = message;
+    event->payload.block.size = 0;
+}
 
 static struct channel *channel_of(const struct envelope *envelope)
 {
@@ -103,8 +134,23 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
     return true;
 }
 
+static void put_process_ended(struct channel *channel, struct envelope *envelope)
+{
+    const struct process *process = channel->rare->process;
+    bool is_whole = channel->status == TR_CLOSED || channel->status == TR_OK;
+    struct tr_process_ended message = {.channel = {channel_bits(channel)},
+                                       .code = process->how.code,
+                                       .signal = process->how.signal,
+                                       .status = is_whole ? process->reaped : channel->status};
+    put(envelope, &tr_type_tr_process_ended, &message, sizeof message);
+}
+
 static void put_closed(struct channel *channel, struct envelope *envelope)
 {
+    if (channel_is_process(channel)) {
+        put_process_ended(channel, envelope);
+        return;
+    }
     struct tr_closed message = {
         .channel = {channel_bits(channel)}, .status = channel->status, .text = channel->rare->text};
     put(envelope, &tr_type_tr_closed, &message, sizeof message);
@@ -160,6 +206,8 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     if (channel->kind == CHANNEL_DATAGRAM && tr__datagram_put(self, channel, envelope))
         return true;
+    if (channel->kind == CHANNEL_SIGNALS && tr__signal_put(channel, envelope))
+        return true;
     if (channel->kind == CHANNEL_STREAM &&
         (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED) &&
         put_piece(self, channel, envelope))
@@ -171,8 +219,8 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         return true;
     }
     /* Bytes that a turn may still read come before the end. */
-    if (channel_has(channel, CHANNEL_CLOSES) && waits_are_empty(&channel->readers) &&
-        waits_are_empty(&channel->writers)) {
+    if (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel) &&
+        waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;
@@ -219,7 +267,8 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         envelope_give(&worker->pool, envelope);
         return;
     }
-    bool was_closed = envelope->type == &tr_type_tr_closed;
+    bool was_closed =
+        envelope->type == &tr_type_tr_closed || envelope->type == &tr_type_tr_process_ended;
     event_empty(channel, envelope);
     channel->event = NULL;
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
@@ -254,6 +303,26 @@ static tr_next on_closed_dialed(tr_self *self, void *state, const void *message)
                    closed->text ? closed->text : "");
 }
 
+static tr_next on_process_ended(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    const struct tr_process_ended *ended = message;
+    if (ended->status != TR_OK)
+        return tr_fail(self,
+                       ended->status,
+                       "the channel of a child process has ended: %s",
+                       tr_status_text(ended->status));
+    if (ended->signal)
+        return tr_fail(
+            self, TR_PROCESS_FAILED, "signal %d has ended a child process", (int)ended->signal);
+    if (ended->code)
+        return tr_fail(self,
+                       TR_PROCESS_FAILED,
+                       "a child process has failed with the exit code %d",
+                       (int)ended->code);
+    return TR_SAME;
+}
+
 static tr_next on_ignored(tr_self *self, void *state, const void *message)
 {
     (void)self;
@@ -266,6 +335,8 @@ static const tr_handler closed_session = {
     .type = &tr_type_tr_closed, .call = on_closed_session, .name = "tr_closed"};
 static const tr_handler closed_dialed = {
     .type = &tr_type_tr_closed, .call = on_closed_dialed, .name = "tr_closed"};
+static const tr_handler process_ended = {
+    .type = &tr_type_tr_process_ended, .call = on_process_ended, .name = "tr_process_ended"};
 static const tr_handler ignored = {
     .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
 
@@ -274,6 +345,11 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
     (void)self;
     if (envelope->type == &tr__dialing_type)
         return &tr__dial_handler;
+    if (envelope->type == &tr_type_tr_process_ended)
+        return &process_ended;
+    if (envelope->type == &tr_type_tr_closed && channel_of(envelope)->rare->process &&
+        channel_of(envelope)->status == TR_CLOSED)
+        return &ignored; /* the errors of a process have ended */
     if (envelope->type == &tr_type_tr_closed)
         return channel_has(channel_of(envelope), CHANNEL_ACCEPTED) ? &closed_session
                                                                    : &closed_dialed;

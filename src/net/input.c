@@ -109,6 +109,8 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
         platform->socket_receive(platform, channel->fd, buffer->data + buffer->end, room, &got);
     if (status == TR_WOULD_BLOCK)
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
+    if (status == TR_RESET && channel->rare->process)
+        return TR_CLOSED; /* a process that has not read all of its input ends its socket so */
     if (status != TR_OK)
         return status;
     if (!got)

@@ -54,7 +54,8 @@ bool tr__channels_may_move(const struct cell *cell)
     uint32_t count = 0;
     LIST_EACH (link, &record->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
-        bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
+        bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
+                        !channel->rare->process;
         if (++count > TR_MOVED_CHANNELS_MAX || !is_plain || channel_has(channel, CHANNEL_IN_TURN) ||
             channel->rare->exchanges || channel->rare->looks)
             return false;
@@ -119,8 +120,8 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
 static bool may_be_handed(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
-           waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers) &&
-           !channel->rare->exchanges && !channel->rare->looks;
+           !channel->rare->process && waits_are_empty(&channel->readers) &&
+           waits_are_empty(&channel->writers) && !channel->rare->exchanges && !channel->rare->looks;
 }
 
 tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)

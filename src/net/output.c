@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "net/deadline.h"
 #include "net/filter.h"
+#include "net/process.h"
 #include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
@@ -300,7 +301,10 @@ void tr__output_flush(struct channel *channel)
         }
         if (status == TR_WOULD_BLOCK)
             channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
-        else if (status != TR_OK) {
+        else if (status == TR_RESET && channel->rare->process) {
+            tr__process_input_over(channel); /* its output can still be read */
+            return;
+        } else if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);
             return;
         } else if (channel->rare->filter.table && !count)

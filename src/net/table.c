@@ -14,6 +14,7 @@ struct channel_table {
     atom32 used;   /* slots that were ever used; slot 0 is none. Those behind are not cleared yet */
     uint32_t free; /* the first free slot, 0 for none */
     atom64 count;
+    atom64 processes;
     atomptr chunks[CHUNKS];
 };
 
@@ -40,6 +41,7 @@ static struct channel_table *table_make(struct tr_system *system)
             memset(table, 0, sizeof *table);
             lock_init(&table->lock);
             atom64_init(&table->count, 0);
+            atom64_init(&table->processes, 0);
             for (size_t i = 0; i < CHUNKS; i++)
                 atomptr_init(&table->chunks[i], NULL);
             atom32_init(&table->used, 1);
@@ -140,6 +142,19 @@ struct channel *tr__table_find(struct tr_system *system, uint64_t bits)
         return NULL;
     struct channel *channel = slot_at(table, number);
     return channel_bits(channel) == bits ? channel : NULL;
+}
+
+tr_status tr__table_process_count(struct tr_system *system, bool is_more)
+{
+    struct channel_table *table = table_of(system);
+    if (!table)
+        table = table_make(system);
+    if (!table)
+        return TR_NO_MEMORY;
+    if (is_more && atom64_fetch_add(&table->processes, 1, ATOM_RELAXED) < TR_PROCESSES_MAX)
+        return TR_OK;
+    atom64_fetch_sub(&table->processes, 1, ATOM_RELAXED);
+    return is_more ? TR_LIMIT : TR_OK;
 }
 
 size_t tr__table_count(struct tr_system *system)

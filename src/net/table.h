@@ -17,6 +17,8 @@ TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel 
 void tr__table_give(struct tr_system *system, struct channel *channel);
 /** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
+/** Counts a child process, or removes it from the count. TR_LIMIT, TR_NO_MEMORY: there cannot be one more. Any thread. */
+tr_status tr__table_process_count(struct tr_system *system, bool is_more);
 /** Returns how many channels there are. Any thread. */
 size_t tr__table_count(struct tr_system *system);
 

@@ -8,8 +8,10 @@
 #include "os/log.h"
 #include "os/memory.h"
 #include "os/parker.h"
+#include "os/process.h"
 #include "os/random.h"
 #include "os/resolve.h"
+#include "os/signal_pipe.h"
 #include "os/socket.h"
 #include "os/socket_open.h"
 #include "os/thread.h"
@@ -53,6 +55,12 @@ static const tr_platform real_table = {
     .io_unwatch = tr__real_io_unwatch,
     .io_poll = tr__real_io_poll,
     .resolve = tr__real_resolve,
+    .process_start = tr__real_process_start,
+    .process_signal = tr__real_process_signal,
+    .process_reap = tr__real_process_reap,
+    .signals_open = tr__real_signals_open,
+    .signals_read = tr__real_signals_read,
+    .signals_close = tr__real_signals_close,
 };
 
 const tr_platform *tr_platform_real(void)

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
+#include "os/signal_pipe.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,11 +16,34 @@ struct signals {
     sigset_t before;
 };
 
+/* So that no actor takes them. TR_NAME_EXISTS: one has taken them before. */
+static tr_status claim(void)
+{
+    tr_status status = tr__signal_claim(SIGINT);
+    if (status != TR_OK)
+        return status;
+    status = tr__signal_claim(SIGTERM);
+    if (status != TR_OK)
+        tr__signal_unclaim(SIGINT);
+    return status;
+}
+
+static void unclaim(void)
+{
+    tr__signal_unclaim(SIGINT);
+    tr__signal_unclaim(SIGTERM);
+}
+
 tr_status tr__signals_open(struct signals **signals)
 {
+    tr_status claimed = claim();
+    if (claimed != TR_OK)
+        return claimed;
     struct signals *made = tr__os_resize(NULL, sizeof *made);
-    if (!made)
+    if (!made) {
+        unclaim();
         return TR_NO_MEMORY;
+    }
     sigset_t set;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
@@ -27,6 +51,7 @@ tr_status tr__signals_open(struct signals **signals)
     made->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (made->fd < 0) {
         tr_status status = errno == ENOMEM ? TR_NO_MEMORY : TR_LIMIT;
+        unclaim();
         tr__os_resize(made, 0);
         return status;
     }
@@ -46,6 +71,7 @@ void tr__signals_close(struct signals *signals)
     int masked = pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
     TR_ASSERT(masked == 0);
     (void)close(signals->fd);
+    unclaim();
     tr__os_resize(signals, 0);
 }
 

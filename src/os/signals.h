@@ -14,7 +14,7 @@ struct signals;
 
 /**
  * Blocks the two signals. The result is given to the caller. TR_NO_MEMORY, TR_LIMIT (file
- * descriptors).
+ * descriptors), TR_NAME_EXISTS (an actor of another system has taken one of them).
  */
 TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
 /**

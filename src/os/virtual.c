@@ -8,6 +8,8 @@
 #include "os/memory.h"
 #include "os/virtual_io.h"
 #include "os/virtual_names.h"
+#include "os/virtual_process.h"
+#include "os/virtual_signal.h"
 #include "os/virtual_socket.h"
 
 #include <stdio.h>
@@ -245,6 +247,12 @@ static const tr_platform virtual_table = {
     .io_unwatch = tr__virtual_io_unwatch,
     .io_poll = tr__virtual_io_poll,
     .resolve = tr__virtual_resolve,
+    .process_start = tr__virtual_process_start,
+    .process_signal = tr__virtual_process_signal,
+    .process_reap = tr__virtual_process_reap,
+    .signals_open = tr__virtual_signals_open,
+    .signals_read = tr__virtual_signals_read,
+    .signals_close = tr__virtual_signals_close,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)

@@ -17,6 +17,9 @@ void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, 
     list_init(&net->transits);
     list_init(&net->bound);
     list_init(&net->names);
+    list_init(&net->programs);
+    list_init(&net->children);
+    list_init(&net->takers);
 }
 
 void *tr__virtual_net_new(struct virtual_net *net, size_t size)

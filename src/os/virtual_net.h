@@ -55,6 +55,8 @@ enum virtual_call {
     VIRTUAL_CALL_ADDRESS,
     VIRTUAL_CALL_WATCH,
     VIRTUAL_CALL_RESOLVE,
+    VIRTUAL_CALL_START,
+    VIRTUAL_CALL_SIGNALS,
     VIRTUAL_CALLS
 };
 
@@ -105,6 +107,10 @@ struct virtual_net {
     struct list transits; /* earliest first */
     struct list bound;    /* oldest first */
     struct list names;    /* of os/virtual_names.h */
+    struct list programs; /* of os/virtual_process.h */
+    struct list children; /* of os/virtual_process.h, oldest first */
+    struct list takers;   /* of os/virtual_signal.h */
+    int64_t last_pid;
     tr_time arriving_ns;  /* while something arrives: its time */
     bool is_settling;
     int last_fd;

@@ -6,6 +6,7 @@
 #include "os/virtual_datagram.h"
 #include "os/virtual_io.h"
 #include "os/virtual_names.h"
+#include "os/virtual_process.h"
 #include "os/virtual_stream.h"
 
 #include <string.h>
@@ -179,6 +180,8 @@ enum virtual_call tr__virtual_call_named(const char *name)
         [VIRTUAL_CALL_ADDRESS] = "address",
         [VIRTUAL_CALL_WATCH] = "watch",
         [VIRTUAL_CALL_RESOLVE] = "resolve",
+        [VIRTUAL_CALL_START] = "start",
+        [VIRTUAL_CALL_SIGNALS] = "signals",
     };
     _Static_assert(sizeof names / sizeof names[0] == VIRTUAL_CALLS, "each call has a name");
     int call = 0;
@@ -222,4 +225,5 @@ void tr__virtual_clear(struct virtual_platform *virtual)
 {
     tr__virtual_datagrams_drop(&virtual->net);
     tr__virtual_names_clear(&virtual->net);
+    tr__virtual_processes_clear(&virtual->net);
 }

@@ -226,6 +226,24 @@ tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spe
     return is_unix ? end->status : TR_WOULD_BLOCK; /* in Linux, TCP connects in the background */
 }
 
+tr_status tr__virtual_pair(struct virtual_net *net, struct virtual_socket **ours,
+                           struct virtual_socket **theirs)
+{
+    struct connection *connection = connection_new(net);
+    if (!connection)
+        return TR_NO_MEMORY;
+    connection->flows[0].is_closed = false;
+    for (unsigned i = 0; i < 2; i++) {
+        struct end *end = &connection->ends[i];
+        end->status = TR_OK;
+        end->socket.local.address.family = end->socket.remote.address.family = TR_FAMILY_UNIX;
+        tr__virtual_socket_number(&end->socket, i == 1);
+    }
+    *ours = &connection->ends[0].socket;
+    *theirs = &connection->ends[1].socket;
+    return TR_OK;
+}
+
 tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
                              struct virtual_socket **accepted)
 {

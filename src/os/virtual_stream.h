@@ -26,6 +26,9 @@ tr_status tr__virtual_listen(struct virtual_net *net, const tr_socket_spec *spec
  */
 tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                               struct virtual_socket **made);
+/** Makes a connection without an address: one end for the system, one for the test. TR_NO_MEMORY. */
+tr_status tr__virtual_pair(struct virtual_net *net, struct virtual_socket **ours,
+                           struct virtual_socket **theirs);
 /** As socket_accept. */
 tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
                              struct virtual_socket **accepted);

@@ -6,6 +6,7 @@
 #include <troupe/kit_net.h>
 
 #include "actor/system/kit.h"
+#include "actor/system/kit_child.h"
 #include "base/assert.h"
 #include "base/sized.h"
 #include "os/memory.h"
@@ -24,7 +25,9 @@ struct tr_kit_peer {
     struct list link; /* in tr_kit.peers */
     struct tr_kit *kit;
     struct virtual_socket *socket;
-    char *bytes; /* what was received, and a NUL */
+    struct virtual_socket *
+        *of_child; /* where a child process has it; NULL: it belongs to the peer */
+    char *bytes;   /* what was received, and a NUL */
     size_t size;
     size_t capacity;
 };
@@ -49,18 +52,27 @@ _Noreturn static void refuse(const char *verb, const char *why)
     tr__panic(text);
 }
 
-/* Returns the socket of a connection, after all that is due has arrived. */
+/* Returns the socket of a peer. NULL: it belonged to a child process that has ended. */
+static struct virtual_socket *socket_of(const tr_kit_peer *peer)
+{
+    return peer->of_child ? *peer->of_child : peer->socket;
+}
+
+/* Returns the socket of a connection, after all that is due has arrived. NULL as socket_of. */
 static struct virtual_socket *stream_of(const tr_kit_peer *peer, const char *verb)
 {
-    if (!peer || peer->socket->kind != VIRTUAL_STREAM)
-        refuse(verb, peer ? "the peer is a datagram socket" : "there is no peer");
+    if (!peer)
+        refuse(verb, "there is no peer");
     tr__virtual_net_settle(net_of(peer->kit));
-    return peer->socket;
+    struct virtual_socket *socket = socket_of(peer);
+    if (socket && socket->kind != VIRTUAL_STREAM)
+        refuse(verb, "the peer is a datagram socket");
+    return socket;
 }
 
 static struct virtual_socket *datagram_of(const tr_kit_peer *peer, const char *verb)
 {
-    if (!peer || peer->socket->kind != VIRTUAL_DATAGRAM)
+    if (!peer || peer->of_child || peer->socket->kind != VIRTUAL_DATAGRAM)
         refuse(verb, peer ? "the peer is a connection" : "there is no peer");
     tr__virtual_net_settle(net_of(peer->kit));
     return peer->socket;
@@ -103,6 +115,16 @@ static tr_kit_peer *peer_new(struct tr_kit *kit, struct virtual_socket *socket)
     return peer;
 }
 
+tr_kit_peer *tr__kit_peer_of_child(tr_kit *kit, struct virtual_socket **socket)
+{
+    tr_kit_peer *peer = tr__os_resize(NULL, sizeof *peer);
+    if (!peer)
+        return NULL;
+    *peer = (tr_kit_peer){.kit = kit, .of_child = socket};
+    list_push_last(&kit->peers, &peer->link);
+    return peer;
+}
+
 static void peer_reserve(tr_kit_peer *peer, size_t size)
 {
     if (peer->size + size < peer->capacity)
@@ -112,8 +134,7 @@ static void peer_reserve(tr_kit_peer *peer, size_t size)
     TR_ASSERT(peer->bytes);
 }
 
-/* Returns when a wait ends. */
-static tr_time deadline_of(const struct tr_kit *kit, tr_time timeout_ns)
+tr_time tr__kit_deadline(const struct tr_kit *kit, tr_time timeout_ns)
 {
     tr_time now_ns = kit->virtual->mono;
     if (timeout_ns <= 0)
@@ -121,12 +142,8 @@ static tr_time deadline_of(const struct tr_kit *kit, tr_time timeout_ns)
     return timeout_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + timeout_ns;
 }
 
-/*
- * Runs the system until it has nothing to do, or has not come to an end for long. Then moves the clock,
- * until `is_done` says so or the deadline is reached.
- */
-static void wait_until(struct tr_kit *kit, tr_time deadline_ns, bool (*is_done)(void *context),
-                       void *context)
+void tr__kit_wait_until(struct tr_kit *kit, tr_time deadline_ns, bool (*is_done)(void *context),
+                        void *context)
 {
     for (;;) {
         for (int steps = 0; steps < STEPS_MAX && tr_kit_step(kit); steps++)
@@ -147,6 +164,7 @@ void tr__kit_net_free(struct tr_kit *kit)
         tr__virtual_close(listener->socket, false);
         tr__os_resize(listener, 0);
     }
+    tr__kit_children_free(kit);
     tr__virtual_clear(kit->virtual);
 }
 
@@ -176,7 +194,7 @@ tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address)
     tr_status status = open_at(kit, TR_SOCKET_CONNECT, address, &place, &socket);
     if (!socket || (status != TR_OK && status != TR_WOULD_BLOCK))
         return NULL;
-    tr_time deadline_ns = deadline_of(kit, CONNECT_NS);
+    tr_time deadline_ns = tr__kit_deadline(kit, CONNECT_NS);
     while (tr__virtual_outcome(socket) == TR_WOULD_BLOCK && kit->virtual->mono < deadline_ns) {
         tr__kit_wait(kit, deadline_ns);
         tr__virtual_net_settle(net_of(kit));
@@ -220,12 +238,12 @@ static bool can_accept(void *context)
 tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns)
 {
     struct kit_listener *listener = listener_at(kit, address);
-    tr_time deadline_ns = deadline_of(kit, timeout_ns);
+    tr_time deadline_ns = tr__kit_deadline(kit, timeout_ns);
     if (!listener)
         return NULL;
     for (;;) {
         struct virtual_socket *socket;
-        wait_until(kit, deadline_ns, can_accept, listener);
+        tr__kit_wait_until(kit, deadline_ns, can_accept, listener);
         tr_status status = tr__virtual_accept(listener->socket, true, &socket);
         if (status == TR_OK)
             return peer_new(kit, socket);
@@ -239,7 +257,7 @@ size_t tr_kit_send(tr_kit_peer *peer, tr_bytes bytes)
 {
     size_t sent = 0;
     struct virtual_socket *socket = stream_of(peer, "tr_kit_send");
-    return tr__virtual_send(socket, &bytes, 1, &sent) == TR_OK ? sent : 0;
+    return socket && tr__virtual_send(socket, &bytes, 1, &sent) == TR_OK ? sent : 0;
 }
 
 /* Takes what has come. True also if nothing more comes. */
@@ -248,9 +266,12 @@ static bool take_bytes(void *context)
     tr_kit_peer *peer = context;
     for (;;) {
         size_t got = 0;
+        struct virtual_socket *socket = socket_of(peer);
         peer_reserve(peer, PIECE);
+        if (!socket)
+            return true;
         tr_status status = tr__virtual_receive(
-            peer->socket, peer->bytes + peer->size, peer->capacity - peer->size - 1, &got);
+            socket, peer->bytes + peer->size, peer->capacity - peer->size - 1, &got);
         if (status == TR_OK && got > 0)
             peer->size += got;
         else
@@ -262,7 +283,7 @@ tr_bytes tr_kit_receive(tr_kit_peer *peer, tr_time timeout_ns)
 {
     (void)stream_of(peer, "tr_kit_receive");
     peer->size = 0;
-    wait_until(peer->kit, deadline_of(peer->kit, timeout_ns), take_bytes, peer);
+    tr__kit_wait_until(peer->kit, tr__kit_deadline(peer->kit, timeout_ns), take_bytes, peer);
     peer->bytes[peer->size] = '\0';
     return (tr_bytes){peer->bytes, peer->size};
 }
@@ -274,12 +295,16 @@ const char *tr_kit_receive_text(tr_kit_peer *peer, tr_time timeout_ns)
 
 void tr_kit_finish(tr_kit_peer *peer)
 {
-    tr__virtual_finish(stream_of(peer, "tr_kit_finish"));
+    struct virtual_socket *socket = stream_of(peer, "tr_kit_finish");
+    if (socket)
+        tr__virtual_finish(socket);
 }
 
 void tr_kit_reset(tr_kit_peer *peer)
 {
-    tr__virtual_stream_reset(stream_of(peer, "tr_kit_reset"));
+    struct virtual_socket *socket = stream_of(peer, "tr_kit_reset");
+    if (socket)
+        tr__virtual_stream_reset(socket);
 }
 
 void tr_kit_close(tr_kit_peer *peer)
@@ -287,7 +312,11 @@ void tr_kit_close(tr_kit_peer *peer)
     if (!peer)
         return;
     tr__virtual_net_settle(net_of(peer->kit));
-    tr__virtual_close(peer->socket, false);
+    struct virtual_socket *socket = socket_of(peer);
+    if (socket)
+        tr__virtual_close(socket, false);
+    if (peer->of_child)
+        *peer->of_child = NULL;
     list_remove(&peer->link);
     tr__os_resize(peer->bytes, 0);
     tr__os_resize(peer, 0);
@@ -296,20 +325,22 @@ void tr_kit_close(tr_kit_peer *peer)
 tr_status tr_kit_peer_status(const tr_kit_peer *peer)
 {
     const struct virtual_socket *socket = stream_of(peer, "tr_kit_peer_status");
-    if (tr__virtual_outcome(socket) != TR_OK)
+    if (!socket || tr__virtual_outcome(socket) != TR_OK)
         return TR_RESET;
     return tr__virtual_stream_possible(socket) & TR_IO_END ? TR_CLOSED : TR_OK;
 }
 
 tr_address tr_kit_peer_address(const tr_kit_peer *peer)
 {
-    return peer->socket->local.address;
+    return peer->of_child ? (tr_address){.family = TR_FAMILY_UNIX} : peer->socket->local.address;
 }
 
 void tr_kit_partition(tr_kit *kit, tr_kit_peer *const *peers, size_t count, bool is_cut)
 {
     tr__virtual_net_settle(net_of(kit));
     for (size_t i = 0; i < count; i++) {
+        if (peers[i]->of_child)
+            refuse("tr_kit_partition", "the peer belongs to a child process");
         if (peers[i]->socket->kind == VIRTUAL_STREAM)
             tr__virtual_stream_cut(peers[i]->socket, is_cut);
         else
@@ -343,7 +374,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
 {
     struct virtual_socket *socket = datagram_of(peer, "tr_kit_receive_from");
     peer->size = 0;
-    wait_until(peer->kit, deadline_of(peer->kit, timeout_ns), can_take_datagram, peer);
+    tr__kit_wait_until(peer->kit, tr__kit_deadline(peer->kit, timeout_ns), can_take_datagram, peer);
     peer_reserve(peer, tr__virtual_datagram_size(socket));
     tr_packet packet = {.data = peer->bytes, .capacity = peer->capacity};
     size_t count;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Child processes and signals, as channels.
+ *
+ * ```c
+ * #include <troupe/process.h>
+ * #include <troupe/troupe.h>
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_channel sort = tr_process_start(self, TR_PROCESS("sort", .arguments = TR_ARGUMENTS("-n")));
+ *     tr_write_text(self, sort, "10\n9\n");
+ *     tr_finish(self, sort); // the end of its input
+ *     tr_bytes line;
+ *     while (tr_read_line(self, sort, &line))
+ *         tr_log_info(self, "%s", (const char *)line.data);
+ *     return TR_SAME;
+ * }
+ *
+ * static tr_next on_ended(tr_self *self, const struct tr_process_ended *message)
+ * {
+ *     tr_log_info(self, "exit code %d", (int)message->code);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args), TR_ON(tr_process_ended, on_ended));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app);
+ * }
+ * ```
+ *
+ * A child process is a channel of the actor that has started it: the output of the process is what the channel reads,
+ * by tr_received or tr_read, cut as .framing says; what is written to the channel is its input, and tr_finish ends
+ * that. Input and output are one UNIX socket. The errors of the process go to those of this program, or are a channel of
+ * their own, which tr_process_errors returns.
+ *
+ * The end. tr_process_ended comes once, when the process has ended and all of its output and errors was read. It takes the
+ * place of tr_closed. So a process whose output nobody reads does not end for its actor: read it, close the channel, or
+ * start it with .output = TR_PROCESS_NOTHING. The same holds while a process that the child has left behind keeps its output
+ * open. Without a handler an actor fails with TR_PROCESS_FAILED unless the exit code is 0, so that its supervisor restarts
+ * it, and with it the process.
+ *
+ * tr_close ends the input and drops the output; a process that has not ended .grace_ns after that gets SIGTERM, and
+ * SIGKILL so much later. tr_reset is SIGKILL at once. An error of the channel (TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED) is SIGTERM,
+ * then SIGKILL. A process that does not read its input to the end is no error: what was written is dropped.
+ *
+ * A process ends with the incarnation of its actor: it gets SIGTERM, and SIGKILL after .grace_ns, and the system forgets
+ * nothing of it: no process is left behind, and no zombie. A shutdown waits for that. If this program itself is killed,
+ * its children see the end of their input and nothing else.
+ *
+ * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
+ * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
+ * descriptors but its three.
+ *
+ * An actor with a process does not move to another worker, and does not hand the channel over.
+ */
+#ifndef TROUPE_PROCESS_H
+#define TROUPE_PROCESS_H
+
+#include <troupe/net.h>
+#include <troupe/platform.h>
+
+/** What TR_PROCESS makes. All zero is the default. */
+typedef struct tr_process {
+    size_t size TR_ZERO;         /* need not be set */
+    const char *program TR_ZERO; /* without a '/': it is looked for in PATH. No shell reads it */
+    const char *const *arguments
+        TR_ZERO; /* behind the name of the program; TR_ARGUMENTS("-n", "-r") */
+    const char *const *environment
+        TR_ZERO;                   /* "NAME=value", the last is NULL; NULL: this program's */
+    const char *directory TR_ZERO; /* where it runs, and from where a relative path is seen */
+    tr_process_stream input TR_ZERO;
+    tr_process_stream output TR_ZERO;
+    tr_process_stream errors TR_ZERO;
+    bool shares_group TR_ZERO; /* it stays in the process group of this program */
+    tr_time grace_ns TR_ZERO;  /* from SIGTERM to SIGKILL; 0: TR_GRACE_NS */
+    /* As in tr_endpoint. */
+    const tr_framing *framing TR_ZERO;
+    size_t frame_max TR_ZERO;
+    size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
+    tr_time stall_ns TR_ZERO;  /* it has not read for so long: TR_STALLED */
+    tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
+} tr_process;
+
+/**
+ * A process, for one call: TR_PROCESS("sort"), TR_PROCESS("sort", .framing = TR_LINES). Members of tr_process follow the
+ * program.
+ * Any thread. Does not wait.
+ */
+#define TR_PROCESS(...) TR_PROCESS_(__VA_ARGS__, )
+/** Arguments, for one call: TR_ARGUMENTS("-n", "-r"). Any thread. Does not wait. */
+#define TR_ARGUMENTS(...) TR_STRINGS_(__VA_ARGS__)
+/** An environment, for one call: TR_ENVIRONMENT("LANG=C", "TZ=UTC"). Any thread. Does not wait. */
+#define TR_ENVIRONMENT(...) TR_STRINGS_(__VA_ARGS__)
+
+/**
+ * A child process has ended: `code` is its exit code, or -1 if a signal has ended it, which is `signal` (otherwise 0).
+ * It comes once, after all that was read. `status` is TR_OK; or why not all of its output was read: TR_TOO_LARGE, TR_BAD_DATA,
+ * TR_STALLED, TR_TIMEOUT, TR_NO_MEMORY; or TR_NOT_FOUND: how it ended is unknown, because this program ignores SIGCHLD.
+ */
+TR_MESSAGE(tr_process_ended, (channel, channel), (i32, code), (i32, signal),
+           (enum_of(tr_status), status));
+
+/**
+ * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may come as one, as the
+ * kernel has it.
+ */
+TR_MESSAGE(tr_signal, (channel, channel), (i32, signal));
+
+TR_BEGIN_C
+/**
+ * Starts a process. Returns its channel, open already. Where tr_try_process_start would return an error, the turn ends with
+ * it, and with a text such as "cannot start sort: No such file or directory".
+ * In a turn. Waits until the program is loaded, without parking the turn.
+ */
+tr_channel tr_process_start(tr_self *self, const tr_process *process);
+/**
+ * As tr_process_start. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be executed; TR_LIMIT,
+ * TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING, TR_NOT_SUPPORTED (a durable
+ * actor). *why, which may be NULL, is the reason as the operating system says it, or "".
+ * In a turn. Waits until the program is loaded, without parking the turn.
+ */
+TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
+                                             tr_channel *channel, const char **why);
+/** Returns the channel of the errors of a process; none if they are no channel, or it has ended. In a turn. Does not wait. */
+tr_channel tr_process_errors(tr_self *self, tr_channel process);
+/** Returns the process id; 0: it has ended, or the channel is no process. In a turn. Does not wait. */
+int64_t tr_process_id(tr_self *self, tr_channel process);
+/**
+ * Sends a signal to a process and its group. TR_NOT_FOUND: it has ended. TR_CLOSED: tr_process_ended came or comes.
+ * TR_INVALID_ARGUMENT (no such signal, or no process), TR_NOT_OWNER, TR_NOT_PERMITTED.
+ * In a turn. Does not wait.
+ */
+tr_status tr_process_signal(tr_self *self, tr_channel process, int signal);
+/**
+ * Ends a process: SIGTERM, and SIGKILL if it has not ended after .grace_ns. Its output can still be read. The statuses of
+ * tr_process_signal.
+ * In a turn. Does not wait.
+ */
+tr_status tr_process_terminate(tr_self *self, tr_channel process);
+
+/* ---- Signals. ---- */
+
+/**
+ * Takes signals of this program: tr_signals(self, SIGHUP, SIGUSR1). From now on they do nothing but send tr_signal to this
+ * actor, until tr_close of the returned channel, or the end of the incarnation; then they do what they did before.
+ * A signal has one taker in a process. Where tr_try_signals would return an error, the turn ends.
+ *
+ * SIGINT and SIGTERM belong to the runner while tr_app_main or tr_app_run runs, which stops the system in order. A program that
+ * makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
+ * In a turn. Does not wait.
+ */
+#define tr_signals(self, ...)                                                                      \
+    tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
+/**
+ * As tr_signals, into a tr_channel *. TR_NAME_EXISTS: another actor, or the runner, has one of them. TR_NOT_PERMITTED: nobody can
+ * take it (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and those of faults, as SIGSEGV). TR_INVALID_ARGUMENT: there is no such signal, too
+ * many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor).
+ * In a turn. Does not wait.
+ */
+#define tr_try_signals(self, channel, ...)                                                         \
+    tr_self_try_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__), channel)
+
+/** What tr_signals calls. In a turn. Does not wait. */
+tr_channel tr_self_signals(tr_self *self, const int *signals, size_t count);
+/** What tr_try_signals calls. In a turn. Does not wait. */
+TR_MUST_CHECK tr_status tr_self_try_signals(tr_self *self, const int *signals, size_t count,
+                                            tr_channel *channel);
+TR_END_C
+
+#include <troupe/detail/process.h>
+
+#endif

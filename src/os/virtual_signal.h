@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Signals of the virtual platform: a test raises them. A taker is a connection whose other end the network keeps.
+ *
+ * All functions: one thread at a time.
+ */
+#ifndef OS_VIRTUAL_SIGNAL_H
+#define OS_VIRTUAL_SIGNAL_H
+
+#include "os/virtual_net.h"
+
+/** As the functions of the table. */
+tr_status tr__virtual_signals_open(const tr_platform *platform, const int *signals, size_t count,
+                                   int *fd);
+tr_status tr__virtual_signals_read(const tr_platform *platform, int fd, int *signal);
+void tr__virtual_signals_close(const tr_platform *platform, int fd);
+
+/** Raises a signal. False: nobody has taken it. */
+bool tr__virtual_signal_raise(struct virtual_net *net, int signal);
+
+#endif
