@@ -76,6 +76,10 @@
  * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX
  * channels, one for datagrams, one that is not open, or an exchange under way.
  *
+ * What a durable actor does to its channels waits for the commit of its stretch, in order with the messages that it
+ * sends; a stretch that fails sends nothing of what it wrote. A read, an await of an exchange, and tr_flush end a
+ * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h.
+ *
  * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
  * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
  * channel that was closed.

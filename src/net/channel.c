@@ -231,7 +231,8 @@ static bool cell_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!list_is_empty(&channel->readers) || channel->exchanges)
+    if (!list_is_empty(&channel->readers) || channel->exchanges ||
+        channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -466,6 +467,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
+    /* What is still held never leaves, and nobody is to take a part for all. */
+    resets |= channel->output.held || channel_has(channel, CHANNEL_END_HELD);
     bool is_whole = channel->kind == CHANNEL_STREAM &&
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER)
@@ -485,9 +488,9 @@ static tr_time deadline_of(const struct channel *channel)
     if (channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM) {
         tr_time idle =
             options->idle_ns ? timer_deadline(channel->active_ns, options->idle_ns) : TR_NEVER;
-        tr_time stall = tr__output_is_empty(channel)
-                            ? TR_NEVER
-                            : timer_deadline(channel->output.since_ns, options->stall_ns);
+        tr_time stall = tr__output_is_due(channel)
+                            ? timer_deadline(channel->output.since_ns, options->stall_ns)
+                            : TR_NEVER;
         next = idle < next ? idle : next;
         next = stall < next ? stall : next;
     }
@@ -516,7 +519,7 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
         tr__listener_again(channel);
         return;
     }
-    bool is_stalled = !tr__output_is_empty(channel) &&
+    bool is_stalled = tr__output_is_due(channel) &&
                       timer_deadline(channel->output.since_ns, options->stall_ns) <= now_ns;
     if (channel->state == CHANNEL_LINGERING)
         tr__channel_end(channel, TR_TIMEOUT, NULL);

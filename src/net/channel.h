@@ -66,7 +66,9 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
+    CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
+    CHANNEL_CLOSE_HELD = 1 << 18  /* tr_close or tr_reset waits for a commit: net/held.h */
 };
 
 /** Bytes that have come and were not read. */
@@ -88,6 +90,8 @@ struct channel_output {
     struct out_page *first;
     struct out_page *last;
     size_t size;      /* of all pages */
+    size_t held;      /* of these, so many wait for a commit, with those behind them: net/held.h */
+    size_t behind;    /* bytes that were not held, and stand behind some that are */
     tr_time since_ns; /* when the last byte was sent, or the first one written after that */
 };
 

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "net/datagram.h"
 #include "net/dial.h"
+#include "net/held.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/move.h"
@@ -114,7 +115,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !list_is_empty(&channel->readers) || channel->exchanges)
+    if (!handler || !list_is_empty(&channel->readers) || channel->exchanges ||
+        channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
@@ -355,6 +357,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,
     .on_handed = tr__channel_handed,
+    .on_release = tr__held_release,
+    .on_drop = tr__held_drop,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };
