@@ -273,7 +273,8 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
 
 /**
  * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other
- * side has ended, and nothing is left. Anything else that goes wrong ends the turn with the status of
+ * side has ended, and nothing is left; or the system shuts down, and this is a session that waits for its next
+ * request (TR_STOPPING of tr_try_read). Anything else that goes wrong ends the turn with the status of
  * tr_try_read.
  * In a turn. May wait.
  */
@@ -296,8 +297,9 @@ bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
 bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
 /**
  * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED, TR_STALLED, TR_CANCELLED,
- * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. After the TR_TIMEOUT of tr_channel_within the channel is
- * still open.
+ * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system shuts down and the session is
+ * idle, which a turn that began with tr_received is not, nor one for which a part of a piece has come. After the TR_TIMEOUT
+ * of tr_channel_within the channel is still open.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);

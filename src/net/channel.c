@@ -16,6 +16,7 @@
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/shutdown.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -408,6 +409,7 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->drop_left = TR_LINGER_BYTES_MAX;
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
+    tr__shutdown_limit(channel);
     channel->input.buffer.begin = channel->input.buffer.end; /* nothing comes any more */
     if (!channel->input.borrower)
         tr__input_settle(channel); /* otherwise the end of that turn does it */
@@ -471,7 +473,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     resets |= channel->output.held || channel_has(channel, CHANNEL_END_HELD);
     bool is_whole = channel->kind == CHANNEL_STREAM &&
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
-    if (channel->kind == CHANNEL_LISTENER)
+    if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if (resets || !is_whole)
         tr__channel_free(channel);

@@ -10,6 +10,7 @@
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
+#include "net/shutdown.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -352,6 +353,7 @@ const struct channel_hooks tr__net_hooks = {
     .on_birth = on_birth,
     .on_end = on_end,
     .on_change = on_change,
+    .on_shutdown = tr__net_shut_down,
     .on_abandon = on_abandon,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,

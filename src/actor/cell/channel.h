@@ -47,6 +47,8 @@ struct channel_hooks {
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
     /** The actor has another behavior, or was resumed after a failure: looks at its channels again. */
     void (*on_change)(struct worker *worker, struct cell *cell);
+    /** The system shuts down: listeners of this worker close, and idle sessions end. */
+    void (*on_shutdown)(struct worker *worker);
     /** The turns of the actor that waited were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
