@@ -58,6 +58,7 @@
  *         tr_ask, tr_ask_then          the request. Its timeout counts from the call
  *         tr_reply, tr_reply_to, tr_refuse, tr_forward
  *         tr_stop                      the poison pill
+ *         tr_write, ..., tr_finish, tr_close, tr_reset, tr_send_to      on channels of its own
  *     is stored with the commit, and the actor itself sees it at once
  *         the state, tr_append         compared with what was stored last when the stretch ends
  *         tr_kv_put, tr_kv_delete      tr_kv_get and tr_kv_list see it
@@ -76,6 +77,8 @@
  *     ends the stretch: its commit is made, and the turn waits
  *         tr_await, tr_sleep, ...      does not wait for the disk
  *         tr_ask_key, tr_ask_once, tr_durable_destroy      as a tr_await
+ *         tr_read, ..., a tr_write that waits, tr_connect       as a tr_await, if they have to wait
+ *         tr_flush, tr_hand_over       wait until the commit is on disk, and its bytes have left
  *         tr_save                      waits until the commit is on disk
  *     asks the host, which answers when the stretch has ended
  *         tr_go_to_sleep

@@ -76,6 +76,10 @@
  * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX
  * channels, one for datagrams, one that is not open, or an exchange under way.
  *
+ * What a durable actor does to its channels waits for the commit of its stretch, in order with the messages that it
+ * sends; a stretch that fails sends nothing of what it wrote. A read, an await of an exchange, and tr_flush end a
+ * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h.
+ *
  * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
  * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
  * channel that was closed.
@@ -269,7 +273,8 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
 
 /**
  * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other
- * side has ended, and nothing is left. Anything else that goes wrong ends the turn with the status of
+ * side has ended, and nothing is left; or the system shuts down, and this is a session that waits for its next
+ * request (TR_STOPPING of tr_try_read). Anything else that goes wrong ends the turn with the status of
  * tr_try_read.
  * In a turn. May wait.
  */
@@ -292,8 +297,9 @@ bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
 bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
 /**
  * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED, TR_STALLED, TR_CANCELLED,
- * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. After the TR_TIMEOUT of tr_channel_within the channel is
- * still open.
+ * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system shuts down and the session is
+ * idle, which a turn that began with tr_received is not, nor one for which a part of a piece has come. After the TR_TIMEOUT
+ * of tr_channel_within the channel is still open.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);

@@ -258,6 +258,8 @@ static tr_status close_without_reply(struct worker *worker, struct durable_actor
 static struct request *request_of_item(const struct durable_actor *actor,
                                        const struct outbox_item *item)
 {
+    if (!item->cell)
+        return NULL; /* it is for a channel */
     const struct envelope *envelope = item->envelope;
     uint32_t slot = (uint32_t)ATOM_PEEK(&item->cell->identity);
     if (mail_is_answer(envelope))

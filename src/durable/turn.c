@@ -231,6 +231,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
         actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE;
     if (is_broken)
         *next = not_stored(self, actor->broken);
+    else if (is_late && self->envelope->kind == ENVELOPE_CHANNEL)
+        *next = same; /* its channels close with this generation */
     else if (is_late)
         *next = pass_on(self, actor);
     return is_broken || is_late;

@@ -18,6 +18,7 @@
 #include "net/peer.h"
 #include "net/process.h"
 #include "net/rare.h"
+#include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
 #include "net/wait.h"
@@ -211,7 +212,8 @@ static bool cell_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!waits_are_empty(&channel->readers) || channel->rare->exchanges)
+    if (!waits_are_empty(&channel->readers) || channel->rare->exchanges ||
+        channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -378,6 +380,7 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->drop_left = TR_LINGER_BYTES_MAX;
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
+    tr__shutdown_limit(channel);
     tr__input_drop(channel); /* nothing comes any more */
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__waits_wake(&channel->readers);
@@ -435,9 +438,11 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
+    /* What is still held never leaves, and nobody is to take a part for all. */
+    resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     bool is_whole = channel->kind == CHANNEL_STREAM &&
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
-    if (channel->kind == CHANNEL_LISTENER)
+    if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if (resets || !is_whole || channel->rare->process)
         tr__channel_free(channel);

@@ -69,6 +69,8 @@ enum channel_flag {
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
+    CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
     CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
@@ -94,6 +96,8 @@ struct channel_output {
     struct out_page *first;
     struct out_page *last;
     size_t size;      /* of all pages */
+    size_t held;      /* of these, so many wait for a commit, with those behind them: net/held.h */
+    size_t behind;    /* bytes that were not held, and stand behind some that are */
     tr_time since_ns; /* when the last byte was sent, or the first one written after that */
 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <troupe/net.h>
 
-#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "net/held.h"
 #include "net/rare.h"
 
 enum {
@@ -163,9 +163,7 @@ tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel)
     tr_status status = tr__endpoint_new(source, at, ENDPOINT_BINDS, &endpoint);
     if (status != TR_OK)
         return status;
-    if (status == TR_OK && cell_durable(self->cell))
-        status = TR_NOT_SUPPORTED; /* what it sends would not wait for its commit */
-    if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
+    if (self->cell->life >= LIFE_STOPPING)
         status = TR_STOPPING;
     if (status == TR_OK)
         status = bind_at(self, endpoint, &made);
@@ -201,6 +199,8 @@ tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_
         return TR_INVALID_ARGUMENT;
     if (bytes.size > TR_DATAGRAM_MAX)
         return TR_TOO_LARGE;
+    if (tr__held_applies(channel))
+        return tr__held_send(channel, to, bytes);
     const tr_platform *platform = self->worker->loop.platform;
     tr_packet packet = {.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
     status = platform->socket_send_many(platform, channel->fd, &packet, 1, &sent);

@@ -8,9 +8,9 @@
 
 static tr_time stall_of(const struct channel *channel)
 {
-    return tr__output_is_empty(channel) ? TR_NEVER
-                                        : timer_deadline(channel->work->output.since_ns,
-                                                         channel->endpoint->options.stall_ns);
+    return tr__output_is_due(channel)
+               ? timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns)
+               : TR_NEVER;
 }
 
 static tr_time idle_of(const struct channel *channel)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
@@ -368,9 +367,7 @@ static tr_status channel_begin(struct tr_self *self, const tr_endpoint *to, stru
     tr_status status = tr__endpoint_new(&worker->system->source, to, ENDPOINT_CONNECTS, &endpoint);
     if (status != TR_OK)
         return status;
-    if (status == TR_OK && cell_durable(self->cell))
-        status = TR_NOT_SUPPORTED; /* what it writes would not wait for its commit */
-    if (status == TR_OK && self->cell->life >= LIFE_STOPPING)
+    if (self->cell->life >= LIFE_STOPPING)
         status = TR_STOPPING;
     if (status == TR_OK)
         status = tr__channel_new(worker, self->cell, CHANNEL_STREAM, endpoint, made);

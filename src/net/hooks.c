@@ -6,12 +6,14 @@
 #include "net/datagram.h"
 #include "net/deadline.h"
 #include "net/dial.h"
+#include "net/held.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/process.h"
+#include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
 #include "net/worker.h"
@@ -165,7 +167,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !waits_are_empty(&channel->readers) || channel->rare->exchanges)
+    if (!handler || !waits_are_empty(&channel->readers) || channel->rare->exchanges ||
+        channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
@@ -429,11 +432,14 @@ const struct channel_hooks tr__net_hooks = {
     .on_birth = on_birth,
     .on_end = on_end,
     .on_change = on_change,
+    .on_shutdown = tr__net_shut_down,
     .on_abandon = on_abandon,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,
     .on_arrive = tr__channels_arrive,
     .on_handed = tr__channel_handed,
+    .on_release = tr__held_release,
+    .on_drop = tr__held_drop,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

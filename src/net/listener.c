@@ -447,13 +447,19 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
     }
 }
 
+/* Whether nothing is accepted any more, because the system shuts down: the listener is about to be closed. */
+static bool is_over(const struct worker *worker)
+{
+    return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
+}
+
 static tr_next on_acceptable(tr_self *self, struct listener *listener,
                              const struct tr_acceptable_ *message)
 {
     struct channel *channel;
     if (tr__channel_of(self, message->channel, &channel) != TR_OK)
         return TR_SAME;
-    if (listener->is_paused)
+    if (listener->is_paused || is_over(self->worker))
         channel->flags |= CHANNEL_PAUSED;
     else
         accept_all(self, listener, channel);

@@ -11,6 +11,7 @@
 #include "net/deadline.h"
 #include "net/input.h"
 #include "net/output.h"
+#include "net/wait.h"
 #include "net/worker.h"
 
 /* TR_NO_MEMORY: it is as before. */
@@ -102,8 +103,7 @@ static struct channel *channel_in(const struct envelope *envelope)
 void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     struct channel *channel = channel_in(envelope);
-    bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING &&
-                    !cell_durable(cell);
+    bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     envelope_give(&worker->pool, envelope);
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     tr_status status = unpack(worker, channel);
@@ -132,9 +132,18 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
+    while (status == TR_OK &&
+           channel->work->output.held) { /* what was written belongs to this actor's commit */
+        status = tr__channel_park(self, channel, &channel->writers, false, NULL);
+        if (status == TR_OK)
+            status = tr__channel_of(self, handle, &channel);
+    }
+    if (status != TR_OK)
+        return status;
+    if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED ||
+        channel_has(channel, CHANNEL_CLOSE_HELD))
         return TR_CLOSED;
-    if (!may_be_handed(channel))
+    if (channel_has(channel, CHANNEL_END_HELD) || !may_be_handed(channel))
         return TR_INVALID_TRANSITION;
     struct cell *cell = slots_find(worker->slots, to.bits);
     if (!cell || cell_is_client(cell) || cell_is_group_address(cell))

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "net/deadline.h"
 #include "net/filter.h"
+#include "net/held.h"
 #include "net/process.h"
 #include "net/wait.h"
 #include "net/work.h"
@@ -83,6 +84,17 @@ static void page_drop_first(struct channel *channel)
 
 /* ---- Appending. ---- */
 
+/* Counts bytes that were appended. */
+static void count_more(struct channel *channel, size_t size)
+{
+    struct channel_output *output = &channel->work->output;
+    if (!tr__output_is_due(channel))
+        output->since_ns = channel->worker->loop.now_ns;
+    output->size += size;
+    if (channel->worker->outbox_turn || output->held)
+        tr__held_count(channel, size);
+}
+
 void *tr__output_reserve(struct channel *channel, size_t size)
 {
     struct channel_work *work = work_of(channel);
@@ -103,9 +115,7 @@ void tr__output_commit(struct channel *channel, size_t size)
     struct channel_output *output = &channel->work->output;
     TR_ASSERT(output->last && output->last->capacity - output->last->end >= size);
     output->last->end += (uint32_t)size;
-    if (!output->size)
-        output->since_ns = channel->worker->loop.now_ns;
-    output->size += size;
+    count_more(channel, size);
     tr__output_touch(channel);
     if (output->size >= SEND_AT_ONCE && channel_has(channel, CHANNEL_WRITABLE))
         tr__output_flush(channel);
@@ -131,9 +141,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
     if (fits) {
         memcpy(last->bytes + last->end, data, fits);
         last->end += (uint32_t)fits;
-        if (!work->output.size)
-            work->output.since_ns = channel->worker->loop.now_ns;
-        work->output.size += fits;
+        count_more(channel, fits);
     }
     if (page) {
         page_link(&work->output, page);
@@ -159,9 +167,7 @@ tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
     tr_buffer_retain(buffer);
     page->end = (uint32_t)size;
     page_link(&work->output, page);
-    if (!work->output.size)
-        work->output.since_ns = channel->worker->loop.now_ns;
-    work->output.size += size;
+    count_more(channel, size);
     tr__output_touch(channel);
     if (channel_has(channel, CHANNEL_WRITABLE))
         tr__output_flush(channel);
@@ -183,6 +189,18 @@ void tr__output_touch(struct channel *channel)
 bool tr__output_is_empty(const struct channel *channel)
 {
     return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
+}
+
+/* How many bytes of the pages may leave: the first ones. */
+static size_t sendable(const struct channel *channel)
+{
+    const struct channel_output *output = &channel->work->output;
+    return output->held ? output->size - output->held - output->behind : output->size;
+}
+
+bool tr__output_is_due(const struct channel *channel)
+{
+    return sendable(channel) || net_buffer_size(&channel->rare->filter.out);
 }
 
 /* ---- Sending. ---- */
@@ -211,12 +229,16 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     tr_bytes pieces[PIECES_MAX] = {{NULL, 0}};
     size_t pieces_count = 0;
     size_t all = 0;
-    for (struct out_page *page = channel->work->output.first; page && pieces_count < PIECES_MAX;
+    size_t left = sendable(channel);
+    for (struct out_page *page = channel->work->output.first;
+         page && left && pieces_count < PIECES_MAX;
          page = page->next) {
         if (page->begin == page->end)
             continue; /* reserved, and not filled in yet */
-        pieces[pieces_count++] = (tr_bytes){page->data + page->begin, page->end - page->begin};
-        all += page->end - page->begin;
+        size_t size = page->end - page->begin < left ? page->end - page->begin : left;
+        pieces[pieces_count++] = (tr_bytes){page->data + page->begin, size};
+        all += size;
+        left -= size;
     }
     *count = 0;
     tr_status status = platform->socket_send(platform, channel->fd, pieces, pieces_count, count);
@@ -236,15 +258,19 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     if (!work_of(channel)) /* it has the time since which nothing was sent */
         return TR_NO_MEMORY;
     bool may_pass = filter->table->is_open(filter->state);
-    while (may_pass && channel->work->output.first && net_buffer_size(&filter->out) < FILTER_MAX) {
-        struct out_page *page = channel->work->output.first;
-        tr_bytes bytes = {page->data + page->begin, page->end - page->begin};
+    while (may_pass && sendable(channel) && net_buffer_size(&filter->out) < FILTER_MAX) {
+        const struct out_page *page = channel->work->output.first;
+        size_t left = sendable(channel);
+        size_t size = page->end - page->begin < left ? page->end - page->begin : left;
+        tr_bytes bytes = {page->data + page->begin, size};
         tr_status status =
             bytes.size ? filter->table->outbound(filter->state, bytes, &filter->out) : TR_OK;
         if (status != TR_OK)
             return status;
-        channel->work->output.size -= bytes.size;
-        page_drop_first(channel);
+        if (size)
+            sent(channel, size);
+        else
+            page_drop_first(channel); /* reserved, and not filled in yet */
     }
     tr_bytes out = net_buffer_bytes(&filter->out);
     if (!out.size)
@@ -274,7 +300,8 @@ static void note_empty(struct channel *channel)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     tr__waits_wake(&channel->writers);
-    if (!channel_has(channel, CHANNEL_FINISHING) || channel_has(channel, CHANNEL_FINISHED))
+    if (!channel_has(channel, CHANNEL_FINISHING) ||
+        channel_has(channel, CHANNEL_FINISHED | CHANNEL_END_HELD))
         return;
     channel->flags |= CHANNEL_FINISHED;
     if (filter->table && filter->table->is_open(filter->state) &&
@@ -291,7 +318,7 @@ void tr__output_flush(struct channel *channel)
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
-           !tr__output_is_empty(channel)) {
+           tr__output_is_due(channel)) {
         size_t count;
         tr_status status = channel->rare->filter.table ? send_filtered(channel, &count)
                                                        : send_pages(channel, &count);
@@ -335,7 +362,10 @@ void tr__output_free(struct channel *channel)
 {
     while (channel->work->output.first)
         page_drop_first(channel);
-    if (work_is_there(channel))
+    if (work_is_there(channel)) {
         channel->work->output.size = 0;
+        channel->work->output.held = 0;
+        channel->work->output.behind = 0;
+    }
     work_rest(channel);
 }

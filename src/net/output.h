@@ -47,5 +47,7 @@ void tr__output_free(struct channel *channel);
 void tr__pages_free(struct worker *worker);
 /** Whether nothing is left to send, of filters neither. */
 bool tr__output_is_empty(const struct channel *channel);
+/** Whether something may be sent now: not all of the output waits for a commit. */
+bool tr__output_is_due(const struct channel *channel);
 
 #endif

@@ -5,6 +5,7 @@
 #include "actor/cell/verb.h"
 #include "net/input.h"
 #include "net/rare.h"
+#include "net/shutdown.h"
 #include "net/wait.h"
 
 /* Why a read of a channel that has ended gives nothing. */
@@ -32,7 +33,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
     bool is_first = waits_are_empty(&channel->readers);
     bool has_waited = false;
     for (;;) {
-        if (channel->state == CHANNEL_LINGERING)
+        if (channel->state == CHANNEL_LINGERING || channel_has(channel, CHANNEL_CLOSE_HELD))
             return TR_CLOSED;
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
@@ -45,6 +46,10 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
         }
         if (status != TR_WOULD_BLOCK)
             break;
+        if (tr__shutdown_ends_read(self, channel)) {
+            tr__waits_wake_one(&channel->readers);
+            return TR_STOPPING;
+        }
         status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
         if (status != TR_OK) { /* what has woken it meanwhile is for the next one */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
@@ -78,7 +83,7 @@ static bool take_or_end(struct tr_self *self, tr_channel handle, const struct cu
     tr_status status = take(self, handle, cutter, piece, &is_cut);
     if (status == TR_OK)
         return true;
-    if (status == TR_CLOSED && !is_cut)
+    if ((status == TR_CLOSED && !is_cut) || status == TR_STOPPING)
         return false;
     tr_crash(self, status, "%s: %s", verb, tr_status_text(status));
 }

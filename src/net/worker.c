@@ -33,8 +33,13 @@ void tr__net_worker_end(struct worker *worker)
 {
     struct net_worker *net = worker->channels.net;
     struct list *link;
-    while ((link = list_first(&net->lingering)))
-        tr__channel_free(LIST_OWNER(link, struct channel, link));
+    while ((link = list_first(&net->lingering))) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        if (tr__output_is_empty(channel))
+            tr__channel_free(channel);
+        else
+            tr__channel_end(channel, TR_TIMEOUT, NULL); /* nobody is to take a part for all */
+    }
     tr__pages_free(worker);
     tr__works_free(worker);
     source_resize(&worker->source, net->area, 0);

@@ -8,6 +8,7 @@
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "net/held.h"
 #include "net/output.h"
 #include "net/wait.h"
 
@@ -82,10 +83,13 @@ static tr_status put(struct channel *channel, tr_bytes bytes)
 {
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = make_head(channel, bytes.size, head);
-    if (!length)
-        return tr__output_append(channel, bytes.data, bytes.size);
     if (length == SIZE_MAX)
         return TR_TOO_LARGE;
+    tr_status status = held_prepare(channel);
+    if (status != TR_OK)
+        return status;
+    if (!length)
+        return tr__output_append(channel, bytes.data, bytes.size);
     unsigned char *to = tr__output_reserve(channel, length + bytes.size);
     if (!to)
         return TR_NO_MEMORY;
@@ -157,7 +161,9 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     size_t length = status == TR_OK ? make_head(channel, tr_buffer_size(buffer), head) : 0;
     if (length == SIZE_MAX)
         status = TR_TOO_LARGE;
-    else if (status == TR_OK)
+    if (status == TR_OK)
+        status = held_prepare(channel);
+    if (status == TR_OK)
         status = tr__output_append(channel, head, length);
     if (status == TR_OK)
         status = tr__output_append_buffer(channel, buffer);
@@ -210,6 +216,9 @@ void tr_commit(tr_self *self, tr_channel handle, size_t size)
     const struct out_page *last = channel->work->output.last;
     if (!last || last->buffer || last->capacity - last->end < size)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_commit: %zu bytes were not reserved", size);
+    tr_status status = held_prepare(channel);
+    if (status != TR_OK)
+        tr_crash(self, status, "tr_commit: %zu bytes", size);
     tr__output_commit(channel, size);
 }
 
@@ -241,12 +250,28 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
 
+/* Ends a channel in one of three ways, now or when the turn is stored. */
+static void end_or_hold(struct tr_self *self, struct channel *channel, enum held_what what,
+                        const char *verb)
+{
+    if (!tr__held_applies(channel)) {
+        tr__held_end(channel, what);
+        return;
+    }
+    if (channel_has(channel, CHANNEL_CLOSE_HELD) && what != HELD_RESET)
+        return;
+    if (tr__held_end_later(channel, what) != TR_OK)
+        tr_crash(self, TR_NO_MEMORY, "%s: %s", verb, tr_status_text(TR_NO_MEMORY));
+}
+
 void tr_finish(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    if (ending(self, handle, "tr_finish", &channel) && channel->kind == CHANNEL_STREAM)
-        tr__channel_finish(channel);
+    if (!ending(self, handle, "tr_finish", &channel) || channel->kind != CHANNEL_STREAM ||
+        channel_has(channel, CHANNEL_FINISHING))
+        return;
+    end_or_hold(self, channel, HELD_FINISH, "tr_finish");
 }
 
 void tr_close(tr_self *self, tr_channel handle)
@@ -254,7 +279,7 @@ void tr_close(tr_self *self, tr_channel handle)
     TURN_VERB(self);
     struct channel *channel;
     if (ending(self, handle, "tr_close", &channel))
-        tr__channel_close(channel);
+        end_or_hold(self, channel, HELD_CLOSE, "tr_close");
 }
 
 void tr_reset(tr_self *self, tr_channel handle)
@@ -262,7 +287,7 @@ void tr_reset(tr_self *self, tr_channel handle)
     TURN_VERB(self);
     struct channel *channel;
     if (ending(self, handle, "tr_reset", &channel))
-        tr__channel_reset(channel);
+        end_or_hold(self, channel, HELD_RESET, "tr_reset");
 }
 
 size_t tr_output_size(tr_self *self, tr_channel handle)

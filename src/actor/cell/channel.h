@@ -14,6 +14,7 @@
 #include <troupe/behavior.h>
 
 struct cell;
+struct channel_effect;
 struct envelope;
 struct tr_self;
 struct tr_why_report;
@@ -46,6 +47,8 @@ struct channel_hooks {
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
     /** The actor has another behavior, or was resumed after a failure: looks at its channels again. */
     void (*on_change)(struct worker *worker, struct cell *cell);
+    /** The system shuts down: listeners of this worker close, and idle sessions end. */
+    void (*on_shutdown)(struct worker *worker);
     /** The turns of the actor that waited were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
@@ -56,6 +59,12 @@ struct channel_hooks {
     void (*on_arrive)(struct worker *worker, struct cell *cell);
     /** An ENVELOPE_HANDED has arrived, with a channel for the actor, which may be gone. Takes it. */
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
+    /**
+     * What a turn with an outbox has done to a channel of its actor was held, and is done now, or never. Takes the
+     * effect.
+     */
+    void (*on_release)(struct worker *worker, struct channel_effect *effect);
+    void (*on_drop)(struct worker *worker, struct channel_effect *effect);
     /** Adds to the report what the actor waits for. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /** Whether channels of actors that have ended still have something to send. */

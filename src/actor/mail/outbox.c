@@ -43,8 +43,26 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
         return TR_STOPPED;
     if (!outbox_grow(worker, outbox))
         return TR_NO_MEMORY;
-    outbox->items[outbox->count++] = (struct outbox_item){cell, envelope};
+    outbox->items[outbox->count++] = (struct outbox_item){.cell = cell, .envelope = envelope};
     return TR_OK;
+}
+
+tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect)
+{
+    TR_ASSERT(outbox_holds(worker));
+    struct outbox *outbox = worker->outbox_turn->outbox;
+    if (!outbox_grow(worker, outbox))
+        return TR_NO_MEMORY;
+    outbox->items[outbox->count++] = (struct outbox_item){.effect = effect};
+    return TR_OK;
+}
+
+struct channel_effect *tr__outbox_last_effect(const struct worker *worker)
+{
+    const struct outbox *outbox = worker->outbox_turn->outbox;
+    if (!outbox->count || outbox->items[outbox->count - 1].cell)
+        return NULL;
+    return outbox->items[outbox->count - 1].effect;
 }
 
 static uint64_t ref_of(const struct outbox_item *item)
@@ -100,6 +118,10 @@ void tr__outbox_release(struct worker *worker, struct outbox *outbox)
     struct tr_self *held = worker_hold_sends(worker, NULL); /* these messages have waited already */
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
+        if (!item->cell) {
+            worker->channels.hooks->on_release(worker, item->effect);
+            continue;
+        }
         tr_status status = send_on(worker, item);
         if (status != TR_OK)
             bury(worker, item, status);
@@ -118,6 +140,10 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         struct envelope *envelope = item->envelope;
+        if (!item->cell) {
+            worker->channels.hooks->on_drop(worker, item->effect);
+            continue;
+        }
         if (!mail_is_answer(envelope)) {
             bury(worker, item, reason);
             continue;

@@ -5,7 +5,8 @@
  * Such an actor has a struct durable in its extra, and its turns have an outbox, self->outbox.
  * While such a turn runs, worker->outbox_turn is that turn, and what it sends is not handed over.
  * Messages, requests, replies and PoisonPills (MAIL_IS_HELD in actor/mail/kind.h) wait in the
- * outbox, in the order sent. They wait until what the turn has written is on disk
+ * outbox, in the order sent, and with them what the turn does to channels of its actor: a struct
+ * channel_effect, which only the layer above knows. They wait until what the turn has written is on disk
  * (tr__outbox_release), or never will be (tr__outbox_drop). This also holds for what a set-up sends
  * that runs inside the turn because the turn spawns. Rules:
  *   1. worker->outbox_turn is NULL or a turn with an outbox. Only worker_hold_sends writes it.
@@ -23,14 +24,18 @@
 
 #include "actor/cell/worker.h"
 
+struct channel_effect;
 struct tr_system;
 struct worker;
 
 /** Messages that were sent and are held. All zero is empty. */
 struct outbox {
     struct outbox_item {
-        struct cell *cell;
-        struct envelope *envelope;
+        struct cell *cell; /* NULL: the item is an effect */
+        union {
+            struct envelope *envelope;
+            struct channel_effect *effect;
+        };
     } * items;
     uint32_t count;
     uint32_t capacity;
@@ -95,6 +100,10 @@ TR_MESSAGE(tr_stored, (u64, token));
  * tr__mail_send; also TR_NO_MEMORY.
  */
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
+/** Holds an effect on a channel in the outbox of the current turn, which is not open. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect);
+/** Returns the effect that was held last, if nothing was held behind it; NULL: there is none. */
+struct channel_effect *tr__outbox_last_effect(const struct worker *worker);
 /**
  * Sends the held messages, in order, and empties the outbox. A message that is refused becomes a
  * dead letter.

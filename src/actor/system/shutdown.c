@@ -99,6 +99,8 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&system->ending.deadline_ns, (uint64_t)deadline_ns, ATOM_SEQ_CST);
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        loop_nudge(&system->workers[i]->loop); /* those with listeners close them */
     if (admission_close(&system->ending.spawns))
         tr__shutdown_tell(system); /* otherwise the last spawn that is under way calls it */
     tr__shutdown_wake(system);
@@ -255,6 +257,8 @@ void tr__shutdown_sweep(struct worker *worker)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
+    if (!worker->shutdown.swept && worker->channels.hooks)
+        worker->channels.hooks->on_shutdown(worker);
     worker->shutdown.swept =
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/held.h"
+
+#include <string.h>
+
+#include "actor/mail/outbox.h"
+#include "base/assert.h"
+#include "net/output.h"
+#include "net/table.h"
+#include "net/wait.h"
+
+struct channel_effect {
+    uint64_t channel; /* bits of the channel */
+    enum held_what what;
+    size_t size;   /* of HELD_BYTES: bytes of the output; of HELD_DATAGRAM: of `bytes` */
+    tr_address to; /* of HELD_DATAGRAM */
+    unsigned char bytes[];
+};
+
+bool tr__held_applies(const struct channel *channel)
+{
+    const struct worker *worker = channel->worker;
+    return worker->outbox_turn && worker->outbox_turn->cell == channel->cell &&
+           outbox_holds(worker);
+}
+
+/* ---- Holding. ---- */
+
+static tr_status hold(struct channel *channel, enum held_what what, const tr_address *to,
+                      tr_bytes bytes)
+{
+    struct worker *worker = channel->worker;
+    struct channel_effect *effect =
+        source_resize(&worker->source, NULL, sizeof *effect + bytes.size);
+    if (!effect)
+        return TR_NO_MEMORY;
+    *effect =
+        (struct channel_effect){.channel = channel_bits(channel), .what = what, .size = bytes.size};
+    if (to)
+        effect->to = *to;
+    if (bytes.size)
+        memcpy(effect->bytes, bytes.data, bytes.size);
+    tr_status status = tr__outbox_hold(worker, effect);
+    if (status != TR_OK)
+        source_resize(&worker->source, effect, 0);
+    return status;
+}
+
+/* Returns the effect to which bytes of this channel can be added; NULL: something was held since. */
+static struct channel_effect *bytes_before(const struct channel *channel)
+{
+    struct channel_effect *last = tr__outbox_last_effect(channel->worker);
+    bool is_it = last && last->what == HELD_BYTES && last->channel == channel_bits(channel);
+    return is_it ? last : NULL;
+}
+
+tr_status tr__held_prepare(struct channel *channel)
+{
+    if (!tr__held_applies(channel) || bytes_before(channel))
+        return TR_OK;
+    return hold(channel, HELD_BYTES, NULL, (tr_bytes){NULL, 0});
+}
+
+void tr__held_count(struct channel *channel, size_t size)
+{
+    struct channel_output *output = &channel->work->output;
+    if (tr__held_applies(channel)) {
+        struct channel_effect *effect = bytes_before(channel);
+        TR_ASSERT(effect);
+        effect->size += size;
+        output->held += size;
+    } else if (output->held)
+        output->behind += size;
+}
+
+tr_status tr__held_end_later(struct channel *channel, enum held_what what)
+{
+    tr_status status = hold(channel, what, NULL, (tr_bytes){NULL, 0});
+    if (status != TR_OK)
+        return status;
+    channel->flags |= CHANNEL_FINISHING | CHANNEL_END_HELD;
+    if (what != HELD_FINISH)
+        channel->flags |= CHANNEL_CLOSE_HELD;
+    return TR_OK;
+}
+
+tr_status tr__held_send(struct channel *channel, const tr_address *to, tr_bytes bytes)
+{
+    return hold(channel, HELD_DATAGRAM, to, bytes);
+}
+
+/* ---- Releasing. ---- */
+
+void tr__held_end(struct channel *channel, enum held_what what)
+{
+    if (what == HELD_FINISH)
+        tr__channel_finish(channel);
+    else if (what == HELD_CLOSE)
+        tr__channel_close(channel);
+    else
+        tr__channel_reset(channel);
+}
+
+static void bytes_release(struct channel *channel, size_t size)
+{
+    struct channel_output *output = &channel->work->output;
+    if (!output->held)
+        return; /* the channel has ended meanwhile */
+    TR_ASSERT(size <= output->held);
+    if (!tr__output_is_due(channel))
+        output->since_ns = channel->worker->loop.now_ns;
+    output->held -= size;
+    if (!output->held)
+        output->behind = 0;
+    tr__output_touch(channel);
+    tr__waits_wake(&channel->writers); /* a turn may wait until nothing is held */
+}
+
+static void end_release(struct channel *channel, enum held_what what)
+{
+    if (what == HELD_FINISH && channel_has(channel, CHANNEL_CLOSE_HELD))
+        return; /* the tr_close behind it does more */
+    channel->flags &= ~(uint32_t)(CHANNEL_END_HELD | CHANNEL_CLOSE_HELD);
+    if (what == HELD_FINISH)
+        channel->flags &= ~(uint32_t)CHANNEL_FINISHING; /* tr__channel_finish sets it again */
+    if (channel->state == CHANNEL_ENDED)
+        return;
+    tr__output_touch(channel);
+    tr__held_end(channel, what);
+}
+
+/* As tr_send_to, but what does not fit is lost, as a datagram may be. */
+static void datagram_release(struct channel *channel, struct channel_effect *effect)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    size_t sent = 0;
+    tr_packet packet = {.data = effect->bytes, .size = effect->size, .address = effect->to};
+    if (channel->fd >= 0)
+        (void)platform->socket_send_many(platform, channel->fd, &packet, 1, &sent);
+}
+
+void tr__held_release(struct worker *worker, struct channel_effect *effect)
+{
+    struct channel *channel = tr__table_find(worker->system, effect->channel);
+    if (channel) {
+        TR_ASSERT(channel->worker == worker); /* durable actors do not move */
+        if (effect->what == HELD_BYTES)
+            bytes_release(channel, effect->size);
+        else if (effect->what == HELD_DATAGRAM)
+            datagram_release(channel, effect);
+        else
+            end_release(channel, effect->what);
+    }
+    source_resize(&worker->source, effect, 0);
+}
+
+void tr__held_drop(struct worker *worker, struct channel_effect *effect)
+{
+    source_resize(&worker->source, effect, 0); /* the bytes stay held: tr__channel_orphan */
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/shutdown.h"
+
+#include "actor/cell/slots.h"
+#include "actor/cell/system.h"
+#include "net/deadline.h"
+#include "net/wait.h"
+#include "net/worker.h"
+
+static bool is_stopping(const struct worker *worker)
+{
+    return __builtin_expect(atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED) != 0, 0);
+}
+
+void tr__shutdown_limit(struct channel *channel)
+{
+    if (!is_stopping(channel->worker))
+        return;
+    tr_time deadline_ns =
+        (tr_time)atom64_load(&channel->worker->system->ending.deadline_ns, ATOM_RELAXED);
+    if (deadline_ns && deadline_ns < channel->deadline_ns)
+        channel->deadline_ns = deadline_ns;
+}
+
+bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *channel)
+{
+    return is_stopping(self->worker) && channel_has(channel, CHANNEL_ACCEPTED) &&
+           channel->state == CHANNEL_OPEN && !net_buffer_size(&channel->work->input.buffer) &&
+           self->envelope && !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
+}
+
+static void cell_shut_down(const struct cell *cell)
+{
+    LIST_EACH (link, &net_cell_of(cell)->channels) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        if (channel->kind == CHANNEL_LISTENER)
+            tr__channel_end(channel, TR_OK, NULL);
+        else if (channel_has(channel, CHANNEL_ACCEPTED))
+            tr__waits_wake_one(&channel->readers); /* tr__shutdown_ends_read decides */
+    }
+}
+
+void tr__net_shut_down(struct worker *worker)
+{
+    uint32_t used = tr__slots_used(worker->slots);
+    for (uint32_t slot = 1; slot < used; slot++) {
+        const struct cell *cell = slots_at(worker->slots, slot);
+        if (cell && cell_owner(cell) == worker->index && net_cell_of(cell))
+            cell_shut_down(cell);
+    }
+    LIST_EACH (link, &worker->channels.net->lingering) {
+        struct channel *channel = LIST_OWNER(link, struct channel, link);
+        tr__shutdown_limit(channel);
+        tr__channel_arm(channel);
+    }
+}

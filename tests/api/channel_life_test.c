@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Channels and the life of their actors and of the system: shutdown, closes before a channel is open, turns that fail,
+ * bytes that turns hold. On the network of kits.
+ */
+#include "support/net.h"
+
+#define ONCE(name, ...)                                                                            \
+    static tr_next name(tr_self *self)                                                             \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+        return TR_SAME;                                                                            \
+    }
+
+static tr_channel channel;
+
+static tr_next on_opened(const struct tr_opened *message)
+{
+    say("opened");
+    channel = message->channel;
+    return TR_SAME;
+}
+
+static tr_next on_received(const struct tr_received *message)
+{
+    say("got %.*s", (int)message->bytes.size, (const char *)message->bytes.data);
+    return TR_SAME;
+}
+
+static tr_next on_closed(const struct tr_closed *message)
+{
+    say("closed %s", tr_status_name(message->status));
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(host, void, TR_ON(run, on_run), TR_ON(tr_opened, on_opened),
+            TR_ON(tr_received, on_received), TR_ON(tr_closed, on_closed));
+
+/* ---- Shutdown. ---- */
+
+TR_ACTOR(line_session, run);
+
+/* Reads its requests in a loop: "sleep" takes two seconds. */
+static tr_next on_line_opened(tr_self *self, const struct tr_opened *message)
+{
+    tr_bytes line;
+    while (tr_read_line(self, message->channel, &line)) {
+        if (strcmp(line.data, "sleep") == 0)
+            tr_sleep(self, 2 * TR_SECOND);
+        tr_print(self, message->channel, "did %s\n", (const char *)line.data);
+    }
+    say("end");
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(line_session, void, TR_ON(run, on_run), TR_ON(tr_opened, on_line_opened));
+
+ONCE(listen_lines, listener = tr_listen(self, line_session, TR_TCP(SERVER)))
+ONCE(sleep_long, tr_sleep(self, 3 * TR_SECOND); say("slept"))
+
+static void play_listeners_close(void)
+{
+    HOST(host, listen_lines);
+    tr_kit_peer *peer = peer_new();
+    peer_send(peer, "a\n");
+    PEER_GETS(peer, "did a\n");
+    TELL_RUN(test, host, sleep_long); /* so the host stops three seconds after the pill */
+    tr_kit_settle(kit);
+    tr_system_shutdown(tr_kit_system(kit), 10 * TR_SECOND);
+    tr_kit_settle(kit);
+    ck_assert_ptr_null(tr_kit_connect(kit, SERVER));
+    SAID("end"); /* the session was idle; the host is still there */
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_advance(kit, 4 * TR_SECOND);
+    SAID("slept");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(a_shutdown_closes_listeners_and_idle_sessions_first, "X-01", "CH-22")
+{
+    kits_each(play_listeners_close);
+}
+
+static void play_busy_sessions(void)
+{
+    HOST(host, listen_lines);
+    tr_kit_peer *busy = peer_new();
+    tr_kit_peer *half = peer_new();
+    peer_send(busy, "sleep\n");
+    peer_send(half, "one and a ha");
+    tr_system_shutdown(tr_kit_system(kit), 10 * TR_SECOND);
+    tr_kit_settle(kit);
+    peer_send(half, "lf\n");
+    PEER_GETS(half, "did one and a half\n");
+    PEER_GETS(half, "");
+    ck_assert_int_eq(tr_kit_peer_status(half), TR_CLOSED);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    PEER_GETS(busy, "did sleep\n");
+    PEER_GETS(busy, "");
+    ck_assert_int_eq(tr_kit_peer_status(busy), TR_CLOSED);
+    tr_kit_close(busy);
+    tr_kit_close(half);
+    tr_kit_settle(kit);
+    SAID("end; end");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(a_shutdown_lets_busy_sessions_answer, "X-01", "CH-22")
+{
+    kits_each(play_busy_sessions);
+}
+
+TR_ACTOR(body_session, run);
+
+static tr_next on_head(tr_self *self, const struct tr_received *head)
+{
+    tr_bytes body;
+    tr_channel from = head->channel;
+    if (tr_read_exactly(self, from, strtoul(head->bytes.data, NULL, 10), &body))
+        tr_print(self, from, "body %.*s\n", (int)body.size, (const char *)body.data);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(body_session, void, TR_ON(run, on_run), TR_ON(tr_received, on_head));
+
+ONCE(listen_bodies, listener = tr_listen(self, body_session, TR_TCP(SERVER, .framing = TR_LINES)))
+
+/* The turn that has read a head waits for the body. */
+static void play_bodies(void)
+{
+    HOST(host, listen_bodies);
+    tr_kit_peer *peer = peer_new();
+    tr_kit_peer *stuck = peer_new();
+    peer_send(peer, "4\n");
+    peer_send(stuck, "4\n");
+    tr_system_shutdown(tr_kit_system(kit), 3 * TR_SECOND);
+    tr_kit_settle(kit);
+    peer_send(peer, "abcd");
+    PEER_GETS(peer, "body abcd\n");
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_advance(kit, 3 * TR_SECOND);
+    PEER_GETS(stuck, "");
+    ck_assert_int_eq(tr_kit_peer_status(stuck), TR_RESET);
+    tr_kit_close(peer);
+    tr_kit_close(stuck);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(a_request_in_the_middle_ends_with_the_deadline, "X-01", "C-09")
+{
+    kits_each(play_bodies);
+}
+
+ONCE(write_a_lot, {
+    static char block[20000];
+    channel = tr_connect(self, TR_TCP(SERVER, .linger_ns = TR_MINUTE));
+    memset(block, 'x', sizeof block);
+    tr_write(self, channel, (tr_bytes){block, sizeof block});
+})
+
+/* The peer reads too little until the deadline: it does not take that for all. */
+static void play_deadline(void)
+{
+    static const tr_kit_network narrow = {.window = 1000};
+    tr_kit_set_network(kit, &narrow);
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, write_a_lot);
+    tr_kit_peer *peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+    tr_kit_settle(kit);
+    tr_system_shutdown(tr_kit_system(kit), TR_SECOND);
+    tr_kit_advance(kit, TR_SECOND / 2);
+    ck_assert_uint_gt(tr_kit_open_channels(kit), 0);
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+    while (tr_kit_receive(peer, 0).size)
+        continue;
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_RESET);
+    tr_kit_close(peer);
+}
+
+TEST(what_lingers_at_the_deadline_is_reset, "X-01", "C-09")
+{
+    kits_each(play_deadline);
+}
+
+SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
+      a_shutdown_lets_busy_sessions_answer, a_request_in_the_middle_ends_with_the_deadline,
+      what_lingers_at_the_deadline_is_reset)
