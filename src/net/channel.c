@@ -13,6 +13,7 @@
 #include "net/dial.h"
 #include "net/exchange.h"
 #include "net/filter.h"
+#include "net/filters.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
@@ -348,7 +349,9 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         return;
     bool resets = status != TR_OK && status != TR_CLOSED;
     channel->status = status;
-    text_set(channel, text);
+    text_set(channel, text || !resets ? text : tr__filters_text(channel));
+    if (channel->filter.table && resets)
+        tr__output_send_last(channel); /* an alert */
     close_socket(channel, resets);
     tr__channel_change(channel, CHANNEL_ENDED);
     channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
@@ -478,6 +481,14 @@ void tr__channel_orphan(struct channel *channel, bool resets)
 
 /* ---- Deadlines. ---- */
 
+/* When output that makes no progress ends the channel. What waits for a handshake has the time of that. */
+static tr_time stall_deadline(const struct channel *channel)
+{
+    if (tr__output_is_empty(channel) || channel_has(channel, CHANNEL_SHAKES))
+        return TR_NEVER;
+    return timer_deadline(channel->output.since_ns, channel->endpoint->options.stall_ns);
+}
+
 static tr_time deadline_of(const struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
@@ -485,9 +496,7 @@ static tr_time deadline_of(const struct channel *channel)
     if (channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM) {
         tr_time idle =
             options->idle_ns ? timer_deadline(channel->active_ns, options->idle_ns) : TR_NEVER;
-        tr_time stall = tr__output_is_empty(channel)
-                            ? TR_NEVER
-                            : timer_deadline(channel->output.since_ns, options->stall_ns);
+        tr_time stall = stall_deadline(channel);
         next = idle < next ? idle : next;
         next = stall < next ? stall : next;
     }
@@ -507,7 +516,6 @@ void tr__channel_arm(struct channel *channel)
 
 void tr__channel_expired(struct channel *channel, tr_time now_ns)
 {
-    const tr_endpoint *options = &channel->endpoint->options;
     if (deadline_of(channel) > now_ns) {
         tr__channel_arm(channel);
         return;
@@ -516,8 +524,7 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
         tr__listener_again(channel);
         return;
     }
-    bool is_stalled = !tr__output_is_empty(channel) &&
-                      timer_deadline(channel->output.since_ns, options->stall_ns) <= now_ns;
+    bool is_stalled = stall_deadline(channel) <= now_ns;
     if (channel->state == CHANNEL_LINGERING)
         tr__channel_end(channel, TR_TIMEOUT, NULL);
     else if (channel->state == CHANNEL_OPEN && is_stalled)
@@ -560,6 +567,8 @@ static void ready_open(struct channel *channel)
         tr__waits_wake_one(&channel->readers);
     } else if (has_piece(channel)) {
         tr__channel_call(channel);
+    } else if (channel_has(channel, CHANNEL_SHAKES)) {
+        tr__filters_shake(channel);
     } else if (channel_has(channel, CHANNEL_HUNG_UP) && !channel->event) {
         look_for_end(channel);
     }

@@ -66,7 +66,8 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
+    CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_SHAKES = 1 << 17      /* a filter was added while it was open, and shakes hands */
 };
 
 /** Bytes that have come and were not read. */

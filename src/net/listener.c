@@ -8,6 +8,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "net/dial.h"
+#include "net/filters.h"
 #include "net/listener_shared.h"
 #include "net/proxy.h"
 #include "net/secure.h"
@@ -101,9 +102,9 @@ static tr_status filters_attach(struct channel *channel)
         if (!channel->filter.state)
             return TR_NO_MEMORY;
         channel->filter.table = &tr__proxy_filter;
-        return TR_OK; /* TLS follows when the header was read */
+        return TR_OK; /* the others follow when the header was read */
     }
-    return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel) : TR_OK;
+    return tr__filters_attach(channel);
 }
 
 /* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */

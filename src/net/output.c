@@ -216,14 +216,10 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     return status;
 }
 
-/* Sends what the filter has made, then has it make more of the pages. */
-static tr_status send_filtered(struct channel *channel, size_t *count)
+tr_status tr__output_pass(struct channel *channel, size_t max)
 {
-    const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->filter;
-    *count = 0;
-    bool may_pass = filter->table->is_open(filter->state);
-    while (may_pass && channel->output.first && net_buffer_size(&filter->out) < FILTER_MAX) {
+    while (channel->output.first && net_buffer_size(&filter->out) < max) {
         struct out_page *page = channel->output.first;
         tr_bytes bytes = {page->data + page->begin, page->end - page->begin};
         tr_status status =
@@ -232,6 +228,29 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
             return status;
         channel->output.size -= bytes.size;
         page_drop_first(channel);
+    }
+    return TR_OK;
+}
+
+void tr__output_send_last(struct channel *channel)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    tr_bytes out = net_buffer_bytes(&channel->filter.out);
+    size_t count;
+    if (out.size && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE))
+        (void)platform->socket_send(platform, channel->fd, &out, 1, &count);
+}
+
+/* Sends what the filter has made, then has it make more of the pages. */
+static tr_status send_filtered(struct channel *channel, size_t *count)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    struct channel_filter *filter = &channel->filter;
+    *count = 0;
+    if (filter->table->is_open(filter->state)) {
+        tr_status passed = tr__output_pass(channel, FILTER_MAX);
+        if (passed != TR_OK)
+            return passed;
     }
     tr_bytes out = net_buffer_bytes(&filter->out);
     if (!out.size)
