@@ -435,13 +435,26 @@ tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 /** Returns an ask that ends when a write would not wait. In a turn. Does not wait. */
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
- * Writes a request. Its reply is the next piece that comes and belongs to no earlier exchange. For clients of protocols
+ * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of the
+ * request, whenever it comes. Otherwise it is the next piece that comes and belongs to no earlier exchange, for protocols
  * that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is TR_TIMEOUT. A turn that
  * gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are under way, the turn waits.
  * When the channel ends, all exchanges under way fail.
  * In a turn. May wait.
+ *
+ * With ids: a request without one, or with that of an exchange under way, is TR_INVALID_ARGUMENT and not written. A piece
+ * with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread. If
+ * there is neither, one with an id ends the channel with TR_BAD_DATA, and one without waits for a turn that reads, with all
+ * behind it. When .in_flight_max exchanges keep their places, those that were
+ * given up are forgotten, the oldest first.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
+/**
+ * As tr_exchange, but alone: waits until no exchange is under way, and holds back all others until its reply has come. For
+ * requests after which the protocol changes, such as a login or a request for TLS.
+ * In a turn. May wait.
+ */
+tr_channel_ask tr_exchange_alone(tr_self *self, tr_channel channel, tr_bytes request);
 TR_END_C
 
 /* ---- Framing. ---- */
@@ -461,6 +474,11 @@ struct tr_framing {
      */
     size_t (*head)(const tr_framing *framing, size_t size, unsigned char *head);
     uint64_t option; /* belongs to the framing */
+    /**
+     * Finds the id of a piece: of a request as the actor writes it, and of its reply as `cut` gives it. False: it has
+     * none. NULL: pieces have no ids, and tr_exchange matches them in order.
+     */
+    bool (*id)(const tr_framing *framing, tr_bytes piece, uint64_t *id);
 };
 
 TR_BEGIN_C

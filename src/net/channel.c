@@ -223,7 +223,7 @@ void tr__waits_wake(struct list *waits)
         turn_wake(LIST_OWNER(link, struct channel_wait, link)->self, TR_OK);
 }
 
-static bool cell_handles(const struct channel *channel, const tr_type *type)
+bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 {
     return channel->cell->dispatch &&
            dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type);
@@ -232,7 +232,7 @@ static bool cell_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!list_is_empty(&channel->readers) || channel->exchanges)
+    if (!list_is_empty(&channel->readers) || tr__exchanges_are_first(channel))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -242,7 +242,7 @@ static bool has_piece(const struct channel *channel)
         return false;
     const tr_type *type =
         channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
-    return has_come && cell_handles(channel, type);
+    return has_come && tr__channel_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -278,7 +278,8 @@ static bool may_hide_end(const struct channel *channel)
            channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            list_is_empty(&channel->readers) && !channel->exchanges && !channel->input.borrower &&
-           !net_buffer_size(&channel->input.buffer) && !cell_handles(channel, &tr_type_tr_received);
+           !net_buffer_size(&channel->input.buffer) &&
+           !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)

@@ -67,7 +67,9 @@ enum channel_flag {
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
-    CHANNEL_SHAKES = 1 << 17      /* a filter was added while it was open, and shakes hands */
+    CHANNEL_SHAKES = 1 << 17,     /* a filter was added while it was open, and shakes hands */
+    CHANNEL_UNASKED = 1 << 18,    /* the first piece that has come belongs to no exchange */
+    CHANNEL_ALONE = 1 << 19       /* an exchange is under way alone, or a turn waits for that */
 };
 
 /** Bytes that have come and were not read. */
@@ -197,6 +199,8 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
+/** Whether the actor of a channel has a handler for a message. Owner only. */
+bool tr__channel_handles(const struct channel *channel, const tr_type *type);
 /** Memory was missing: calls tr__channel_call again, soon. Owner only. */
 void tr__channel_starve(struct channel *channel);
 /** Makes an event a message that belongs to the channel. Owner only. */

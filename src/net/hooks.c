@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "net/datagram.h"
 #include "net/dial.h"
+#include "net/exchange.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/move.h"
@@ -114,11 +115,13 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !list_is_empty(&channel->readers) || channel->exchanges)
+    if (!handler || !list_is_empty(&channel->readers) || tr__exchanges_are_first(channel))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
     tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
+    if (status == TR_OK && channel->exchanges)
+        status = tr__exchanges_pass(self, channel, &message.bytes);
     if (status == TR_OK) {
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;
