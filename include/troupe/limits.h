@@ -343,6 +343,12 @@
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
 /** Exchanges of a channel under way at once. .in_flight_max replaces it. One more waits. */
 #define TR_IN_FLIGHT_MAX 1024
+/** Filters of a channel, PROXY header and TLS not counted. One more: TR_LIMIT, or it does not compile. */
+#define TR_FILTERS_MAX 4
+/** Bytes that one call of a filter may put. More: TR_TOO_LARGE. */
+#define TR_FILTER_PUT_MAX (1024u * 1024)
+/** Bytes of which a filter may take none, because it waits for more. Then: TR_TOO_LARGE. */
+#define TR_FILTER_HELD_MAX (64u * 1024)
 /** Connections of a listener that wait in the kernel. More: the kernel refuses or delays them. */
 #define TR_BACKLOG 4096
 /** Channels of an actor that moves to another worker. An actor with more stays. */

@@ -90,6 +90,7 @@
 #include <troupe/address.h>
 #include <troupe/ask.h>
 #include <troupe/behavior.h>
+#include <troupe/filter.h>
 #include <troupe/self.h>
 
 /* ---- Channels and endpoints. ---- */
@@ -149,6 +150,9 @@ typedef struct tr_endpoint {
     bool insecure TR_ZERO;           /* of a client: any certificate is accepted */
     const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
     const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
+    bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
+    /* Of all streams. */
+    tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {
@@ -385,6 +389,40 @@ size_t tr_output_size(tr_self *self, tr_channel channel);
 tr_status tr_self_hand_over(tr_self *self, tr_channel channel, tr_ref to);
 TR_END_C
 
+/* ---- Filters of a channel that is open; see filter.h. ---- */
+
+TR_BEGIN_C
+/**
+ * Puts a filter between those of a channel and its framing. What was written before leaves as it would have without the
+ * filter; what is written from now on passes it. What has come and was not read passes the filter too, so that the
+ * other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT (TR_FILTERS_MAX),
+ * TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking hands, or a turn or an
+ * exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other status is that of a filter,
+ * and has ended the channel.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
+/**
+ * Removes a filter, the one nearest to the framing if it is there twice. What was written before passes it, and its
+ * `finish`. What it has got and not taken continues as it is, and so does all that comes from now on. Bytes that it has
+ * passed on stay as they are: the other side has to stop using the filter before, or the filter itself passes what
+ * is behind its last byte unchanged. The statuses of tr_add_filter; TR_NOT_FOUND: the channel does not have it.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
+                                         const tr_filter *filter);
+/**
+ * Puts TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until its handshake has ended.
+ * What was written before leaves as plain text. What has come and was not read must be TLS: text that somebody has put
+ * behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET,
+ * TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as tr_add_filter, or it has TLS, or is
+ * no such channel), TR_NOT_IN_A_TURN: nothing has changed. TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the
+ * handshake continues.
+ * In a turn. May wait.
+ */
+TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);
+TR_END_C
+
 /* ---- Several at once. ---- */
 
 /** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
@@ -403,13 +441,26 @@ tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 /** Returns an ask that ends when a write would not wait. In a turn. Does not wait. */
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
- * Writes a request. Its reply is the next piece that comes and belongs to no earlier exchange. For clients of protocols
+ * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of the
+ * request, whenever it comes. Otherwise it is the next piece that comes and belongs to no earlier exchange, for protocols
  * that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is TR_TIMEOUT. A turn that
  * gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are under way, the turn waits.
  * When the channel ends, all exchanges under way fail.
  * In a turn. May wait.
+ *
+ * With ids: a request without one, or with that of an exchange under way, is TR_INVALID_ARGUMENT and not written. A piece
+ * with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread. If
+ * there is neither, one with an id ends the channel with TR_BAD_DATA, and one without waits for a turn that reads, with all
+ * behind it. When .in_flight_max exchanges keep their places, those that were
+ * given up are forgotten, the oldest first.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
+/**
+ * As tr_exchange, but alone: waits until no exchange is under way, and holds back all others until its reply has come. For
+ * requests after which the protocol changes, such as a login or a request for TLS.
+ * In a turn. May wait.
+ */
+tr_channel_ask tr_exchange_alone(tr_self *self, tr_channel channel, tr_bytes request);
 TR_END_C
 
 /* ---- Framing. ---- */
@@ -429,6 +480,11 @@ struct tr_framing {
      */
     size_t (*head)(const tr_framing *framing, size_t size, unsigned char *head);
     uint64_t option; /* belongs to the framing */
+    /**
+     * Finds the id of a piece: of a request as the actor writes it, and of its reply as `cut` gives it. False: it has
+     * none. NULL: pieces have no ids, and tr_exchange matches them in order.
+     */
+    bool (*id)(const tr_framing *framing, tr_bytes piece, uint64_t *id);
 };
 
 TR_BEGIN_C

@@ -68,6 +68,7 @@
 #include <troupe/blocking.h>
 #include <troupe/callback.h>
 #include <troupe/durable.h>
+#include <troupe/filter.h>
 #include <troupe/group.h>
 #include <troupe/keys.h>
 #include <troupe/limits.h>

@@ -12,6 +12,8 @@
 #include "net/deadline.h"
 #include "net/dial.h"
 #include "net/exchange.h"
+#include "net/filter.h"
+#include "net/filters.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
@@ -203,7 +205,7 @@ tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct c
 
 /* ---- Turns that wait, and events. ---- */
 
-static bool cell_handles(const struct channel *channel, const tr_type *type)
+bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 {
     return channel->cell->dispatch &&
            dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type);
@@ -212,7 +214,7 @@ static bool cell_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!waits_are_empty(&channel->readers) || channel->rare->exchanges ||
+    if (!waits_are_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
         channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
@@ -224,7 +226,7 @@ static bool has_piece(const struct channel *channel)
     const tr_type *type = channel->kind == CHANNEL_DATAGRAM  ? &tr_type_tr_datagram
                           : channel->kind == CHANNEL_SIGNALS ? tr__signal_type
                                                              : &tr_type_tr_received;
-    return has_come && cell_handles(channel, type);
+    return has_come && tr__channel_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -256,7 +258,7 @@ static bool may_hide_end(const struct channel *channel)
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            waits_are_empty(&channel->readers) && !channel->rare->exchanges &&
            !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer) &&
-           !cell_handles(channel, &tr_type_tr_received);
+           !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)
@@ -320,7 +322,9 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         return;
     bool resets = status != TR_OK && status != TR_CLOSED;
     channel->status = status;
-    text_set(channel, text);
+    text_set(channel, text || !resets ? text : tr__filters_text(channel));
+    if (channel->rare->filter.table && resets)
+        tr__output_send_last(channel); /* an alert */
     close_socket(channel, resets);
     tr__channel_change(channel, CHANNEL_ENDED);
     channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
@@ -484,6 +488,8 @@ static void ready_open(struct channel *channel)
         tr__waits_wake_one(&channel->readers);
     } else if (has_piece(channel)) {
         tr__channel_call(channel);
+    } else if (channel_has(channel, CHANNEL_SHAKES)) {
+        tr__filters_shake(channel);
     } else if (channel_has(channel, CHANNEL_HUNG_UP) && !channel->event) {
         look_for_end(channel);
     }

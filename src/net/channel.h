@@ -71,6 +71,9 @@ enum channel_flag {
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
     CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
     CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
+    CHANNEL_SHAKES = 1 << 19,     /* a filter was added while it was open, and shakes hands */
+    CHANNEL_UNASKED = 1 << 20,    /* the first piece that has come belongs to no exchange */
+    CHANNEL_ALONE = 1 << 21,      /* an exchange is under way alone, or a turn waits for that */
     CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
@@ -244,6 +247,8 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
+/** Whether the actor of a channel has a handler for a message. Owner only. */
+bool tr__channel_handles(const struct channel *channel, const tr_type *type);
 /** Memory was missing: looks at its deadline and calls tr__channel_call again, soon. Owner only. */
 void tr__channel_starve(struct channel *channel);
 /** Makes an event a message that belongs to the channel. Owner only. */

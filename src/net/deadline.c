@@ -8,9 +8,10 @@
 
 static tr_time stall_of(const struct channel *channel)
 {
-    return tr__output_is_due(channel)
-               ? timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns)
-               : TR_NEVER;
+    /* What waits for a handshake has the time of that. */
+    if (!tr__output_is_due(channel) || channel_has(channel, CHANNEL_SHAKES))
+        return TR_NEVER;
+    return timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns);
 }
 
 static tr_time idle_of(const struct channel *channel)

@@ -9,6 +9,7 @@
 #include "base/address.h"
 #include "net/deadline.h"
 #include "net/filter.h"
+#include "net/filters.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/peer.h"
@@ -226,7 +227,7 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* The PROXY header was read: the address of the client is known, and TLS follows, or nothing. */
+/* The PROXY header was read: the address of the client is known, and the other filters follow. */
 static tr_status header_leave(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -239,9 +240,9 @@ static tr_status header_leave(struct channel *channel)
     filter->table->free(filter->state);
     filter->table = NULL;
     filter->state = NULL;
-    if (channel->endpoint->options.kind != TR_ENDPOINT_TLS)
+    tr_status status = tr__filters_attach(channel);
+    if (status == TR_OK && !filter->table)
         return TR_OK;
-    tr_status status = tr__secure_attach(channel);
     if (status == TR_OK)
         status = filter->table->begin(filter->state, &filter->out);
     return status == TR_OK ? tr__input_filter_again(channel) : status;
@@ -335,10 +336,11 @@ static tr_status dial(struct tr_self *self, struct channel *channel)
         return status;
     }
     channel->flags |= CHANNEL_WRITABLE;
-    if (options->kind == TR_ENDPOINT_TLS) {
-        status = tr__secure_attach(channel);
-        return status == TR_OK ? shake(self, channel) : status;
-    }
+    status = tr__filters_attach(channel);
+    if (status != TR_OK)
+        return status;
+    if (channel->rare->filter.table)
+        return shake(self, channel);
     tr__channel_opened(channel);
     return TR_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "net/tls_context.h"
+#include "net/user_filter.h"
 
 /* The strings of an endpoint that are copied. */
 static const size_t strings[] = {
@@ -41,13 +42,27 @@ static bool has_tls_options(const tr_endpoint *options)
 {
     return options->certificate || options->key || options->hosts || options->trusts ||
            options->verify != TR_VERIFY_NONE || options->insecure || options->server_name ||
-           options->alpn;
+           options->alpn || options->starts_plain;
 }
 
 static bool has_stream_options(const tr_endpoint *options)
 {
     return options->framing || options->output_max || options->connect_ns || options->idle_ns ||
-           options->stall_ns || options->linger_ns || options->delays || options->in_flight_max;
+           options->stall_ns || options->linger_ns || options->delays || options->in_flight_max ||
+           options->filters.filters[0];
+}
+
+/* Whether the filters of the program have what they need, without a gap before one of them. */
+static bool filters_fit(const tr_endpoint *options)
+{
+    bool is_over = false;
+    for (size_t i = 0; i < TR_FILTERS_MAX; i++) {
+        const tr_filter *filter = options->filters.filters[i];
+        if (filter && (is_over || !tr__user_filter_is_valid(filter)))
+            return false;
+        is_over |= !filter;
+    }
+    return true;
 }
 
 static bool has_listener_options(const tr_endpoint *options)
@@ -79,7 +94,7 @@ static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&
-           kind_fits(options, role) && options_fit(options, role);
+           kind_fits(options, role) && options_fit(options, role) && filters_fit(options);
 }
 
 static void fill_in(tr_endpoint *options)

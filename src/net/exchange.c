@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/exchange.h"
 
+#include <string.h>
+
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_open.h"
 #include "actor/ask/turn_asks.h"
@@ -9,6 +11,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
+#include "base/assert.h"
 #include "net/input.h"
 #include "net/wait.h"
 #include "net/output.h"
@@ -22,7 +25,16 @@ enum exchange_kind { EXCHANGE_PIECE, EXCHANGE_READABLE, EXCHANGE_WRITABLE };
 struct exchange {
     struct exchange *next;
     uint32_t id; /* number of the ask */
-    uint32_t kind;
+    uint8_t kind;
+    bool is_alone;
+    uint64_t number; /* that the framing has found in the request */
+};
+
+/* What a turn wants to exchange. */
+struct wish {
+    enum exchange_kind kind;
+    bool is_alone;
+    uint64_t number;
 };
 
 /* ---- The list. ---- */
@@ -37,11 +49,20 @@ static void push(struct channel *channel, struct exchange *exchange)
     channel->rare->exchange_count += exchange->kind == EXCHANGE_PIECE;
 }
 
+/* Lets others exchange again. */
+static void alone_end(struct channel *channel)
+{
+    channel->flags &= ~(uint32_t)CHANNEL_ALONE;
+    tr__waits_wake(&channel->writers);
+}
+
 static void pop(struct channel *channel, struct exchange **at)
 {
     struct exchange *exchange = *at;
     *at = exchange->next;
     channel->rare->exchange_count -= exchange->kind == EXCHANGE_PIECE;
+    if (exchange->is_alone)
+        alone_end(channel);
     source_resize(&channel->worker->system->source, exchange, 0);
 }
 
@@ -78,27 +99,121 @@ static void answer(struct channel *channel, const struct exchange *exchange, tr_
     tr__ask_arrived(worker, cell, envelope);
 }
 
-void tr__exchanges_read(struct channel *channel)
+/* ---- Ids. ---- */
+
+static const tr_framing *ids_of(const struct channel *channel)
+{
+    const tr_framing *framing = channel->endpoint->options.framing;
+    return framing && framing->id ? framing : NULL;
+}
+
+static struct exchange **find_number(struct channel *channel, uint64_t number)
+{
+    struct exchange **at = &channel->rare->exchanges;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    return *at ? at : NULL;
+}
+
+/* Returns the place of the exchange to which a piece belongs; NULL: to none. *is_answer: it has an id. */
+static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool *is_answer)
+{
+    const tr_framing *ids = ids_of(channel);
+    uint64_t number;
+    if (!ids)
+        return &channel->rare->exchanges;
+    *is_answer = ids->id(ids, piece, &number);
+    return *is_answer ? find_number(channel, number) : NULL;
+}
+
+/* Forgets the oldest exchange whose turn has given up, to which a late reply would still belong. */
+static bool forget_one(struct channel *channel)
+{
+    if (!ids_of(channel))
+        return false; /* the order of the others depends on it */
+    for (struct exchange **at = &channel->rare->exchanges; *at; at = &(*at)->next) {
+        if (!ask_find(channel, *at)) {
+            pop(channel, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Reading. ---- */
+
+/*
+ * A piece belongs to no exchange: a turn or a handler takes it before the replies behind it are read. If there is neither,
+ * it waits for a turn that reads; but an answer to nothing is a mistake of the other side.
+ */
+static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
+{
+    bool has_reader = !waits_are_empty(&channel->readers);
+    if (is_answer && !has_reader && !tr__channel_handles(channel, &tr_type_tr_received)) {
+        tr__channel_end(channel, TR_BAD_DATA, "an answer came with an id that no request has");
+        return;
+    }
+    if (!tr__input_unread(channel, piece.size ? piece.size : 1))
+        TR_NOT_REACHED("a piece of a framing can be unread");
+    channel->work->input.needs = 0;
+    channel->flags |= CHANNEL_UNASKED;
+    if (has_reader)
+        tr__waits_wake_one(&channel->readers);
+    else
+        tr__channel_call(channel);
+}
+
+tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel, tr_bytes *piece)
+{
+    char *copy = tr_try_scratch(self, piece->size + 1);
+    channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
+    if (!copy)
+        return TR_NO_MEMORY;
+    if (piece->size)
+        memcpy(copy, piece->data, piece->size);
+    copy[piece->size] = 0;
+    *piece = (tr_bytes){copy, piece->size};
+    tr__input_settle(channel);
+    tr__exchanges_read(channel);
+    return TR_OK;
+}
+
+/* Takes the next piece. False: it has not come, or the channel ends. */
+static bool take(struct channel *channel, tr_bytes *piece)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
+    bool is_cut;
+    tr_status status = tr__input_take(NULL, channel, &piece_cutter, piece, &is_cut);
+    if (status == TR_CLOSED)
+        tr__channel_hang_up(channel);
+    else if (status != TR_OK && status != TR_WOULD_BLOCK)
+        tr__channel_end(channel, status, NULL);
+    return status == TR_OK;
+}
+
+void tr__exchanges_read(struct channel *channel)
+{
+    bool has_taker = !waits_are_empty(&channel->readers) || channel->event;
+    if (channel_has(channel, CHANNEL_UNASKED) && has_taker)
+        return; /* it reads first */
+    channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     while (channel->rare->exchanges) {
         tr_bytes piece;
-        bool is_cut;
-        tr_status status = tr__input_take(NULL, channel, &piece_cutter, &piece, &is_cut);
-        if (status == TR_WOULD_BLOCK)
+        if (!take(channel, &piece))
             return;
-        if (status == TR_CLOSED) {
-            tr__channel_hang_up(channel);
-            return;
-        }
-        if (status != TR_OK) {
-            tr__channel_end(channel, status, NULL);
+        bool is_answer = false;
+        struct exchange **at = place_of(channel, piece, &is_answer);
+        if (!at) {
+            pass_on(channel, piece, is_answer);
             return;
         }
-        answer(channel, channel->rare->exchanges, piece);
-        pop(channel, &channel->rare->exchanges);
+        answer(channel, *at, piece);
+        pop(channel, at);
         tr__input_settle(channel);
-        tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
+        if (channel_has(channel, CHANNEL_ALONE))
+            tr__waits_wake(&channel->writers);
+        else
+            tr__waits_wake_one(&channel->writers); /* a turn that waits to exchange */
     }
     if (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel))
         tr__waits_wake_one(&channel->readers);
@@ -163,7 +278,7 @@ static tr_channel_ask failed(tr_status status)
 }
 
 /* Makes an ask of this turn and its place in the line of the channel. */
-static tr_status begin(struct tr_self *self, struct channel *channel, enum exchange_kind kind,
+static tr_status begin(struct tr_self *self, struct channel *channel, struct wish wish,
                        tr_channel_ask *asked)
 {
     struct worker *worker = self->worker;
@@ -181,12 +296,15 @@ static tr_status begin(struct tr_self *self, struct channel *channel, enum excha
     }
     ask->asked_ns = clock_bound_roughly(&worker->clock);
     ask->is_untimed = false;
-    if (kind == EXCHANGE_PIECE || channel->rare->within_ns)
+    if (wish.kind == EXCHANGE_PIECE || channel->rare->within_ns)
         ask_arm(worker,
                 ask,
                 timer_deadline(ask->asked_ns,
                                channel->rare->within_ns ? channel->rare->within_ns : TR_ASK_NS));
-    *exchange = (struct exchange){.id = ask->id, .kind = kind};
+    *exchange = (struct exchange){.id = ask->id,
+                                  .kind = (uint8_t)wish.kind,
+                                  .is_alone = wish.is_alone,
+                                  .number = wish.number};
     asked->any = ask_pending(ask);
     push(channel, exchange);
     return TR_OK;
@@ -198,7 +316,7 @@ static tr_channel_ask look_for(tr_self *self, tr_channel handle, enum exchange_k
     tr_channel_ask asked;
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status == TR_OK)
-        status = begin(self, channel, kind, &asked);
+        status = begin(self, channel, (struct wish){.kind = kind}, &asked);
     if (status != TR_OK)
         return failed(status);
     tr__exchanges_look(channel);
@@ -217,25 +335,124 @@ tr_channel_ask tr_writable(tr_self *self, tr_channel handle)
     return look_for(self, handle, EXCHANGE_WRITABLE);
 }
 
+/* ---- Requests. ---- */
+
+/* Finds a channel for a request. */
+static tr_status usable(struct tr_self *self, tr_channel handle, struct channel **found)
+{
+    tr_status status = tr__channel_of(self, handle, found);
+    if (status == TR_OK && (*found)->state == CHANNEL_ENDED)
+        status = (*found)->status == TR_OK ? TR_CLOSED : (*found)->status;
+    return status;
+}
+
+static bool is_full(struct channel *channel)
+{
+    return channel->rare->exchange_count >= channel->endpoint->options.in_flight_max &&
+           !forget_one(channel);
+}
+
+/* Waits until a request may go. One that goes alone keeps others from overtaking it: CHANNEL_ALONE is its own then. */
+static tr_status wait_to_go(struct tr_self *self, tr_channel handle, bool is_alone,
+                            struct channel **found)
+{
+    bool has_waited = false;
+    bool is_next = false; /* CHANNEL_ALONE was set here */
+    tr_status status = usable(self, handle, found);
+    while (status == TR_OK) {
+        struct channel *channel = *found;
+        bool is_held = channel_has(channel, CHANNEL_ALONE) && !is_next;
+        if (is_alone && !is_held) {
+            channel->flags |= CHANNEL_ALONE;
+            is_next = true;
+        }
+        if (!is_held && !(is_alone ? channel->rare->exchanges != NULL : is_full(channel)))
+            return TR_OK;
+        status = tr__channel_park(self, channel, &channel->writers, has_waited, NULL);
+        has_waited = true;
+        tr_status now = usable(self, handle, found);
+        status = status == TR_OK ? now : status;
+    }
+    if (is_next && tr__channel_of(self, handle, found) == TR_OK)
+        alone_end(*found);
+    return status;
+}
+
+/* Writes a request whose place is taken already. The ask ends with what goes wrong. */
+static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, uint64_t number)
+{
+    struct channel *channel;
+    tr_status status = tr_write(self, handle, request);
+    if (status == TR_OK || tr__channel_of(self, handle, &channel) != TR_OK)
+        return; /* a channel that has ended has ended its exchanges */
+    struct exchange **at = find_number(channel, number);
+    struct ask *ask = at ? ask_find(channel, *at) : NULL;
+    if (at)
+        pop(channel, at);
+    if (ask)
+        tr__ask_done(channel->worker, ask, status);
+}
+
+/* The reply is found by its id: the place is taken first, so that no other request gets the same id. */
+static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
+                             tr_channel_ask *asked)
+{
+    struct channel *channel;
+    struct wish wish = {.kind = EXCHANGE_PIECE, .is_alone = is_alone};
+    tr_status status = wait_to_go(self, handle, is_alone, &channel);
+    if (status != TR_OK)
+        return status;
+    const tr_framing *ids = ids_of(channel);
+    if (!ids->id(ids, request, &wish.number) || find_number(channel, wish.number))
+        status = TR_INVALID_ARGUMENT;
+    if (status == TR_OK)
+        status = begin(self, channel, wish, asked);
+    if (status == TR_OK)
+        write_numbered(self, handle, request, wish.number);
+    else if (is_alone)
+        alone_end(channel);
+    return status;
+}
+
+/* Replies come in order: the place is taken when the request was written. */
+static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
+                             tr_channel_ask *asked)
+{
+    struct channel *channel;
+    struct wish wish = {.kind = EXCHANGE_PIECE, .is_alone = is_alone};
+    tr_status status = wait_to_go(self, handle, is_alone, &channel);
+    if (status != TR_OK)
+        return status;
+    status = tr_write(self, handle, request);
+    if (status == TR_OK) /* the write may have waited, and the channel may be gone */
+        status = usable(self, handle, &channel);
+    if (status == TR_OK)
+        status = begin(self, channel, wish, asked);
+    if (status != TR_OK && is_alone && tr__channel_of(self, handle, &channel) == TR_OK)
+        alone_end(channel);
+    return status;
+}
+
+static tr_channel_ask exchange(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone)
+{
+    struct channel *channel;
+    tr_channel_ask asked;
+    tr_status status = usable(self, handle, &channel);
+    if (status == TR_OK && ids_of(channel))
+        status = go_numbered(self, handle, request, is_alone, &asked);
+    else if (status == TR_OK)
+        status = go_in_order(self, handle, request, is_alone, &asked);
+    return status == TR_OK ? asked : failed(status);
+}
+
 tr_channel_ask tr_exchange(tr_self *self, tr_channel handle, tr_bytes request)
 {
     TURN_VERB(self);
-    struct channel *channel;
-    tr_channel_ask asked;
-    tr_status status = tr__channel_of(self, handle, &channel);
-    while (status == TR_OK &&
-           channel->rare->exchange_count >= channel->endpoint->options.in_flight_max) {
-        status = tr__channel_park(self, channel, &channel->writers, false, NULL);
-        if (status == TR_OK)
-            status = tr__channel_of(self, handle, &channel);
-    }
-    if (status == TR_OK)
-        status = tr_write(self, handle, request);
-    if (status == TR_OK) /* the write may have waited, and the channel may be gone */
-        status = tr__channel_of(self, handle, &channel);
-    if (status == TR_OK && channel->state == CHANNEL_ENDED)
-        status = channel->status == TR_OK ? TR_CLOSED : channel->status;
-    if (status == TR_OK)
-        status = begin(self, channel, EXCHANGE_PIECE, &asked);
-    return status == TR_OK ? asked : failed(status);
+    return exchange(self, handle, request, false);
+}
+
+tr_channel_ask tr_exchange_alone(tr_self *self, tr_channel handle, tr_bytes request)
+{
+    TURN_VERB(self);
+    return exchange(self, handle, request, true);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Exchanges: asks whose reply comes by a channel. Replies go to those that wait in the order of their requests.
- * An ask whose turn has given up keeps its place, and what comes for it is dropped. Owner only.
+ * Exchanges: asks whose reply comes by a channel. Replies go to those that wait by the id that the framing finds in them,
+ * or, if it finds none, in the order of their requests. An ask whose turn has given up keeps its place, and what comes
+ * for it is dropped. Owner only.
  */
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H
@@ -10,6 +11,17 @@
 
 /** Gives the exchanges the pieces that have come. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
+/** Whether what has come is for exchanges, before turns and handlers. */
+static inline bool tr__exchanges_are_first(const struct channel *channel)
+{
+    return channel->rare->exchanges && !channel_has(channel, CHANNEL_UNASKED);
+}
+/**
+ * A turn has taken a piece that belongs to no exchange, while some are under way: gives it a copy, because the
+ * replies behind it are read before the turn ends, and reads those. TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel,
+                                           tr_bytes *piece);
 /** Ends all exchanges with this status. */
 void tr__exchanges_fail(struct channel *channel, tr_status status);
 /** Forgets all exchanges: their turns have ended. */

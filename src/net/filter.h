@@ -36,6 +36,8 @@ struct filter {
     tr_status (*input_end)(void *state);
     /** Whether the actor's bytes may pass: a handshake has ended. The channel is open from then on. */
     bool (*is_open)(const void *state);
+    /** Whether `inbound` would put more without getting more. NULL: never, it always takes what it can. */
+    bool (*has_more)(const void *state);
     /** What was wrong, after a status that is not TR_OK: "certificate has expired"; "" if unknown. */
     const char *(*text)(const void *state);
     void (*free)(void *state);

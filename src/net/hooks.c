@@ -6,6 +6,7 @@
 #include "net/datagram.h"
 #include "net/deadline.h"
 #include "net/dial.h"
+#include "net/exchange.h"
 #include "net/held.h"
 #include "net/input.h"
 #include "net/listener.h"
@@ -167,12 +168,14 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !waits_are_empty(&channel->readers) || channel->rare->exchanges ||
+    if (!handler || !waits_are_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
         channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
     tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
+    if (status == TR_OK && channel->rare->exchanges)
+        status = tr__exchanges_pass(self, channel, &message.bytes);
     if (status == TR_OK) {
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;

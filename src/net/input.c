@@ -9,6 +9,7 @@
 #include "net/deadline.h"
 #include "net/filter.h"
 #include "net/output.h"
+#include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
 
@@ -135,6 +136,22 @@ static tr_status fill_plainly(struct channel *channel, size_t more)
     return status;
 }
 
+static bool filter_has_more(const struct channel_filter *filter)
+{
+    return filter->table->has_more && filter->table->has_more(filter->state);
+}
+
+/* A handshake that began while the channel was open has ended. */
+static void note_shaken(struct channel *channel)
+{
+    channel->flags &= ~(uint32_t)CHANNEL_SHAKES;
+    channel->deadline_ns = TR_NEVER;
+    if (work_is_there(channel))
+        channel->work->output.since_ns = channel->worker->loop.now_ns;
+    tr__waits_wake(&channel->readers);
+    tr__output_touch(channel); /* what has waited for it */
+}
+
 /* Gives the filter what has come. It may have something to say to the other side. */
 static tr_status pass(struct channel *channel)
 {
@@ -151,6 +168,10 @@ static tr_status pass(struct channel *channel)
         tr__net_buffer_free(&filter->raw);
     if (net_buffer_size(&filter->out))
         tr__output_touch(channel);
+    if (filter_has_more(filter))
+        channel->flags |= CHANNEL_READABLE;
+    if (channel_has(channel, CHANNEL_SHAKES) && filter->table->is_open(filter->state))
+        note_shaken(channel);
     return status;
 }
 
@@ -159,9 +180,10 @@ static tr_status fill_filtered(struct channel *channel, size_t more)
     struct channel_filter *filter = &channel->rare->filter;
     size_t before = net_buffer_size(&channel->work->input.buffer);
     tr_status status = reserve(channel, more > OWN_MIN ? more : OWN_MIN);
-    if (status == TR_OK && !net_buffer_reserve(&filter->raw, AREA_LOW))
+    bool has_some = filter_has_more(filter);
+    if (status == TR_OK && !has_some && !net_buffer_reserve(&filter->raw, AREA_LOW))
         status = TR_NO_MEMORY;
-    if (status == TR_OK)
+    if (status == TR_OK && !has_some)
         status = receive(channel, &filter->raw);
     if (status == TR_CLOSED)
         return filter->table->input_end(filter->state);

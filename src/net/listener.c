@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "net/deadline.h"
 #include "net/dial.h"
+#include "net/filters.h"
 #include "net/listener_shared.h"
 #include "net/peer.h"
 #include "net/proxy.h"
@@ -107,9 +108,9 @@ static tr_status filters_attach(struct channel *channel)
         if (!channel->rare->filter.state)
             return TR_NO_MEMORY;
         channel->rare->filter.table = &tr__proxy_filter;
-        return TR_OK; /* TLS follows when the header was read */
+        return TR_OK; /* the others follow when the header was read */
     }
-    return options->kind == TR_ENDPOINT_TLS ? tr__secure_attach(channel) : TR_OK;
+    return tr__filters_attach(channel);
 }
 
 /* Notes where a connection comes from, as far as that is wanted later. */

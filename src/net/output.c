@@ -249,16 +249,10 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     return status;
 }
 
-/* Sends what the filter has made, then has it make more of the pages. */
-static tr_status send_filtered(struct channel *channel, size_t *count)
+tr_status tr__output_pass(struct channel *channel, size_t max)
 {
-    const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
-    *count = 0;
-    if (!work_of(channel)) /* it has the time since which nothing was sent */
-        return TR_NO_MEMORY;
-    bool may_pass = filter->table->is_open(filter->state);
-    while (may_pass && sendable(channel) && net_buffer_size(&filter->out) < FILTER_MAX) {
+    while (sendable(channel) && net_buffer_size(&filter->out) < max) {
         const struct out_page *page = channel->work->output.first;
         size_t left = sendable(channel);
         size_t size = page->end - page->begin < left ? page->end - page->begin : left;
@@ -271,6 +265,31 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
             sent(channel, size);
         else
             page_drop_first(channel); /* reserved, and not filled in yet */
+    }
+    return TR_OK;
+}
+
+void tr__output_send_last(struct channel *channel)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    tr_bytes out = net_buffer_bytes(&channel->rare->filter.out);
+    size_t count;
+    if (out.size && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE))
+        (void)platform->socket_send(platform, channel->fd, &out, 1, &count);
+}
+
+/* Sends what the filter has made, then has it make more of the pages. */
+static tr_status send_filtered(struct channel *channel, size_t *count)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    struct channel_filter *filter = &channel->rare->filter;
+    *count = 0;
+    if (!work_of(channel)) /* it has the time since which nothing was sent */
+        return TR_NO_MEMORY;
+    if (filter->table->is_open(filter->state)) {
+        tr_status passed = tr__output_pass(channel, FILTER_MAX);
+        if (passed != TR_OK)
+            return passed;
     }
     tr_bytes out = net_buffer_bytes(&filter->out);
     if (!out.size)

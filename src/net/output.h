@@ -35,6 +35,10 @@ void tr__output_commit(struct channel *channel, size_t size);
 TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *data, size_t size);
 /** Appends a buffer, and retains it. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer);
+/** Has the filter make bytes of what was written, until it has made `max`. The statuses of filters. */
+TR_MUST_CHECK tr_status tr__output_pass(struct channel *channel, size_t max);
+/** Tries once to send what the filter has made: the channel ends. */
+void tr__output_send_last(struct channel *channel);
 /** Has the output sent when the run ends. */
 void tr__output_touch(struct channel *channel);
 /** Sends what the kernel takes now. May end the channel. */

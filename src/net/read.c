@@ -3,6 +3,7 @@
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"
+#include "net/exchange.h"
 #include "net/input.h"
 #include "net/rare.h"
 #include "net/shutdown.h"
@@ -37,8 +38,10 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
             return TR_CLOSED;
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
-        if (may_read && is_first)
+        if (may_read && is_first && !tr__exchanges_are_first(channel))
             status = tr__input_take(self, channel, cutter, piece, is_cut);
+        if (status == TR_OK && channel->rare->exchanges)
+            status = tr__exchanges_pass(self, channel, piece);
         if (status == TR_CLOSED && channel->state == CHANNEL_ENDED) {
             tr__waits_wake_one(&channel->readers);
             tr__channel_call(channel);
@@ -56,6 +59,9 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
                     tr__input_has_bytes(channel))
                     tr__waits_wake_one(&channel->readers);
+                if (channel->rare->exchanges)
+                    tr__exchanges_read(
+                        channel); /* a piece for this turn may stand before a reply */
                 tr__channel_call(channel);
             }
             return status;

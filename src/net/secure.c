@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "net/filters.h"
 #include "net/rare.h"
 #include "net/tls.h"
 #include "net/tls_context.h"
@@ -148,27 +149,19 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
 
 /* ---- Channels. ---- */
 
-tr_status tr__secure_attach(struct channel *channel)
+tr_status tr__secure_begin(struct channel *channel, void **state)
 {
-    void *state;
-    if (!tr__rare_of(channel))
-        return TR_NO_MEMORY;
-    tr_status status = tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, &state);
-    if (status != TR_OK)
-        return status;
-    channel->rare->filter.table = &tr__tls_filter;
-    channel->rare->filter.state = state;
-    return TR_OK;
+    return tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, state);
 }
 
 const char *tr__secure_protocol(const struct channel *channel)
 {
-    bool is_tls = channel->rare->filter.table == &tr__tls_filter;
-    return is_tls ? tr__tls_protocol(channel->rare->filter.state) : NULL;
+    const void *state = tr__filters_find(channel, &tr__tls_filter);
+    return state ? tr__tls_protocol(state) : NULL;
 }
 
 const char *tr__secure_peer_name(const struct channel *channel)
 {
-    bool is_tls = channel->rare->filter.table == &tr__tls_filter;
-    return is_tls ? tr__tls_peer_name(channel->rare->filter.state) : NULL;
+    const void *state = tr__filters_find(channel, &tr__tls_filter);
+    return state ? tr__tls_peer_name(state) : NULL;
 }

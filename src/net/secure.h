@@ -21,8 +21,8 @@ TR_MUST_CHECK tr_status tr__secure_prepare_client(struct tr_self *self, struct e
                                                   char *why, size_t size);
 /** Reads the certificates again: TR_TLS_FAILED keeps the old ones, and `why` says what is wrong. Any thread. */
 tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size);
-/** Puts TLS between the socket and the channel. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only. */
-TR_MUST_CHECK tr_status tr__secure_attach(struct channel *channel);
+/** Makes the state of TLS for a channel. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only. */
+TR_MUST_CHECK tr_status tr__secure_begin(struct channel *channel, void **state);
 /** Returns what ALPN has chosen, or NULL, borrowed from the channel. Owner only. */
 const char *tr__secure_protocol(const struct channel *channel);
 /** Returns the subject of the peer's certificate, or NULL, borrowed from the channel. Owner only. */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Filters: what stands between the socket of a channel and its framing, such as compression.
+ *
+ * ```c
+ * #include <ctype.h>
+ * #include <troupe/troupe.h>
+ *
+ * static tr_status on_inbound(void *state, tr_bytes bytes, size_t *taken, tr_sink *in, tr_sink *out)
+ * {
+ *     (void)state, (void)taken, (void)out;
+ *     char *loud = (char *)tr_sink_reserve(in, bytes.size);
+ *     for (size_t i = 0; loud && i < bytes.size; i++)
+ *         loud[i] = (char)toupper(((const unsigned char *)bytes.data)[i]);
+ *     if (loud)
+ *         tr_sink_commit(in, bytes.size);
+ *     return loud ? TR_OK : TR_NO_MEMORY;
+ * }
+ *
+ * static tr_status on_outbound(void *state, tr_bytes bytes, tr_sink *out)
+ * {
+ *     (void)state;
+ *     return tr_sink_put(out, bytes);
+ * }
+ *
+ * static const tr_filter loud = {.name = "loud", .inbound = on_inbound, .outbound = on_outbound};
+ *
+ * static tr_next on_args(tr_self *self) // example 35 has a server and its client
+ * {
+ *     tr_channel channel = tr_dial(self, TR_TCP("127.0.0.1:7000", .filters = TR_FILTERS(&loud)));
+ *     tr_write_text(self, channel, "hello\n");
+ *     tr_close(self, channel);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app);
+ * }
+ * ```
+ *
+ * A filter is a constant table of functions, and a state for each channel. It has no socket, no clock and no actor: it
+ * gets bytes and puts bytes into sinks, so that it is tested without a network. The worker of the channel calls
+ * the functions, one at a time for each channel; another channel may be in the same functions on another worker.
+ *
+ * Order. TR_FILTERS(&a, &b): a is next to the socket, b next to the framing; what comes passes a, then b, and what is
+ * written passes b, then a. The PROXY header and TLS are nearer to the socket than all filters of an endpoint.
+ * tr_add_filter puts a filter next to the framing.
+ *
+ * The end. A function that returns another status than TR_OK ends the channel with it, and tr_closed has the name of the
+ * filter in its text. What the filter has put into `out` before is sent.
+ */
+#ifndef TROUPE_FILTER_H
+#define TROUPE_FILTER_H
+
+#include <troupe/limits.h>
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+/** Where a filter puts bytes. It is valid during the call that has got it. */
+typedef struct tr_sink tr_sink;
+
+/** A filter: a constant table. Members that are NULL or 0 are left out. */
+typedef struct tr_filter {
+    const char *name;           /* for texts of errors; required */
+    size_t state_size TR_ZERO;  /* of each channel; it begins as zeros */
+    const void *option TR_ZERO; /* belongs to the filter; `open` gets it */
+    /** The filters below are open: begins. A client of a handshake puts its first bytes into `out`. */
+    tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
+    /**
+     * Takes bytes that came from the other side, and puts what they mean into `in`. What goes to `out` is for the other
+     * side. *taken is bytes.size; a filter that sets less gets the others again, with more behind them. Required.
+     */
+    tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
+                         tr_sink *out) TR_ZERO;
+    /** Takes all of these bytes, which the actor has written, and puts what the other side is to get into `out`. Required. */
+    tr_status (*outbound)(void *state, tr_bytes bytes, tr_sink *out) TR_ZERO;
+    /** The actor writes nothing more, or the filter is removed: puts what ends the output. */
+    tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
+    /**
+     * The other side has ended. TR_CLOSED: that is an end in order. TR_RESET, TR_BAD_DATA: something is missing. NULL: it
+     * is TR_CLOSED, or TR_RESET if the filter has left bytes that it did not take.
+     */
+    tr_status (*input_end)(void *state) TR_ZERO;
+    /** Whether bytes of the actor may pass: a handshake has ended. Until then they wait. NULL: from the beginning. */
+    bool (*is_open)(const void *state) TR_ZERO;
+    /** The filter is removed, or the channel is gone: frees what the state has. Called once if `open` was called. */
+    void (*close)(void *state) TR_ZERO;
+} tr_filter;
+
+/** The filters of an endpoint, at most TR_FILTERS_MAX; NULL ends them. */
+typedef struct tr_filters {
+    const tr_filter *filters[TR_FILTERS_MAX] TR_ZERO;
+} tr_filters;
+
+/** The filters of an endpoint: .filters = TR_FILTERS(&deflate, &checksum). Any thread. Does not wait. */
+#define TR_FILTERS(...) TR_VALUE(tr_filters, {__VA_ARGS__})
+
+TR_BEGIN_C
+/**
+ * Appends a copy. TR_NO_MEMORY. TR_TOO_LARGE: this call of the filter has put more than TR_FILTER_PUT_MAX bytes. A
+ * filter returns what it gets from here.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr_sink_put(tr_sink *sink, tr_bytes bytes);
+/**
+ * Returns `size` bytes at the end of a sink, to be filled in place; tr_sink_commit says how many they became. NULL: out
+ * of memory, or more than TR_FILTER_PUT_MAX.
+ * In a turn. Does not wait.
+ */
+TR_MUST_CHECK void *tr_sink_reserve(tr_sink *sink, size_t size);
+/** Puts the first `size` bytes of what tr_sink_reserve has returned. In a turn. Does not wait. */
+void tr_sink_commit(tr_sink *sink, size_t size);
+TR_END_C
+
+#endif
