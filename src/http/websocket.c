@@ -255,7 +255,6 @@ static const char *begin_data(struct ws_reader *reader, const struct header *hea
     if (opcode != WS_OP_CONTINUATION) {
         reader->opcode = (unsigned char)opcode;
         reader->message_size = 0;
-        reader->utf8 = 0;
         flags &= ~(unsigned)READER_IS_DEFLATED;
         flags |= READER_IS_BEGUN | (header->first & BIT_RSV1 ? READER_IS_DEFLATED : 0);
     }
