@@ -127,7 +127,11 @@ json_place tr__json_text(struct json_input *in, json_place at, struct json_text 
     if (json_byte(in, at) != '"')
         return JSON_EXPECTED(in, at, "a string");
     at++;
-    *text = (struct json_text){.begin = at, .is_plain = true};
+    size_t plain = json_plain_span(at, (size_t)(in->end - at));
+    *text = (struct json_text){.begin = at, .end = at + plain, .size = plain, .is_plain = true};
+    at += plain;
+    if (__builtin_expect(at < in->end && *at == '"', 1))
+        return at + 1;
     while (at < in->end && *at != '"') {
         if (*at == '\\') {
             text->is_plain = false;
@@ -208,7 +212,7 @@ static size_t json_encode(uint32_t character, char *to)
 void tr__json_decode(const struct json_text *text, char *to)
 {
     if (text->is_plain) {
-        memcpy(to, text->begin, text->size);
+        copy_short(to, text->begin, text->size);
         return;
     }
     for (json_place at = text->begin; at < text->end;) {

@@ -10,6 +10,7 @@
 #ifndef WIRE_JSON_INPUT_H
 #define WIRE_JSON_INPUT_H
 
+#include "base/hash.h"
 #include "wire/fill.h"
 
 typedef const unsigned char *json_place;
@@ -50,7 +51,37 @@ static inline unsigned json_byte(const struct json_input *in, json_place at)
 /** Returns the next place that is no space. */
 static inline json_place json_space(const struct json_input *in, json_place at)
 {
+    if (__builtin_expect(at<in->end && * at> ' ', 1))
+        return at;
     while (at < in->end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
+/**
+ * Of eight bytes, the first one lowest: sets the high bit of the first byte that is no plain character of a text: a quote,
+ * a backslash, a control character or a byte of a longer character. Bits above that one mean nothing. 0: all are plain.
+ */
+static inline uint64_t json_special(uint64_t word)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t highs = ones * 0x80;
+    uint64_t quote = word ^ ones * '"';
+    uint64_t slash = word ^ ones * '\\';
+    return (((quote - ones) & ~quote) | ((slash - ones) & ~slash) | (word - ones * 0x20) | word) &
+           highs;
+}
+
+/** Returns how many bytes at the beginning are plain, from `size`. */
+static inline size_t json_plain_span(const unsigned char *text, size_t size)
+{
+    size_t at = 0;
+    for (; size - at >= sizeof(uint64_t); at += sizeof(uint64_t)) {
+        uint64_t special = json_special(hash_load(text + at, sizeof(uint64_t)));
+        if (special != 0)
+            return at + (size_t)__builtin_ctzll(special) / 8;
+    }
+    while (at < size && text[at] >= 0x20 && text[at] < 0x80 && text[at] != '"' && text[at] != '\\')
         at++;
     return at;
 }
@@ -59,6 +90,12 @@ __attribute__((__cold__)) void tr__json_expected(struct json_input *in, json_pla
                                                  const char *expected);
 /** Sets the fault that something else is expected at `at`. Gives NULL. */
 #define JSON_EXPECTED(in, at, expected) (tr__json_expected(in, at, expected), NULL)
+
+/** Whether four bytes come next. */
+static inline bool json_has_four(const struct json_input *in, json_place at, const char *four)
+{
+    return in->end - at >= 4 && memcmp(at, four, 4) == 0;
+}
 
 /** Passes a word: true, false or null. */
 json_place tr__json_word(struct json_input *in, json_place at, const char *word);

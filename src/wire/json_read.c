@@ -8,11 +8,7 @@
 
 #include "base/assert.h"
 #include "wire/fault.h"
-
-#include <inttypes.h>
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
+#include "wire/json_number.h"
 
 /* An object for each message, an array for each list, and what is skipped inside. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
@@ -22,95 +18,22 @@
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 
+/* Lists of documents up to this size, with items up to this size, grow as they are read. */
+#define GROWING_MAX 1024
+#define GROWING_ITEM_MAX 256
+/* Capacity of such a list at first. */
+#define LIST_FIRST 4
+
+/* A list that grows. */
+struct growing {
+    char *items; /* NULL: only measured */
+    size_t count;
+    size_t capacity;
+    size_t end; /* where its capacity ends in the block */
+};
+
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, json_offset(in, at), "the message is too large")
-
-/* Parses the digits of an integer, after its sign. Returns false if it needs more than 64 bits. */
-static bool parse_digits(json_place at, json_place end, uint64_t *value)
-{
-    *value = 0;
-    for (; at < end; at++) {
-        unsigned digit = *at - '0';
-        if (*value > (UINT64_MAX - digit) / 10)
-            return false;
-        *value = *value * 10 + digit;
-    }
-    return true;
-}
-
-static json_place read_integer(struct json_input *in, json_place at, const tr_field *field,
-                               char *to)
-{
-    struct json_number number;
-    /* A 64-bit integer may come as a text, from languages whose numbers have fewer bits. */
-    bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
-    json_place next = tr__json_number(in, at + is_quoted, &number);
-    if (next == NULL)
-        return NULL;
-    if (is_quoted && json_byte(in, next) != '"')
-        return JSON_EXPECTED(in, next, "the end of an integer");
-    if (!number.is_integer)
-        return FAULT(in->error,
-                     TR_BAD_DATA,
-                     json_offset(in, at),
-                     "an integer is expected, not a fraction or an exponent");
-    bool has_minus = *number.begin == '-';
-    uint64_t bits;
-    bool fits = parse_digits(number.begin + has_minus, number.end, &bits);
-    bool is_negative = has_minus && bits > 0;
-    fits = fits && (!is_negative || bits <= (uint64_t)INT64_MAX + 1);
-    bits = is_negative ? 0 - bits : bits;
-    if (!fits || !integer_fits(field->kind, bits, is_negative))
-        return FAULT(
-            in->error, TR_BAD_DATA, json_offset(in, at), "the integer does not fit into its field");
-    integer_store(to, field->item_size, bits);
-    return next + is_quoted;
-}
-
-/*
- * strtod uses the decimal point of the locale, so the C locale is set here. The locale of this name
- * is a constant of the C library, which is not allocated and need not be freed.
- */
-static bool parse_float(const struct json_number *number, double *value)
-{
-    char text[TR_JSON_NUMBER_MAX + 1];
-    size_t length = (size_t)(number->end - number->begin);
-    memcpy(text, number->begin, length);
-    text[length] = '\0';
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0)
-        return false;
-    *value = strtod_l(text, NULL, c_locale);
-    freelocale(c_locale);
-    return true;
-}
-
-static json_place read_float(struct json_input *in, json_place at, const tr_field *field, char *to)
-{
-    struct json_number number;
-    json_place next = tr__json_number(in, at, &number);
-    if (next == NULL)
-        return NULL;
-    if (next - at > TR_JSON_NUMBER_MAX)
-        return FAULT(in->error,
-                     TR_TOO_LARGE,
-                     json_offset(in, at),
-                     "a number has more than %d characters",
-                     TR_JSON_NUMBER_MAX);
-    double value;
-    if (!parse_float(&number, &value))
-        return FAULT(in->error, TR_NO_MEMORY, json_offset(in, at), "no memory for a locale");
-    float narrow = (float)value;
-    bool is_narrow = field->kind == TR_KIND_F32;
-    if (isinf(is_narrow ? (double)narrow : value))
-        return FAULT(
-            in->error, TR_BAD_DATA, json_offset(in, at), "the number is too large for its field");
-    if (to != NULL && is_narrow)
-        memcpy(to, &narrow, sizeof(narrow));
-    else if (to != NULL)
-        memcpy(to, &value, sizeof(value));
-    return next;
-}
 
 static json_place read_bool(struct json_input *in, json_place at, char *to)
 {
@@ -118,6 +41,8 @@ static json_place read_bool(struct json_input *in, json_place at, char *to)
     if (byte != 't' && byte != 'f')
         return JSON_EXPECTED(in, at, "a bool");
     integer_store(to, sizeof(bool), byte == 't');
+    if (byte == 't' && json_has_four(in, at, "true"))
+        return at + 4;
     return tr__json_word(in, at, byte == 't' ? "true" : "false");
 }
 
@@ -292,10 +217,10 @@ static json_place read_value(struct json_input *in, json_place at, const tr_fiel
     case TR_KIND_U16:
     case TR_KIND_U32:
     case TR_KIND_U64:
-        return read_integer(in, at, field, to);
+        return tr__json_integer(in, at, field, to);
     case TR_KIND_F32:
     case TR_KIND_F64:
-        return read_float(in, at, field, to);
+        return tr__json_float(in, at, field, to);
     case TR_KIND_STR:
         return read_text(in, at, to);
     case TR_KIND_BYTES:
@@ -340,12 +265,77 @@ static json_place read_items(struct json_input *in, json_place at, const tr_fiel
     return at + 1;
 }
 
+/*
+ * Makes the list longer, which is twice as long from now on. It stays where it is if nothing was taken behind it. Returns
+ * false above TR_PAYLOAD_MAX.
+ */
+static bool grow_list(struct fill *fill, const tr_field *field, struct growing *list)
+{
+    size_t more = list->capacity == 0 ? LIST_FIRST : list->capacity;
+    char *place;
+    if (list->capacity > 0 && list->end == fill->used) {
+        if (!fill_take(fill, more, field->item_size, &place))
+            return false;
+        list->items = place == NULL ? NULL : list->items;
+    } else {
+        char *old = list->items;
+        if (!fill_align(fill) || !fill_take(fill, more + list->capacity, field->item_size, &place))
+            return false;
+        list->items = place;
+        if (place != NULL && list->count > 0)
+            memcpy(place, old, list->count * field->item_size);
+    }
+    list->end = fill->used;
+    list->capacity += more;
+    return true;
+}
+
+/*
+ * Reads a list that grows as its items come, for small documents: counting the items first would scan them twice. The block
+ * may keep gaps.
+ */
+static json_place read_growing(struct json_input *in, json_place at, const tr_field *field,
+                               char *member, unsigned depth)
+{
+    struct growing list = {0};
+    json_place begin = at;
+    at = json_space(in, at + 1);
+    if (json_byte(in, at) == ']')
+        return at + 1;
+    for (;;) {
+        if (list.count == list.capacity && !grow_list(in->fill, field, &list))
+            return TOO_LARGE(in, begin);
+        char *to = member == NULL ? NULL : fill_inside(list.items, list.count * field->item_size);
+        list.count++;
+        if (to != NULL) {
+            zero_short(to, field->item_size);
+            memcpy(member, &(struct list_value){list.items, list.count}, sizeof(struct list_value));
+        }
+        at = read_value(in, at, field, to, depth);
+        if (at == NULL)
+            return FAULT_IN_ITEM(in->error, list.count - 1);
+        at = json_space(in, at);
+        unsigned byte = json_byte(in, at);
+        if (byte != ',' && byte != ']')
+            return JSON_EXPECTED(in, at, "',' or ']'");
+        if (byte == ']')
+            break;
+        at = json_space(in, at + 1);
+    }
+    /* Gives back the rest. A block that was too small stays too small: it has to be made larger and filled again. */
+    if (list.items != NULL && list.end == in->fill->used)
+        in->fill->used -= (list.capacity - list.count) * field->item_size;
+    return at + 1;
+}
+
 /* Counts a list first. If it has a fault, reading it finds the fault again, with its place. */
 static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
                             char *member, unsigned depth)
 {
     size_t count;
     char *items = NULL;
+    if (in->end - in->begin <= GROWING_MAX && field->item_size <= GROWING_ITEM_MAX)
+        return read_growing(in, at, field, member, depth);
     if (tr__json_count(in, at, NESTING_MAX, &count) == NULL) {
         count = SIZE_MAX;
     } else if (count > 0) {
@@ -423,20 +413,37 @@ static size_t find_field(const tr_type *type, const struct json_text *name, size
     return type->field_count;
 }
 
+/* Passes a name in quotes if it comes next, without escapes. Returns NULL if not. */
+static inline json_place pass_name(const struct json_input *in, json_place at, const char *name)
+{
+    if (json_byte(in, at) != '"')
+        return NULL;
+    for (at++; *name != '\0'; at++, name++) {
+        if (json_byte(in, at) != (unsigned char)*name)
+            return NULL;
+    }
+    return json_byte(in, at) == '"' ? at + 1 : NULL;
+}
+
 /* Reads one name and its value. *index is that of the field, or of the one expected next. */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)
 {
     struct json_text name;
     json_place begin = at;
-    at = tr__json_text(in, at, &name);
+    size_t found = *index;
+    /* Most documents have the fields in their order. */
+    json_place next =
+        found < type->field_count ? pass_name(in, at, tr__type_field(type, found)->name) : NULL;
+    at = next != NULL ? next : tr__json_text(in, at, &name);
     if (at == NULL)
         return NULL;
     at = json_space(in, at);
     if (json_byte(in, at) != ':')
         return JSON_EXPECTED(in, at, "':'");
     at = json_space(in, at + 1);
-    size_t found = find_field(type, &name, *index);
+    if (next == NULL)
+        found = find_field(type, &name, *index);
     if (found == type->field_count)
         return tr__json_skip(in, at, TR_DEPTH_MAX);
     const tr_field *field = tr__type_field(type, found);
@@ -485,7 +492,7 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
     if (!fill_take(fill, type->size, 1, &to))
         return TOO_LARGE(in, in->begin);
     if (to != NULL)
-        memset(to, 0, type->size);
+        zero_short(to, type->size);
     json_place at = read_message(in, json_space(in, in->begin), type, to, 0);
     if (at != NULL)
         at = json_space(in, at);
@@ -502,13 +509,47 @@ static bool read_document(void *context, const tr_type *type, struct fill *fill)
     return false;
 }
 
+static struct json_input input_of(tr_bytes document, tr_wire_error *error)
+{
+    json_place begin = document.size == 0 ? (json_place) "" : document.data;
+    return (struct json_input){.begin = begin, .end = begin + document.size, .error = error};
+}
+
 tr_status tr_json_read(const tr_type *type, tr_bytes document, void **message, tr_wire_error *error)
 {
     tr_wire_error unasked;
-    struct json_input in = {.error = error == NULL ? &unasked : error};
-    if (!fill_check(type, document.data, document.size, message, in.error))
-        return in.error->status;
-    in.begin = document.size == 0 ? (json_place) "" : document.data;
-    in.end = in.begin + document.size;
-    return tr__fill_new(type, document.size, read_document, &in, in.error, message);
+    error = error == NULL ? &unasked : error;
+    if (!fill_check(type, document.data, document.size, message, error))
+        return error->status;
+    struct json_input in = input_of(document, error);
+    return tr__fill_new(type, document.size, read_document, &in, error, message);
+}
+
+tr_status tr_json_read_in(const tr_type *type, tr_bytes document, void *space, size_t space_size,
+                          size_t *needed, tr_wire_error *error)
+{
+    tr_wire_error unasked;
+    size_t unread;
+    error = error == NULL ? &unasked : error;
+    needed = needed == NULL ? &unread : needed;
+    if (!fill_check(type, document.data, document.size, space, error))
+        return error->status;
+    struct json_input in = input_of(document, error);
+    struct fill fill = {space, space_size, 0};
+    TR_ASSERT((uintptr_t)space % COPY_ALIGNMENT == 0);
+    *needed = 0;
+    if (!read_document(&in, type, &fill))
+        return error->status;
+    *needed = fill.used;
+    if (fill.used <= fill.size)
+        return TR_OK;
+    if (type->size <= space_size)
+        tr__copy_drop(type, space);
+    tr__fault_set(error,
+                  TR_TOO_LARGE,
+                  document.size,
+                  "the message needs %zu bytes, the space has %zu",
+                  fill.used,
+                  space_size);
+    return TR_TOO_LARGE;
 }

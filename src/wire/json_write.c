@@ -4,12 +4,14 @@
  *
  *     {"amount":5,"memo":"rent","to":"0x100000002","raw":"AQI=","tags":["a","b"],"at":null}
  */
+#include "base/assert.h"
+#include "base/base64.h"
 #include "wire/fault.h"
 #include "wire/fill.h"
+#include "wire/json_input.h"
 #include "wire/utf8.h"
 
-#include "base/assert.h"
-
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,8 +25,20 @@ struct text {
     char *buffer;
     size_t size;
     size_t length;
+    size_t behind; /* at least what a copy of the message has behind its struct, in bytes */
     tr_wire_error *error;
 };
+
+/* Returns the place of the next `count` bytes, which the caller writes all; NULL: they do not fit. */
+static INLINE char *json_take(struct text *text, size_t count)
+{
+    size_t end = text->length + count;
+    if (UNLIKELY(end > text->size))
+        return NULL;
+    char *place = text->buffer + text->length;
+    text->length = end;
+    return place;
+}
 
 static void json_put(struct text *text, const void *piece, size_t length)
 {
@@ -40,18 +54,53 @@ static void put_string(struct text *text, const char *piece)
     json_put(text, piece, strlen(piece));
 }
 
-static void put_signed(struct text *text, int64_t value)
+/* Returns how many digits a number has. */
+static INLINE size_t count_digits(uint64_t value)
+{
+    size_t count = 1;
+    for (; value >= 10000; value /= 10000)
+        count += 4;
+    return count + (value >= 10) + (value >= 100) + (value >= 1000);
+}
+
+/* Writes a number of so many digits, two at a time from its end. */
+static INLINE void write_digits(char *to, uint64_t value, size_t count)
+{
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536"
+        "37383940414243444546474849505152535455565758596061626364656667686970717273"
+        "7475767778798081828384858687888990919293949596979899";
+    while (count > 2) {
+        count -= 2;
+        memcpy(to + count, pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (count == 2)
+        memcpy(to, pairs + value * 2, 2);
+    else
+        *to = (char)('0' + value);
+}
+
+static void put_number(struct text *text, bool is_negative, uint64_t value)
 {
     char number[NUMBER_MAX];
-    snprintf(number, sizeof(number), "%" PRId64, value);
-    put_string(text, number);
+    size_t digits = count_digits(value);
+    char *place = json_take(text, is_negative + digits);
+    char *to = place != NULL ? place : number;
+    *to = '-';
+    write_digits(to + is_negative, value, digits);
+    if (place == NULL)
+        json_put(text, number, is_negative + digits);
+}
+
+static void put_signed(struct text *text, int64_t value)
+{
+    put_number(text, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 static void put_unsigned(struct text *text, uint64_t value)
 {
-    char number[NUMBER_MAX];
-    snprintf(number, sizeof(number), "%" PRIu64, value);
-    put_string(text, number);
+    put_number(text, false, value);
 }
 
 /*
@@ -75,6 +124,50 @@ static void put_with_point(struct text *text, const char *number)
         put_string(text, ".0");
 }
 
+/* Powers of ten up to the most places of a short fraction. */
+static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+#define PLACES_MAX (sizeof(powers) / sizeof(*powers) - 1)
+
+/*
+ * Writes a number with a few decimal places, as most are, without a search. Returns its length; 0: it is none of those.
+ *
+ * A decimal number of up to `digits` digits, which is what a float or double always keeps, is the shortest one that reads
+ * back as its nearest float or double. Numerator and power of ten are exact, so the quotient is what a reader gets.
+ */
+static size_t write_short(char *to, double value, int digits)
+{
+    double size = fabs(value);
+    size_t sign = signbit(value) ? 1 : 0;
+    bool is_narrow = digits < 10;
+    double limit = is_narrow ? 1e6 : 1e15;
+    if (FLT_EVAL_METHOD != 0 || size >= limit || (size < 1e-4 && size > 0))
+        return 0;
+    for (size_t places = 0; places <= PLACES_MAX; places++) {
+        double scaled = size * powers[places] + 0.5;
+        if (scaled >= limit)
+            return 0;
+        uint64_t numerator = (uint64_t)scaled;
+        double back = (double)numerator / powers[places];
+        if (is_narrow ? (float)back != (float)size : back != size)
+            continue;
+        uint64_t power = (uint64_t)powers[places];
+        uint64_t whole = numerator / power;
+        size_t length = count_digits(whole);
+        to[0] = '-';
+        write_digits(to + sign, whole, length);
+        length += sign;
+        to[length++] = '.';
+        /* The digits of power + the fraction are a 1 and those of the fraction, with its zeros. */
+        char fraction[NUMBER_MAX];
+        write_digits(fraction, power + numerator % power, places + 1);
+        fraction[1] = places == 0 ? '0' : fraction[1];
+        size_t shown = places == 0 ? 1 : places;
+        memcpy(to + length, fraction + 1, shown);
+        return length + shown;
+    }
+    return 0;
+}
+
 /*
  * Writes the shortest form that reads back as the same number. Returns false, with a fault, for NaN
  * and infinity.
@@ -84,6 +177,11 @@ static bool put_float(struct text *text, double value, int digits, int digits_ex
     char number[NUMBER_MAX];
     if (!isfinite(value))
         return FAULT(text->error, TR_BAD_DATA, text->length, "JSON has no NaN and no infinity");
+    size_t length = write_short(number, value, digits);
+    if (length > 0) {
+        json_put(text, number, length);
+        return true;
+    }
     for (; digits <= digits_exact; digits++) {
         snprintf(number, sizeof(number), "%.*g", digits, value);
         double back = strtod(number, NULL);
@@ -116,6 +214,16 @@ static bool put_quoted(struct text *text, const char *string)
     size_t size = strnlen(string, TR_PAYLOAD_MAX);
     if (size >= TR_PAYLOAD_MAX)
         return FAULT(text->error, TR_TOO_LARGE, text->length, "a str is too long");
+    text->behind += size + 1;
+    if (json_plain_span((const unsigned char *)string, size) == size) {
+        char *place = json_take(text, size + 2);
+        if (place != NULL) {
+            place[0] = '"';
+            copy_short(place + 1, string, size);
+            place[size + 1] = '"';
+            return true;
+        }
+    }
     size_t good = utf8_span((const unsigned char *)string, size);
     if (good != size)
         return FAULT(
@@ -137,7 +245,6 @@ static bool put_quoted(struct text *text, const char *string)
 
 static bool put_base64(struct text *text, const void *data, size_t size)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     if (size > TR_PAYLOAD_MAX)
         return FAULT(text->error, TR_TOO_LARGE, text->length, "a bytes value is too long");
     if (size > 0 && data == NULL)
@@ -148,16 +255,13 @@ static bool put_base64(struct text *text, const void *data, size_t size)
                      size);
     const unsigned char *bytes = data;
     put_string(text, "\"");
-    for (size_t i = 0; i < size; i += 3) {
-        size_t count = size - i < 3 ? size - i : 3;
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= count > 1 ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= count > 2 ? bytes[i + 2] : 0;
-        char group[4] = {digits[bits >> 18], digits[bits >> 12 & 63], '=', '='};
-        if (count > 1)
-            group[2] = digits[bits >> 6 & 63];
-        if (count > 2)
-            group[3] = digits[bits & 63];
+    text->behind += size + COPY_ALIGNMENT;
+    char *place = json_take(text, BASE64_SIZE(size));
+    if (place != NULL && size > 0)
+        (void)base64_write(place, bytes, size);
+    for (size_t i = 0; i < size && place == NULL; i += 3) {
+        char group[4];
+        (void)base64_write(group, bytes + i, size - i < 3 ? size - i : 3);
         json_put(text, group, sizeof(group));
     }
     put_string(text, "\"");
@@ -198,7 +302,7 @@ static bool put_value(struct text *text, const tr_field *field, const char *valu
 {
     switch ((tr_kind)field->kind) {
     case TR_KIND_BOOL:
-        put_string(text, VALUE(unsigned char) ? "true" : "false");
+        json_put(text, VALUE(unsigned char) ? "true" : "false", VALUE(unsigned char) ? 4 : 5);
         return true;
     case TR_KIND_I8:
     case TR_KIND_I16:
@@ -246,9 +350,11 @@ static bool put_values(struct text *text, const tr_field *field, struct field_va
                      values.count);
     if (values.count > TR_PAYLOAD_MAX / field->item_size)
         return FAULT(text->error, TR_TOO_LARGE, text->length, "a list is too long");
-    put_string(text, "[");
+    text->behind += values.count * field->item_size + COPY_ALIGNMENT;
+    json_put(text, "[", 1);
     for (size_t i = 0; i < values.count; i++) {
-        put_string(text, i == 0 ? "" : ",");
+        if (i > 0)
+            json_put(text, ",", 1);
         if (!put_value(text, field, values.items + i * field->item_size, depth))
             return FAULT_IN_ITEM(text->error, i);
     }
@@ -258,6 +364,8 @@ static bool put_values(struct text *text, const tr_field *field, struct field_va
 
 static bool put_field(struct text *text, const tr_field *field, const char *message, unsigned depth)
 {
+    if (LIKELY(field->shape == TR_SHAPE_ONE))
+        return put_value(text, field, message + field->offset, depth);
     struct field_values values = tr__field_values(field, message);
     if (field->shape == TR_SHAPE_ARRAY || field->shape == TR_SHAPE_LIST)
         return put_values(text, field, values, depth);
@@ -272,16 +380,32 @@ static bool put_field(struct text *text, const tr_field *field, const char *mess
     return put_value(text, field, values.items, depth);
 }
 
+/* Writes the name of a field and its colon, with a comma unless it is the first. */
+static void put_name(struct text *text, const char *name, bool is_first)
+{
+    size_t size = strlen(name);
+    char *place = json_take(text, size + (is_first ? 3 : 4));
+    if (LIKELY(place != NULL)) {
+        if (!is_first)
+            *place++ = ',';
+        place[0] = '"';
+        copy_short(place + 1, name, size);
+        memcpy(place + size + 1, "\":", 2);
+        return;
+    }
+    put_string(text, is_first ? "\"" : ",\"");
+    put_string(text, name);
+    put_string(text, "\":");
+}
+
 static bool put_message(struct text *text, const tr_type *type, const char *message, unsigned depth)
 {
     if (depth > TR_DEPTH_MAX)
         return FAULT(text->error, TR_TOO_DEEP, text->length, "messages are nested too deep");
-    put_string(text, "{");
+    json_put(text, "{", 1);
     for (size_t i = 0; i < type->field_count; i++) {
         const tr_field *field = tr__type_field(type, i);
-        put_string(text, i == 0 ? "\"" : ",\"");
-        put_string(text, field->name);
-        put_string(text, "\":");
+        put_name(text, field->name, i == 0);
         if (!put_field(text, field, message, depth))
             return FAULT_IN_FIELD(text->error, field->name);
     }
@@ -300,7 +424,9 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
     if (!put_message(text, type, message, 0))
         return false;
-    if (text->length > TR_PAYLOAD_MAX || tr__copy_size(type, message) == SIZE_MAX)
+    /* Measured only if it may be too large. */
+    bool may_be_large = text->behind + type->size > TR_PAYLOAD_MAX;
+    if (text->length > TR_PAYLOAD_MAX || (may_be_large && tr__copy_size(type, message) == SIZE_MAX))
         return FAULT(text->error, TR_TOO_LARGE, text->length, "the message is too large");
     return true;
 }
@@ -309,7 +435,7 @@ size_t tr_json_write(const tr_type *type, const void *message, char *buffer, siz
                      tr_wire_error *error)
 {
     tr_wire_error unasked;
-    struct text text = {buffer, size, 0, error == NULL ? &unasked : error};
+    struct text text = {buffer, size, 0, 0, error == NULL ? &unasked : error};
     if (!write_document(&text, type, message))
         text.length = 0;
     if (buffer != NULL && size > 0)

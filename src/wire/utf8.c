@@ -4,8 +4,6 @@
  */
 #include "wire/utf8.h"
 
-#include <stdbool.h>
-
 static bool is_continued(const unsigned char *text, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
@@ -46,4 +44,72 @@ size_t tr__utf8_span_slow(const unsigned char *text, size_t size)
         at += length;
     }
     return at;
+}
+
+/*
+ * What may follow inside a character. The states are numbered by what is missing: 1 to 3 are that many bytes of any kind,
+ * the others a second byte with a narrower range (overlong forms, surrogates, too high) and what is missing after it.
+ */
+static const struct {
+    unsigned char low;
+    unsigned char high;
+    unsigned char next;
+} steps[] = {
+    {0, 0, 0},
+    {0x80, 0xbf, 0},
+    {0x80, 0xbf, 1},
+    {0x80, 0xbf, 2},
+    {0xa0, 0xbf, 1} /* E0 */,
+    {0x80, 0x9f, 1} /* ED */,
+    {0x90, 0xbf, 2} /* F0 */,
+    {0x80, 0x8f, 2} /* F4 */,
+};
+
+/* Returns the state after the first byte of a character that is not ASCII; 0 if there is no such character. */
+static unsigned char first_step(unsigned char byte)
+{
+    if (byte < 0xc2 || byte > 0xf4)
+        return 0;
+    if (byte < 0xe0)
+        return 1;
+    if (byte < 0xf0)
+        return byte == 0xe0 ? 4 : byte == 0xed ? 5 : 2;
+    return byte == 0xf0 ? 6 : byte == 0xf4 ? 7 : 3;
+}
+
+/* Returns how many bytes at the beginning are ASCII, in steps of 16 and 8 first. */
+static size_t ascii_span(const unsigned char *text, size_t size)
+{
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    size_t at = 0;
+    uint64_t words[2];
+    for (; size - at >= sizeof(words); at += sizeof(words)) {
+        memcpy(words, text + at, sizeof(words));
+        if ((words[0] | words[1]) & highs)
+            break;
+    }
+    while (at < size && text[at] < 0x80)
+        at++;
+    return at;
+}
+
+bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size)
+{
+    unsigned char now = *state;
+    for (size_t at = 0; at < size; at++) {
+        if (now == 0) {
+            at += ascii_span(text + at, size - at);
+            if (at == size)
+                break;
+            now = first_step(text[at]);
+            if (now == 0)
+                return false;
+            continue;
+        }
+        if (text[at] < steps[now].low || text[at] > steps[now].high)
+            return false;
+        now = steps[now].next;
+    }
+    *state = now;
+    return true;
 }

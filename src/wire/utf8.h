@@ -3,6 +3,7 @@
 #ifndef WIRE_UTF8_H
 #define WIRE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,5 +40,12 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
     }
     return (odd & highs) == 0 ? size : tr__utf8_span_slow(text, size);
 }
+
+/**
+ * Checks a text that comes in portions. *state is 0 before the first one, and 0 again after each portion that ends with a
+ * whole character. NUL is a character like any other here. Returns false at the first byte that no text could have in
+ * this place; *state is then undefined.
+ */
+bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size);
 
 #endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Deflates and inflates by zlib, each message by itself. */
+#include "http/deflate.h"
+
+#include <limits.h>
+#include <string.h>
+#include <zlib.h>
+
+#define LEVEL 6  /* zlib's default: what it gains above takes twice the time */
+#define MEMORY 8 /* zlib's default */
+#define GZIP 16  /* added to the bits of the window: with the header and trailer of gzip */
+#define WINDOW_MAX 15
+/** Largest step of zlib, whose counts have 32 bits. */
+#define STEP_MAX ((size_t)1 << 30)
+/** What a message is inflated into at first, and the least that is added. */
+#define INFLATE_STEP ((size_t)4096)
+
+/* What RFC 7692 removes at the end of each message: an empty block. */
+static const unsigned char empty_block[] = {0x00, 0x00, 0xff, 0xff};
+
+struct deflate {
+    const struct memory_source *source;
+    int out_bits; /* as deflateInit2 takes them, of the stream that deflates; 0: there is none */
+    bool has_in;
+    z_stream out;
+    z_stream in;
+};
+
+static voidpf on_alloc(voidpf context, uInt count, uInt size)
+{
+    return source_resize(context, NULL, (size_t)count * size);
+}
+
+static void on_free(voidpf context, voidpf memory)
+{
+    (void)source_resize(context, memory, 0);
+}
+
+static z_stream stream_of(const struct deflate *state)
+{
+    return (z_stream){.zalloc = on_alloc, .zfree = on_free, .opaque = (voidpf)state->source};
+}
+
+bool tr__deflate_is_built(void)
+{
+    return true;
+}
+
+struct deflate *tr__deflate_new(const struct memory_source *source)
+{
+    struct deflate *state = source_resize(source, NULL, sizeof(*state));
+    if (state != NULL)
+        *state = (struct deflate){.source = source};
+    return state;
+}
+
+void tr__deflate_free(struct deflate *state)
+{
+    if (state == NULL)
+        return;
+    if (state->out_bits != 0)
+        (void)deflateEnd(&state->out);
+    if (state->has_in)
+        (void)inflateEnd(&state->in);
+    (void)source_resize(state->source, state, 0);
+}
+
+/* Makes the deflating stream ready for a message, with a window of that many bits. */
+static tr_status deflate_ready(struct deflate *state, int bits)
+{
+    if (state->out_bits == bits)
+        return deflateReset(&state->out) == Z_OK ? TR_OK : TR_NO_MEMORY;
+    if (state->out_bits != 0)
+        (void)deflateEnd(&state->out);
+    state->out_bits = 0;
+    state->out = stream_of(state);
+    if (deflateInit2(&state->out, LEVEL, Z_DEFLATED, bits, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return TR_NO_MEMORY;
+    state->out_bits = bits;
+    return TR_OK;
+}
+
+/* Gives the stream the next portion of its input. */
+static void feed(z_stream *stream, tr_bytes *input)
+{
+    size_t size = input->size < STEP_MAX ? input->size : STEP_MAX;
+    stream->next_in = (z_const Bytef *)input->data;
+    stream->avail_in = (uInt)size;
+    *input = (tr_bytes){(const char *)input->data + size, input->size - size};
+}
+
+/* Gives the stream space for at least one byte of output. */
+static bool make_space(z_stream *stream, struct net_buffer *out, size_t size)
+{
+    void *space = net_buffer_reserve(out, size);
+    if (space == NULL)
+        return false;
+    stream->next_out = space;
+    stream->avail_out = (uInt)(size < STEP_MAX ? size : STEP_MAX);
+    return true;
+}
+
+/* Takes back what was appended since the buffer had `size` bytes. */
+static tr_status give_up(struct net_buffer *out, size_t size, tr_status status)
+{
+    out->end = out->begin + size;
+    return status;
+}
+
+/* Deflates all of the input, and ends it by `flush`. */
+static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, int flush,
+                             struct net_buffer *out)
+{
+    size_t before = net_buffer_size(out);
+    tr_status status = deflate_ready(state, bits);
+    if (status != TR_OK)
+        return status;
+    z_stream *stream = &state->out;
+    if (input.size == 0)
+        input.data = "";
+    do {
+        feed(stream, &input);
+        int mode = input.size == 0 ? flush : Z_NO_FLUSH;
+        do {
+            /* Enough at once for all that is expected; the 16 are for the block at the end. */
+            size_t space = deflateBound(stream, stream->avail_in) + 16;
+            if (!make_space(stream, out, space))
+                return give_up(out, before, TR_NO_MEMORY);
+            size_t given = stream->avail_out;
+            (void)deflate(stream, mode);
+            net_buffer_commit(out, given - stream->avail_out);
+        } while (stream->avail_out == 0);
+    } while (input.size > 0);
+    return TR_OK;
+}
+
+tr_status tr__deflate_message(struct deflate *state, unsigned bits, tr_bytes message,
+                              struct net_buffer *out)
+{
+    /* zlib makes nothing of an empty message; RFC 7692 7.2.3.6 has one byte for it. */
+    if (message.size == 0)
+        return tr__net_buffer_append(out, empty_block, 1);
+    tr_status status = deflate_all(state, -(int)bits, message, Z_SYNC_FLUSH, out);
+    if (status == TR_OK)
+        out->end -= sizeof(empty_block);
+    return status;
+}
+
+tr_status tr__gzip(struct deflate *state, tr_bytes body, struct net_buffer *out)
+{
+    return deflate_all(state, WINDOW_MAX + GZIP, body, Z_FINISH, out);
+}
+
+static tr_status inflate_ready(struct deflate *state)
+{
+    if (state->has_in)
+        return inflateReset(&state->in) == Z_OK ? TR_OK : TR_NO_MEMORY;
+    state->in = stream_of(state);
+    if (inflateInit2(&state->in, -WINDOW_MAX) != Z_OK)
+        return TR_NO_MEMORY;
+    state->has_in = true;
+    return TR_OK;
+}
+
+/*
+ * Inflates what the stream was fed. `limit` is how large the buffer may become. *is_whole says whether the end of the input
+ * is the end of a block.
+ */
+static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *out, bool *is_whole)
+{
+    for (;;) {
+        size_t size = net_buffer_size(out);
+        /* One byte more than allowed shows that there is too much. */
+        size_t space = limit - size + 1;
+        size_t step = size < INFLATE_STEP ? INFLATE_STEP : size;
+        if (space > step)
+            space = step;
+        if (!make_space(stream, out, space))
+            return TR_NO_MEMORY;
+        size_t given = stream->avail_out;
+        bool has_input = stream->avail_in > 0;
+        int result = inflate(stream, Z_SYNC_FLUSH);
+        net_buffer_commit(out, given - stream->avail_out);
+        if (net_buffer_size(out) > limit)
+            return TR_TOO_LARGE;
+        if (result == Z_MEM_ERROR)
+            return TR_NO_MEMORY;
+        if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+            return TR_BAD_DATA;
+        if (has_input) /* 128: zlib stopped behind a block. */
+            *is_whole = result == Z_STREAM_END || (stream->data_type & 128) != 0;
+        /* A last block may come before the end of a message (7.2.3.4): what follows is a new stream. */
+        if (result == Z_STREAM_END && inflateReset(stream) != Z_OK)
+            return TR_BAD_DATA;
+        if (stream->avail_in == 0 && stream->avail_out > 0)
+            return TR_OK;
+    }
+}
+
+tr_status tr__inflate_message(struct deflate *state, tr_bytes message, size_t size_max,
+                              struct net_buffer *out)
+{
+    size_t before = net_buffer_size(out);
+    size_t limit = size_max < SIZE_MAX - 1 - before ? before + size_max : SIZE_MAX - 1;
+    bool is_whole = false;
+    tr_status status = inflate_ready(state);
+    z_stream *stream = &state->in;
+    while (status == TR_OK && message.size > 0) {
+        feed(stream, &message);
+        status = inflate_fed(stream, limit, out, &is_whole);
+    }
+    if (status == TR_OK) {
+        tr_bytes tail = {empty_block, sizeof(empty_block)};
+        feed(stream, &tail);
+        status = inflate_fed(stream, limit, out, &is_whole);
+    }
+    if (status == TR_OK && !is_whole)
+        status = TR_BAD_DATA;
+    return status == TR_OK ? TR_OK : give_up(out, before, status);
+}

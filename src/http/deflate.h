@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Deflate for messages of WebSocket (RFC 7692) and gzip for answers of HTTP (RFC 1952), on zlib. A build without zlib has
+ * deflate_none.c instead, whose functions give TR_NOT_SUPPORTED.
+ *
+ *     struct deflate *state = tr__deflate_new(&source);
+ *     tr__deflate_message(state, 15, bytes, &out);           no context is kept between messages, so that one
+ *     tr__inflate_message(state, bytes, message_max, &out);  object serves all connections of a worker
+ *     tr__deflate_free(state);
+ *
+ * zlib keeps 264 KiB for a stream that deflates and 40 KiB for one that inflates. They are made at first use.
+ */
+#ifndef HTTP_DEFLATE_H
+#define HTTP_DEFLATE_H
+
+#include "net/buffer.h"
+
+/** Streams of zlib that are used for one message after the other. Owner only. */
+struct deflate;
+
+/** Whether the library was built with zlib. */
+bool tr__deflate_is_built(void);
+
+/** Returns a new object; the source must outlive it. NULL: out of memory. */
+TR_MUST_CHECK struct deflate *tr__deflate_new(const struct memory_source *source);
+
+/** Frees the object and its streams; NULL does nothing. */
+void tr__deflate_free(struct deflate *state);
+
+/**
+ * Appends the deflated form of a message to `out`, without the four bytes 00 00 FF FF at its end (RFC 7692 7.2.1). `bits`
+ * is the window that was agreed on, 9 to 15. TR_NO_MEMORY: nothing was appended.
+ */
+TR_MUST_CHECK tr_status tr__deflate_message(struct deflate *state, unsigned bits, tr_bytes message,
+                                            struct net_buffer *out);
+
+/**
+ * Appends the inflated form of a message to `out` (RFC 7692 7.2.2). TR_TOO_LARGE: it has more than `size_max` bytes, of
+ * which no more were made. TR_BAD_DATA: it is malformed or ends too early. TR_NO_MEMORY. Nothing was appended then.
+ */
+TR_MUST_CHECK tr_status tr__inflate_message(struct deflate *state, tr_bytes message,
+                                            size_t size_max, struct net_buffer *out);
+
+/** Appends the gzip form of the body of an answer to `out`. TR_NO_MEMORY: nothing was appended. */
+TR_MUST_CHECK tr_status tr__gzip(struct deflate *state, tr_bytes body, struct net_buffer *out);
+
+#endif
