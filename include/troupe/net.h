@@ -145,6 +145,9 @@ typedef struct tr_endpoint {
     bool insecure TR_ZERO;           /* of a client: any certificate is accepted */
     const char *server_name TR_ZERO; /* of a client; NULL: the host of the address */
     const char *alpn TR_ZERO;        /* "h2,http/1.1"; NULL: none */
+    /* Of TR_HTTP and TR_HTTPS. */
+    const struct tr_http_options *http TR_ZERO;
+    const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {

@@ -69,6 +69,7 @@
 #include <troupe/callback.h>
 #include <troupe/durable.h>
 #include <troupe/group.h>
+#include <troupe/http.h>
 #include <troupe/keys.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>
