@@ -16,6 +16,7 @@
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/protocol.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -241,7 +242,7 @@ static bool has_piece(const struct channel *channel)
         return false;
     const tr_type *type =
         channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
-    return has_come && cell_handles(channel, type);
+    return has_come && (protocol_of(channel) || cell_handles(channel, type));
 }
 
 static bool has_news(const struct channel *channel)
@@ -277,7 +278,8 @@ static bool may_hide_end(const struct channel *channel)
            channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            list_is_empty(&channel->readers) && !channel->exchanges && !channel->input.borrower &&
-           !net_buffer_size(&channel->input.buffer) && !cell_handles(channel, &tr_type_tr_received);
+           !net_buffer_size(&channel->input.buffer) && !protocol_of(channel) &&
+           !cell_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)
@@ -470,7 +472,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER)
         tr__channel_end(channel, TR_OK, NULL);
-    else if (resets || !is_whole)
+    else if ((resets && !channel_has(channel, CHANNEL_ANSWERED)) || !is_whole)
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
@@ -522,6 +524,9 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
         tr__channel_end(channel, TR_TIMEOUT, NULL);
     else if (channel->state == CHANNEL_OPEN && is_stalled)
         tr__channel_end(channel, TR_STALLED, NULL);
+    else if (channel->state == CHANNEL_OPEN && protocol_of(channel) &&
+             channel->deadline_ns <= now_ns)
+        protocol_of(channel)->on_deadline(channel);
     else
         tr__channel_end(channel, TR_TIMEOUT, NULL);
 }

@@ -66,7 +66,11 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
+    CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_ANSWERED =
+        1
+        << 24, /* of a protocol: what was written is a whole answer, which a failure does not cut */
+    CHANNEL_IN_PART = 1 << 25 /* of a protocol: a piece has begun to come */
 };
 
 /** Bytes that have come and were not read. */
@@ -136,6 +140,7 @@ struct channel {
     tr_address accepted_from;         /* as the kernel says */
     char *text;                       /* of tr_closed; NULL: none */
     struct tr_opened *opened;         /* lent to the event while its turn runs; NULL: none */
+    void *request; /* of a protocol: what its turn handles, in memory of that turn; NULL: none */
 };
 
 /** A turn that waits for a channel. It is on the stack of that turn. */

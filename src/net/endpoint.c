@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "net/protocol.h"
 #include "net/tls_context.h"
 
 /* The strings of an endpoint that are copied. */
@@ -65,6 +66,10 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
     if (role == ENDPOINT_BINDS && has_stream_options(options))
         return false;
     if (role != ENDPOINT_LISTENS && has_listener_options(options))
+        return false;
+    if (options->http && !options->protocol)
+        return false;
+    if (options->protocol && (role != ENDPOINT_LISTENS || options->framing))
         return false;
     if (role != ENDPOINT_CONNECTS && options->source)
         return false;
@@ -143,5 +148,7 @@ void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endp
     if (!endpoint || atom32_fetch_sub(&endpoint->users, 1, ATOM_ACQ_REL) != 1)
         return;
     tr__tls_context_release(endpoint->tls);
+    if (endpoint->site)
+        endpoint->options.protocol->drop(source, endpoint->site);
     source_resize(source, endpoint, 0);
 }

@@ -16,6 +16,7 @@ struct endpoint {
     atom32 users;
     tr_endpoint options;     /* defaults filled in; its strings are behind this struct */
     struct tls_context *tls; /* NULL: none */
+    void *site;              /* of options.protocol, which frees it; NULL: none */
 };
 
 /** What an endpoint is for. */
