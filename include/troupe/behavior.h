@@ -272,6 +272,9 @@ typedef struct tr_handler {
     uint32_t batch_max; /* messages of one call; 0: TR_BATCH_MAX, which is the largest */
     bool (*barrier_if)(const void *message); /* which messages are barriers; NULL: see is_barrier */
     bool interleaves;                        /* in a durable actor: this handler is no barrier */
+    const char *method; /* of a row for HTTP: "GET"; NULL: it is for messages alone */
+    const char *path;   /* of a row for HTTP */
+    const char *place;  /* of TR_FILES: the directory */
 } tr_handler;
 
 /**

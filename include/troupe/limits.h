@@ -375,4 +375,25 @@
  */
 #define TR_PROXY_HEADER_MAX (4u * 1024)
 
+/* ---- HTTP; tr_http_options changes them for one endpoint. ---- */
+
+/** Bytes of the head of a request. More: 431, or 414 if the first line alone is longer. */
+#define TR_HTTP_HEAD_MAX (16u * 1024)
+/** Headers of a request. More: 431. */
+#define TR_HTTP_HEADERS_MAX 100
+/** Bytes of a body that is taken as a whole: for a typed row, TR_HTTP_JSON, tr_http_form. More: 413. */
+#define TR_HTTP_BODY_MAX (1024u * 1024)
+/** How long the head of a request may take, from its first byte. Longer: 408, and the connection ends. */
+#define TR_HTTP_HEAD_NS (10 * TR_SECOND)
+/** How long the next piece of a body may take. Longer: 408, and the connection ends. */
+#define TR_HTTP_BODY_NS (30 * TR_SECOND)
+/** How long a connection may be without a request. Then it is closed. */
+#define TR_HTTP_KEEP_NS (75 * TR_SECOND)
+/** Bytes of a body that no handler has read, and that are read and dropped so that the connection can be kept. More: it is closed. */
+#define TR_HTTP_DROP_MAX (64u * 1024)
+/** Parts "{name}" of a path. More: TR_INVALID_ARGUMENT when the listener starts. */
+#define TR_HTTP_PARTS_MAX 16
+/** Headers that tr_http_set adds to one answer. More ends the turn with TR_LIMIT. */
+#define TR_HTTP_SET_MAX 32
+
 #endif

@@ -153,6 +153,9 @@ typedef struct tr_endpoint {
     bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
     /* Of all streams. */
     tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
+    /* Of TR_HTTP and TR_HTTPS. */
+    const struct tr_http_options *http TR_ZERO;
+    const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {

@@ -70,6 +70,7 @@
 #include <troupe/durable.h>
 #include <troupe/filter.h>
 #include <troupe/group.h>
+#include <troupe/http.h>
 #include <troupe/keys.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>

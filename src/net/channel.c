@@ -19,6 +19,7 @@
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/process.h"
+#include "net/protocol.h"
 #include "net/rare.h"
 #include "net/shutdown.h"
 #include "net/signals.h"
@@ -226,7 +227,7 @@ static bool has_piece(const struct channel *channel)
     const tr_type *type = channel->kind == CHANNEL_DATAGRAM  ? &tr_type_tr_datagram
                           : channel->kind == CHANNEL_SIGNALS ? tr__signal_type
                                                              : &tr_type_tr_received;
-    return has_come && tr__channel_handles(channel, type);
+    return has_come && (protocol_of(channel) || tr__channel_handles(channel, type));
 }
 
 static bool has_news(const struct channel *channel)
@@ -258,7 +259,7 @@ static bool may_hide_end(const struct channel *channel)
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            waits_are_empty(&channel->readers) && !channel->rare->exchanges &&
            !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer) &&
-           !tr__channel_handles(channel, &tr_type_tr_received);
+           !protocol_of(channel) && !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)
@@ -448,7 +449,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
-    else if (resets || !is_whole || channel->rare->process)
+    else if ((resets && !channel_has(channel, CHANNEL_ANSWERED)) || !is_whole ||
+             channel->rare->process)
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);

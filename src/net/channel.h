@@ -77,7 +77,10 @@ enum channel_flag {
     CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
-    CHANNEL_PEER_FAR = 1 << 27    /* peer.far is set */
+    CHANNEL_PEER_FAR = 1 << 27,   /* peer.far is set */
+    CHANNEL_ANSWERED =
+        1 << 28, /* of a protocol: a whole answer was written, which a failure does not cut */
+    CHANNEL_IN_PART = 1 << 29 /* of a protocol: a piece has begun to come */
 };
 
 /** Bytes that have come and were not read. */
@@ -182,8 +185,9 @@ struct channel {
         uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
         uint32_t next_free; /* of a free slot: the next one; 0: none */
     };
+    void *request; /* of a protocol: what its turn handles, in memory of that turn; NULL: none */
 };
-static_assert(sizeof(struct channel) == 160, "an idle connection has one");
+static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 
 /** A turn that waits for a channel. It is on the stack of that turn. */
 struct channel_wait {

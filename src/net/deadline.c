@@ -4,6 +4,7 @@
 #include "actor/cell/system.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/protocol.h"
 #include "net/worker.h"
 
 static tr_time stall_of(const struct channel *channel)
@@ -85,6 +86,10 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
     }
     if (channel->kind == CHANNEL_LISTENER) {
         tr__listener_again(channel);
+        return;
+    }
+    if (channel->state == CHANNEL_OPEN && protocol_of(channel) && channel->deadline_ns <= now_ns) {
+        protocol_of(channel)->on_deadline(channel);
         return;
     }
     bool is_stalled = channel->state == CHANNEL_OPEN && stall_of(channel) <= now_ns;

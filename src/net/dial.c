@@ -13,6 +13,7 @@
 #include "net/input.h"
 #include "net/output.h"
 #include "net/peer.h"
+#include "net/protocol.h"
 #include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
@@ -223,6 +224,8 @@ void tr__channel_opened(struct channel *channel)
     tr__waits_wake(&channel->readers);
     if (!tr__output_is_empty(channel) || channel_has(channel, CHANNEL_FINISHING))
         tr__output_touch(channel);
+    if (protocol_of(channel))
+        protocol_of(channel)->on_open(channel);
     tr__channel_arm(channel);
     tr__channel_call(channel);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "net/protocol.h"
 #include "net/tls_context.h"
 #include "net/user_filter.h"
 
@@ -81,6 +82,10 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
         return false;
     if (role != ENDPOINT_LISTENS && has_listener_options(options))
         return false;
+    if (options->http && !options->protocol)
+        return false;
+    if (options->protocol && (role != ENDPOINT_LISTENS || options->framing))
+        return false;
     if (role != ENDPOINT_CONNECTS && options->source)
         return false;
     if (role == ENDPOINT_CONNECTS && (options->only_v6 || options->reuses_port))
@@ -158,5 +163,7 @@ void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endp
     if (!endpoint || atom32_fetch_sub(&endpoint->users, 1, ATOM_ACQ_REL) != 1)
         return;
     tr__tls_context_release(endpoint->tls);
+    if (endpoint->site)
+        endpoint->options.protocol->drop(source, endpoint->site);
     source_resize(source, endpoint, 0);
 }

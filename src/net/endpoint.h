@@ -18,6 +18,7 @@ struct endpoint {
     tr_endpoint options;              /* defaults filled in; its strings are behind this struct */
     struct tls_context *tls;          /* NULL: none */
     struct listener_shared *listener; /* of a listener, while it or a session of it is there */
+    void *site;                       /* of options.protocol, which frees it; NULL: none */
 };
 
 /** What an endpoint is for. */

@@ -14,6 +14,7 @@
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/process.h"
+#include "net/protocol.h"
 #include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
@@ -166,8 +167,11 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
 static bool put_piece(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
-    const tr_handler *handler =
-        dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
+    const struct tr_protocol *protocol = protocol_of(channel);
+    const tr_handler *handler = protocol ? protocol->handler
+                                         : dispatch_find(&self->worker->dispatches,
+                                                         channel->cell->dispatch,
+                                                         &tr_type_tr_received);
     if (!handler || !waits_are_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
         channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
@@ -177,9 +181,14 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     if (status == TR_OK && channel->rare->exchanges)
         status = tr__exchanges_pass(self, channel, &message.bytes);
     if (status == TR_OK) {
-        put(envelope, &tr_type_tr_received, &message, sizeof message);
+        put(envelope,
+            protocol ? protocol->handler->type : &tr_type_tr_received,
+            &message,
+            sizeof message);
         return true;
     }
+    if (status == TR_WOULD_BLOCK && protocol && net_buffer_size(&channel->work->input.buffer))
+        protocol->on_part(channel);
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
@@ -277,8 +286,11 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         envelope->type == &tr_type_tr_closed || envelope->type == &tr_type_tr_process_ended;
     event_empty(channel, envelope);
     channel->event = NULL;
-    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     envelope_give(&worker->pool, envelope);
+    if (channel->request)
+        protocol_of(channel)->on_turn_end(channel);
+    channel->request = NULL;
+    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     if (was_closed)
         tr__channel_free(channel);
     else
@@ -346,9 +358,15 @@ static const tr_handler process_ended = {
 static const tr_handler ignored = {
     .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
 
-static const tr_handler *fallback(struct tr_self *self, const struct envelope *envelope)
+static const tr_handler *fallback(struct tr_self *self, const struct envelope *envelope,
+                                  const tr_handler *any)
 {
     (void)self;
+    const struct channel *channel = channel_of(envelope);
+    if (protocol_of(channel) && envelope->type == protocol_of(channel)->handler->type)
+        return protocol_of(channel)->handler;
+    if (any)
+        return any;
     if (envelope->type == &tr__dialing_type)
         return &tr__dial_handler;
     if (envelope->type == &tr_type_tr_process_ended)
@@ -362,6 +380,40 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
     if (envelope->type == &tr_type_tr_drained || envelope->type == &tr_type_tr_opened)
         return &ignored;
     return NULL;
+}
+
+/* ---- Protocols. ---- */
+
+/* Returns the protocol whose handler has this turn; NULL: none. */
+static const struct tr_protocol *protocol_of_turn(const struct tr_self *self)
+{
+    const struct channel *channel = channel_of(self->envelope);
+    return channel && channel->request ? protocol_of(channel) : NULL;
+}
+
+static bool on_reply(struct tr_self *self, const tr_type *type, const void *message,
+                     tr_status *status)
+{
+    const struct tr_protocol *protocol = protocol_of_turn(self);
+    if (protocol)
+        *status = protocol->reply(self, type, message);
+    return protocol;
+}
+
+static bool on_refuse(struct tr_self *self, int code, const char *text)
+{
+    const struct tr_protocol *protocol = protocol_of_turn(self);
+    if (protocol)
+        protocol->refuse(self, code, text);
+    return protocol;
+}
+
+static bool on_forward(struct tr_self *self, tr_ref to, tr_next *next)
+{
+    const struct tr_protocol *protocol = protocol_of_turn(self);
+    if (protocol)
+        *next = protocol->forward(self, to);
+    return protocol;
 }
 
 /* ---- The actor. ---- */
@@ -431,6 +483,9 @@ const struct channel_hooks tr__net_hooks = {
     .admit = admit,
     .fallback = fallback,
     .on_done = on_done,
+    .on_reply = on_reply,
+    .on_refuse = on_refuse,
+    .on_forward = on_forward,
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,

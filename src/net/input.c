@@ -9,6 +9,7 @@
 #include "net/deadline.h"
 #include "net/filter.h"
 #include "net/output.h"
+#include "net/protocol.h"
 #include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
@@ -263,9 +264,14 @@ static size_t cut(const struct channel *channel, const struct cutter *cutter, tr
         return bytes.size >= cutter->size ? cutter->size : 0;
     case CUT_UNTIL:
         return cut_until(bytes, seen, cutter->end, piece);
+    case CUT_SOME:
+        *piece = (tr_bytes){bytes.data, bytes.size < cutter->size ? bytes.size : cutter->size};
+        return piece->size;
     case CUT_PIECE:
         break;
     }
+    if (protocol_of(channel))
+        return protocol_of(channel)->cut(channel, bytes, seen, piece);
     if (framing)
         return framing->cut(framing, bytes, seen, piece);
     *piece = bytes;
@@ -444,6 +450,16 @@ bool tr__input_unread(struct channel *channel, size_t size)
     input->buffer.begin = begin;
     input->seen = 0;
     input->needs = has_more ? 0 : (uint32_t)net_buffer_size(&input->buffer);
+    return true;
+}
+
+bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes)
+{
+    struct net_buffer *buffer = &channel->work->input.buffer;
+    if (channel->work->input.piece == NOWHERE || net_buffer_size(buffer) < size)
+        return false;
+    *bytes = (tr_bytes){buffer->data + buffer->begin, size};
+    buffer->begin += size;
     return true;
 }
 

@@ -16,12 +16,13 @@ enum cut_how {
     CUT_PIECE, /* as the framing of the channel says; without framing all that has come */
     CUT_LINE,
     CUT_EXACTLY,
-    CUT_UNTIL
+    CUT_UNTIL,
+    CUT_SOME /* what has come, and no more than `size` */
 };
 
 struct cutter {
     enum cut_how how;
-    size_t size;  /* of CUT_EXACTLY */
+    size_t size;  /* of CUT_EXACTLY and CUT_SOME */
     tr_bytes end; /* of CUT_UNTIL */
 };
 
@@ -34,6 +35,11 @@ TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *cha
                                        const struct cutter *cutter, tr_bytes *piece, bool *is_cut);
 /** Returns bytes of the last piece to the channel. False: it has none, or not so many. */
 TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
+/**
+ * Takes the next `size` bytes behind the last piece, which stays where it is. False: not so many have come, and nothing
+ * was taken.
+ */
+bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes);
 /** Whether there are bytes that were not read, and that need not wait for more. */
 bool tr__input_has_bytes(const struct channel *channel);
 /** Makes the end of this turn look at the channel, whose other side has ended. */

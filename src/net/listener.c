@@ -13,6 +13,7 @@
 #include "net/filters.h"
 #include "net/listener_shared.h"
 #include "net/peer.h"
+#include "net/protocol.h"
 #include "net/proxy.h"
 #include "net/rare.h"
 #include "net/secure.h"
@@ -471,8 +472,10 @@ static tr_next on_order(tr_self *self, struct listener *listener,
                         const struct tr_listener_order_ *message)
 {
     struct channel *channel;
-    if (message->what != ORDER_LOOK)
+    if (message->what != ORDER_LOOK) {
         listener->is_paused = message->what == ORDER_PAUSE;
+        atom32_store(&listener->shared->is_paused, listener->is_paused, ATOM_RELAXED);
+    }
     if (tr__channel_of(self, listener->channel, &channel) == TR_OK)
         tr__listener_again(channel);
     return TR_SAME;
@@ -546,8 +549,8 @@ static tr_status listener_spawn(struct tr_self *self, struct listener_shared *sh
 tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits ||
-        !is_session(args->behavior))
+    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at ||
+        (!args->at->protocol && !is_session(args->behavior)))
         return TR_INVALID_ARGUMENT;
     struct tr_system *system = self->worker->system;
     struct endpoint *endpoint;
@@ -556,7 +559,9 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
     if (status != TR_OK)
         return status;
-    if (endpoint->options.kind == TR_ENDPOINT_TLS)
+    if (endpoint->options.protocol)
+        status = endpoint->options.protocol->open(self, endpoint, args->behavior);
+    if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
         status = tr__secure_prepare(self, endpoint);
     if (status == TR_OK)
         status = tr__listener_shared_new(system, endpoint, args, &shared);

@@ -36,6 +36,7 @@ struct listener_shared {
     bool has_socket;      /* the listener has the descriptor */
     atom32 total;         /* sessions, those on their way to a deck included */
     atom32 is_full;       /* the listener waits until a session ends */
+    atom32 is_paused;     /* tr_listener_pause: written by the listener, read by sessions */
     struct lock lock;     /* of `peers` and `accepted` */
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The verbs that read. */
+#include "net/read.h"
+
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"
 #include "net/exchange.h"
-#include "net/input.h"
 #include "net/rare.h"
 #include "net/shutdown.h"
 #include "net/wait.h"
@@ -17,12 +18,9 @@ static tr_status end_status(const struct channel *channel)
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
 }
 
-/*
- * Takes a piece, and waits for it. TR_CLOSED with *is_cut: the other side has ended amid the piece. Turns get what has come
- * in the order in which they began to wait.
- */
-static tr_status take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
-                      tr_bytes *piece, bool *is_cut)
+/* Turns get what has come in the order in which they began to wait. */
+tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
+                           tr_bytes *piece, bool *is_cut)
 {
     struct channel *channel;
     *is_cut = false;
@@ -86,7 +84,7 @@ static bool take_or_end(struct tr_self *self, tr_channel handle, const struct cu
                         tr_bytes *piece, const char *verb)
 {
     bool is_cut;
-    tr_status status = take(self, handle, cutter, piece, &is_cut);
+    tr_status status = tr__channel_take(self, handle, cutter, piece, &is_cut);
     if (status == TR_OK)
         return true;
     if ((status == TR_CLOSED && !is_cut) || status == TR_STOPPING)
@@ -133,7 +131,7 @@ tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes)
     TURN_VERB(self);
     static const struct cutter cutter = {.how = CUT_PIECE};
     bool is_cut;
-    return take(self, channel, &cutter, bytes, &is_cut);
+    return tr__channel_take(self, channel, &cutter, bytes, &is_cut);
 }
 
 void tr_unread(tr_self *self, tr_channel handle, size_t size)

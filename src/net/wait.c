@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/wait.h"
 
+#include "net/protocol.h"
+
 #include "actor/turn/park.h"
 
 static struct channel_wait *wait_at(struct list *link)
@@ -51,8 +53,9 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     if (status != TR_OK)
         return status;
     tr_time deadline_ns = TR_NEVER;
-    if (channel->rare->within_ns)
-        deadline_ns = timer_deadline(clock_bound(&self->worker->clock), channel->rare->within_ns);
+    tr_time within_ns = channel_within(channel);
+    if (within_ns)
+        deadline_ns = timer_deadline(clock_bound(&self->worker->clock), within_ns);
     tr__waits_add(waits, &wait, is_again);
     status = turn_park_at(self, deadline_ns, where);
     tr__waits_remove(waits, &wait);

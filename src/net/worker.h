@@ -22,6 +22,8 @@ struct net_worker {
     struct list dirty;      /* channels with output that is to be sent when the run ends */
     struct list lingering;  /* channels without an actor */
     struct list starved;    /* channels whose event could not be queued for lack of memory */
+    int64_t date_s;         /* the second of `date`; 0: none yet */
+    char date[40];          /* the Date header of answers, made once a second: src/http */
 };
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */

@@ -69,7 +69,7 @@
     } \
     typedef struct m tr_then_of_##n; \
     TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
-        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false } \
+        #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL } \
     }
 #define TR_REPLY_TO_(self, later, ...) \
     TR_PP_CALL(TR_REPLY_TO__, self, later, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))

@@ -202,6 +202,9 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
         tr__ask_refuse(worker, answer, self->cell->identity, TR_REFUSED, code, text);
         return;
     }
+    if (request && request->kind == ENVELOPE_CHANNEL &&
+        worker->channels.hooks->on_refuse(self, code, text))
+        return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, self->cell, path);
     tr__log(worker->system,

@@ -35,10 +35,19 @@ struct channel_hooks {
      * handle, and the envelope was taken.
      */
     bool (*admit)(struct tr_self *self, struct envelope *envelope);
-    /** Returns the handler for a message of a channel that the behavior does not handle. NULL: none. */
-    const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope);
+    /**
+     * Returns the handler for a message of a channel that the behavior does not handle, or handles with `any` only, which
+     * may be NULL. NULL: none.
+     */
+    const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
+                                  const tr_handler *any);
     /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
+    /** tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. False: it has no request. */
+    bool (*on_reply)(struct tr_self *self, const tr_type *type, const void *message,
+                     tr_status *status);
+    bool (*on_refuse)(struct tr_self *self, int code, const char *text);
+    bool (*on_forward)(struct tr_self *self, tr_ref to, tr_next *next);
     /** A turn with self->borrowed has ended. */
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */

@@ -153,8 +153,8 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     const tr_handler *handler = dispatch_find(&worker->dispatches, cell->dispatch, envelope->type);
     if (mail_is_answer(envelope) && envelope->type == &tr__then_type)
         handler = tr__then_begin(self);
-    if (__builtin_expect(!handler && envelope->kind == ENVELOPE_CHANNEL, 0))
-        handler = worker->channels.hooks->fallback(self, envelope);
+    if (__builtin_expect(envelope->kind == ENVELOPE_CHANNEL && (!handler || !handler->type), 0))
+        handler = worker->channels.hooks->fallback(self, envelope, handler);
     if (__builtin_expect(!handler, 0)) {
         message_unhandled(self);
         return true;

@@ -176,6 +176,10 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
             return TR_OK;
         return refuse(self, envelope->sender, type, 0, status);
     }
+    tr_status status;
+    if (envelope && envelope->kind == ENVELOPE_CHANNEL &&
+        self->worker->channels.hooks->on_reply(self, type, message, &status))
+        return status;
     uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
         return refuse(self, sender, type, 0, TR_NO_SENDER);
@@ -256,6 +260,10 @@ tr_next tr_self_forward(tr_self *self, tr_ref to)
         (void)tr__ask_forward(self, to.bits);
         return TR_SAME;
     }
+    tr_next next;
+    if (envelope->kind == ENVELOPE_CHANNEL &&
+        self->worker->channels.hooks->on_forward(self, to, &next))
+        return next;
     (void)send(self, to.bits, turn_sender(self), envelope->type, envelope_data(envelope));
     return TR_SAME;
 }

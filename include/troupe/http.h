@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * HTTP: requests are messages, and their paths stand beside the handlers.
+ *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(greeting, (str, text));
+ * TR_REQUEST(greet, greeting, (str, name), (optional(bool), loud));
+ *
+ * static tr_next on_greet(tr_self *self, const struct greet *message)
+ * {
+ *     if (!message->name[0])
+ *         return tr_refuse(self, 422, "a name is needed");
+ *     return tr_reply(self, greeting, .text = tr_format(self, "Hello, %s", message->name));
+ * }
+ *
+ * static tr_next on_version(tr_self *self)
+ * {
+ *     return tr_http_reply(self, 200, .text = "1.0\n");
+ * }
+ *
+ * TR_BEHAVIOR(api, void, TR_GET("/greet/{name}", greet, on_greet),
+ *             TR_GET("/version", tr_http_request, on_version));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_listener_ref listener;
+ *     // curl localhost:8080/greet/anna gives {"text":"Hello, anna"}
+ *     tr_status status = tr_try_listen(self, &listener, api, TR_HTTP("127.0.0.1:0"));
+ *     return status == TR_OK || status == TR_NOT_SUPPORTED ? TR_STOP : TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app);
+ * }
+ * ```
+ *
+ * Each connection is a session, here an `api`, and each request one turn of it. A row with a request of your own is
+ * typed: its fields are filled by name, from the path, the query, and the body, which is JSON; what cannot be so is 400
+ * and says which field. tr_reply becomes 200 with JSON, tr_refuse(self, 404, "no user %d", id) that status with
+ * {"error":{"code":404,"message":"no user 7"}}; codes that are no status of HTTP from 400 on become 422. tr_forward
+ * waits for the answer of the other actor. The same handler answers actors that ask it. A handler that fails is 500,
+ * without a text for strangers, and the connection ends.
+ *
+ * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below. A path that is
+ * nowhere is 404, a method that is not there 405; TR_ON(tr_http_request, ...) handles what is left. HEAD is answered by
+ * the row of GET, without the body; OPTIONS by the runtime, unless a handler takes what is left.
+ *
+ * A turn may wait: for other actors, for more of the body, until the client has read. Requests that were sent ahead
+ * (pipelining) wait for it, so that answers are in order. When the client goes away the turn is not cancelled, but
+ * what it writes is dropped, and tr_http_is_gone returns true.
+ *
+ * HTTP/1.1 and 1.0. Parsing is strict: a request that two servers could read in two ways is 400, and its connection ends.
+ */
+#ifndef TROUPE_HTTP_H
+#define TROUPE_HTTP_H
+
+#include <troupe/net.h>
+#include <troupe/wire.h>
+
+/**
+ * An endpoint for tr_listen: TR_HTTP(":8080"), TR_HTTP(":8080", .http = &options). Members of tr_endpoint follow the
+ * address, without .framing. An address with '/' or '@' is that of a UNIX socket. tr_try_listen returns
+ * TR_NOT_SUPPORTED if the library was built without HTTP, and TR_INVALID_ARGUMENT if a path of the behavior is
+ * malformed or does not fit its message; the log says which.
+ * Any thread. Does not wait.
+ */
+#define TR_HTTP(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
+/** As TR_HTTP, over TLS: TR_HTTPS(":8443", .certificate = "a.pem", .key = "a.key"). Any thread. Does not wait. */
+#define TR_HTTPS(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TLS, __VA_ARGS__, )
+
+/** What tr_endpoint.http points to. It is copied; all zero is the default. */
+typedef struct tr_http_options {
+    size_t size TR_ZERO;          /* need not be set */
+    size_t head_max TR_ZERO;      /* bytes of a head; 0: TR_HTTP_HEAD_MAX */
+    uint32_t headers_max TR_ZERO; /* fields of a head; 0: TR_HTTP_HEADERS_MAX */
+    size_t body_max TR_ZERO;    /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    tr_time head_ns TR_ZERO;    /* from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
+    tr_time body_ns TR_ZERO;    /* between two pieces of a body; 0: TR_HTTP_BODY_NS */
+    tr_time keep_ns TR_ZERO;    /* between two requests of a connection; 0: TR_HTTP_KEEP_NS */
+    const char *server TR_ZERO; /* the header Server; NULL: none is sent */
+    bool has_health
+        TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
+    bool logs TR_ZERO; /* one line of the log for each request */
+} tr_http_options;
+
+/* ---- Requests. ---- */
+
+/** A header of a request or an answer. */
+TR_MESSAGE(tr_http_field, (str, name), (str, value));
+/**
+ * A request, borrowed until its turn ends. `path` is decoded, without dot segments; `target` is as it came. `query` is
+ * what is behind '?', not decoded, or NULL. Names of headers are in lower case. If the whole body came with the head,
+ * `body` is it; tr_http_read and tr_http_body read it in any case. `body_size` is -1 if it is not known.
+ */
+TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (str, path),
+           (str, query), (str, host), (list(message(tr_http_field)), headers), (bytes, body),
+           (bool, has_body), (i64, body_size));
+
+/**
+ * TR_GET(path, message, handler): as TR_ON, for requests of this path. "{name}" stands for one part of it, and
+ * "{name...}" for all that is left. A handler stands in one row of each method.
+ * A clause of TR_BEHAVIOR.
+ */
+#define TR_GET(path, message, ...)                                                                 \
+    (TR_CLAUSE_HTTP, TR_METHOD_GET, "GET", path, message, __VA_ARGS__, )
+/** As TR_GET, for PUT. A clause of TR_BEHAVIOR. */
+#define TR_PUT(path, message, ...)                                                                 \
+    (TR_CLAUSE_HTTP, TR_METHOD_PUT, "PUT", path, message, __VA_ARGS__, )
+/** As TR_GET, for POST. A clause of TR_BEHAVIOR. */
+#define TR_POST(path, message, ...)                                                                \
+    (TR_CLAUSE_HTTP, TR_METHOD_POST, "POST", path, message, __VA_ARGS__, )
+/** As TR_GET, for PATCH. A clause of TR_BEHAVIOR. */
+#define TR_PATCH(path, message, ...)                                                               \
+    (TR_CLAUSE_HTTP, TR_METHOD_PATCH, "PATCH", path, message, __VA_ARGS__, )
+/** As TR_GET, for DELETE. A clause of TR_BEHAVIOR. */
+#define TR_DELETE(path, message, ...)                                                              \
+    (TR_CLAUSE_HTTP, TR_METHOD_DELETE, "DELETE", path, message, __VA_ARGS__, )
+/**
+ * TR_FILES("/static/{path...}", "www"): files below a directory, for GET and HEAD, with ETag, Last-Modified and ranges.
+ * The path must end with such a part. Names that begin with a dot, links that lead out of the directory, and what is
+ * no regular file are 404. A path that ends with '/' is its index.html.
+ * A clause of TR_BEHAVIOR.
+ */
+#define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
+
+TR_BEGIN_C
+/**
+ * Returns a header of the request of this turn, or NULL; several of one name are joined by ", ".
+ * In a turn. Does not wait.
+ */
+const char *tr_http_header(tr_self *self, const char *name);
+/** Returns the value of a parameter of the query, decoded, or NULL. In a turn. Does not wait. */
+const char *tr_http_query(tr_self *self, const char *name);
+/** Returns the part of the path that "{name}" or "{name...}" stands for, decoded, or NULL. In a turn. Does not wait. */
+const char *tr_http_part(tr_self *self, const char *name);
+/** Returns the value of a cookie, or NULL. In a turn. Does not wait. */
+const char *tr_http_cookie(tr_self *self, const char *name);
+/**
+ * Returns a field of a form in the body (application/x-www-form-urlencoded), decoded, or NULL. Reads the whole body
+ * the first time, as tr_http_body does with .body_max.
+ * In a turn. May wait.
+ */
+const char *tr_http_form(tr_self *self, const char *name);
+/**
+ * Reads the next piece of the body, borrowed until the next read. False: that was all. What goes wrong ends the turn,
+ * and the request with 400, or with 408 after .body_ns.
+ * In a turn. May wait.
+ */
+bool tr_http_read(tr_self *self, tr_bytes *bytes);
+/** Reads the rest of the body; more than `max` bytes end the turn, and the request with 413. In a turn. May wait. */
+tr_bytes tr_http_body(tr_self *self, size_t max);
+/** Returns whether the client has gone, so that nobody will see an answer. In a turn. Does not wait. */
+bool tr_http_is_gone(tr_self *self);
+TR_END_C
+/**
+ * Reads the body as a message: TR_HTTP_JSON(self, order) returns a `const struct order *`. If the body is wrong, the
+ * turn ends, and the request with 400.
+ * In a turn. May wait.
+ */
+#define TR_HTTP_JSON(self, m) ((const struct m *)tr_self_http_json(self, &tr_type_##m))
+
+/* ---- Answers. The first verb that sends something settles the status; a second answer is dropped. ---- */
+
+/** Members of tr_http_reply and tr_http_begin. */
+typedef struct tr_http_response {
+    int status TR_ZERO;
+    const char *type TR_ZERO; /* NULL: text/plain of .text, application/octet-stream of .body */
+    const char *text TR_ZERO; /* this, or .body, or neither */
+    tr_bytes body TR_ZERO;
+    int64_t length TR_ZERO; /* of tr_http_begin: what will be written, if known; 0: chunks */
+    const char *location TR_ZERO;
+    const char *cache TR_ZERO;                   /* Cache-Control */
+    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+} tr_http_response;
+
+/**
+ * Answers: return tr_http_reply(self, 200, .text = "Hello"); return tr_http_reply(self, 303, .location = "/"). A status
+ * outside 200 to 599, or a header with a control character, ends the turn with TR_INVALID_ARGUMENT.
+ * In a turn. May wait.
+ */
+#define tr_http_reply(self, ...) tr_self_http_reply(self, TR_HTTP_RESPONSE_(__VA_ARGS__))
+/**
+ * Answers with a message as JSON: return tr_http_reply_json(self, 201, user, .id = 7, .name = "anna").
+ * In a turn. May wait.
+ */
+#define tr_http_reply_json(self, code, ...)                                                        \
+    TR_HTTP_REPLY_JSON_(self, code, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Begins an answer that is written piece by piece: tr_http_begin(self, 200, .type = "text/csv").
+ * In a turn. May wait.
+ */
+#define tr_http_begin(self, ...) tr_self_http_begin(self, TR_HTTP_RESPONSE_(__VA_ARGS__))
+
+TR_BEGIN_C
+/**
+ * Sets the status of what this turn answers with tr_reply: tr_http_status(self, 201). Does nothing in a turn that
+ * answers an actor.
+ * In a turn. Does not wait.
+ */
+void tr_http_status(tr_self *self, int status);
+/** Adds a header to the answer, before that begins: tr_http_set(self, "etag", tag). As tr_http_status. In a turn. Does not wait. */
+void tr_http_set(tr_self *self, const char *name, const char *value);
+/** Writes a piece of what tr_http_begin began, as tr_write. Returns TR_CLOSED when the client has gone. In a turn. May wait. */
+tr_status tr_http_write(tr_self *self, tr_bytes bytes);
+/** As tr_http_write, with the arguments of printf. In a turn. May wait. */
+tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
+/**
+ * Writes an event of text/event-stream, and sends it when the run ends; `data` may have several lines, `event` may be
+ * NULL. Begins the answer if that has not begun.
+ * In a turn. May wait.
+ */
+tr_status tr_http_event(tr_self *self, const char *event, const char *data);
+/**
+ * Ends what tr_http_begin began. A turn that ends without it resets the connection, so that nobody takes a part for all.
+ * In a turn. May wait.
+ */
+tr_next tr_http_end(tr_self *self);
+TR_END_C
+
+#include <troupe/detail/http.h>
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Answers: their heads, their bodies, and errors as JSON. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "actor/cell/system.h"
+#include "base/assert.h"
+#include "http/request.h"
+#include "net/output.h"
+#include "net/worker.h"
+
+enum {
+    HEAD_MIN = 256,     /* of a head: what is not text of the program */
+    TOGETHER_MAX = 2048 /* a body up to this size is written with its head */
+};
+
+TR_MESSAGE(tr_http_problem_, (i32, code), (str, message));
+TR_MESSAGE(tr_http_error_, (message(tr_http_problem_), error));
+
+static const struct {
+    int status;
+    const char *text;
+} reasons[] = {
+    {200, "OK"},
+    {201, "Created"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {206, "Partial Content"},
+    {301, "Moved Permanently"},
+    {302, "Found"},
+    {303, "See Other"},
+    {304, "Not Modified"},
+    {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
+    {409, "Conflict"},
+    {410, "Gone"},
+    {411, "Length Required"},
+    {412, "Precondition Failed"},
+    {413, "Content Too Large"},
+    {414, "URI Too Long"},
+    {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
+    {417, "Expectation Failed"},
+    {422, "Unprocessable Content"},
+    {429, "Too Many Requests"},
+    {431, "Request Header Fields Too Large"},
+    {500, "Internal Server Error"},
+    {501, "Not Implemented"},
+    {502, "Bad Gateway"},
+    {503, "Service Unavailable"},
+    {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+    {507, "Insufficient Storage"},
+};
+
+const char *tr__http_reason(int status)
+{
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        if (reasons[i].status == status)
+            return reasons[i].text;
+    }
+    return "Other";
+}
+
+/* ---- Times. ---- */
+
+void tr__http_time(int64_t seconds, char *text)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t time = (time_t)seconds;
+    struct tm tm;
+    char wide[80];
+    if (!gmtime_r(&time, &tm) || tm.tm_year > 8099)
+        memset(&tm, 0, sizeof tm);
+    snprintf(wide,
+             sizeof wide,
+             "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+             days + 3 * tm.tm_wday,
+             tm.tm_mday % 100,
+             months + 3 * tm.tm_mon,
+             (tm.tm_year + 1900) % 10000,
+             tm.tm_hour % 100,
+             tm.tm_min % 100,
+             tm.tm_sec % 100);
+    memcpy(text, wide, 29);
+    text[29] = '\0';
+}
+
+const char *tr__http_date(struct worker *worker)
+{
+    struct net_worker *net = worker->channels.net;
+    const tr_platform *platform = worker->loop.platform;
+    int64_t second = platform->wall_now(platform) / TR_SECOND;
+    if (second != net->date_s) {
+        char text[30];
+        tr__http_time(second, text);
+        snprintf(net->date, sizeof net->date, "Date: %s\r\n", text);
+        net->date_s = second;
+    }
+    return net->date;
+}
+
+/* ---- Heads. ---- */
+
+bool tr__http_is_clean(const char *text)
+{
+    for (; *text; text++) {
+        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static char *put(char *to, const char *text)
+{
+    size_t size = strlen(text);
+    memcpy(to, text, size);
+    return to + size;
+}
+
+static char *put_number(char *to, uint64_t number)
+{
+    char digits[20];
+    size_t count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
+static char *put_field(char *to, const char *name, const char *value)
+{
+    to = put(to, name);
+    to = put(to, ": ");
+    to = put(to, value);
+    return put(to, "\r\n");
+}
+
+static size_t size_of(const char *text)
+{
+    return text ? strlen(text) + 24 : 0; /* with the name of its header */
+}
+
+/* Returns how many bytes a head may have. */
+static size_t head_size(const struct http_request *request, const char *type,
+                        const tr_http_response *response)
+{
+    size_t size = HEAD_MIN + size_of(request->site->server) + size_of(type);
+    for (uint32_t i = 0; i < request->set_count; i++)
+        size += strlen(request->set[i].name) + size_of(request->set[i].value);
+    if (!response)
+        return size;
+    size += size_of(response->location) + size_of(response->cache);
+    for (const struct tr_http_field *field = response->headers; field && field->name; field++)
+        size += strlen(field->name) + size_of(field->value);
+    return size;
+}
+
+/* Whether the connection can be kept when an answer begins now. */
+static bool may_keep(const struct http_request *request)
+{
+    if (!request->keeps || request->self->cell->flags & CELL_SEALED)
+        return false;
+    return request->body_is_over || tr__http_body_is_small(request);
+}
+
+/* Settles how the body is framed: RFC 9112, 6. */
+static void settle(struct http_request *request, int status, int64_t length)
+{
+    request->status = status;
+    request->phase = ANSWER_BEGUN;
+    request->left = length;
+    request->has_no_body =
+        request->head.method_id == METHOD_HEAD || status == 204 || status == 304 || status < 200;
+    request->has_chunks = length < 0 && !request->has_no_body && !request->head.is_http_10;
+    if (length < 0 && request->head.is_http_10 && !request->has_no_body)
+        request->keeps = false; /* its end is the end of the connection */
+    request->keeps = may_keep(request);
+}
+
+static char *put_head(const struct http_request *request, char *to, const char *type,
+                      const tr_http_response *response)
+{
+    int status = request->status;
+    to = put(to, "HTTP/1.1 ");
+    to = put_number(to, (uint64_t)status);
+    *to++ = ' ';
+    to = put(to, tr__http_reason(status));
+    to = put(to, "\r\n");
+    to = put(to, tr__http_date(request->self->worker));
+    if (request->site->server)
+        to = put_field(to, "Server", request->site->server);
+    if (type && !(request->has_no_body && request->head.method_id != METHOD_HEAD))
+        to = put_field(to, "Content-Type", type);
+    if (response && response->location)
+        to = put_field(to, "Location", response->location);
+    if (response && response->cache)
+        to = put_field(to, "Cache-Control", response->cache);
+    for (const struct tr_http_field *field = response ? response->headers : NULL;
+         field && field->name;
+         field++)
+        to = put_field(to, field->name, field->value);
+    for (uint32_t i = 0; i < request->set_count; i++)
+        to = put_field(to, request->set[i].name, request->set[i].value);
+    if (request->left >= 0 && status != 204 && status != 304) {
+        to = put(to, "Content-Length: ");
+        to = put_number(to, (uint64_t)request->left);
+        to = put(to, "\r\n");
+    } else if (request->has_chunks) {
+        to = put(to, "Transfer-Encoding: chunked\r\n");
+    }
+    if (!request->keeps)
+        to = put(to, "Connection: close\r\n");
+    else if (request->head.is_http_10)
+        to = put(to, "Connection: keep-alive\r\n");
+    return put(to, "\r\n");
+}
+
+/* Ends the turn if the program gave something that must not be in a head. */
+static void require_clean(struct http_request *request, int status, const char *type,
+                          const tr_http_response *response)
+{
+    bool is_good = status >= 200 && status <= 599 && (!type || tr__http_is_clean(type));
+    if (response) {
+        is_good &= !response->location || tr__http_is_clean(response->location);
+        is_good &= !response->cache || tr__http_is_clean(response->cache);
+        for (const struct tr_http_field *field = response->headers; field && field->name; field++)
+            is_good &=
+                tr__http_is_clean(field->name) && field->value && tr__http_is_clean(field->value);
+    }
+    if (!is_good)
+        tr_crash(request->self,
+                 TR_INVALID_ARGUMENT,
+                 "an answer of HTTP has the status %d, or a header with a control character",
+                 status);
+}
+
+static tr_channel handle_of(const struct http_request *request)
+{
+    return (tr_channel){channel_bits(request->channel)};
+}
+
+void tr__http_answer_head(struct http_request *request, int status, const char *type,
+                          int64_t length, const tr_http_response *response)
+{
+    TR_ASSERT(request->phase == ANSWER_NONE);
+    require_clean(request, status, type, response);
+    size_t size = head_size(request, type, response);
+    char *to = tr_reserve(request->self, handle_of(request), size);
+    settle(request, status, length);
+    char *end = put_head(request, to, type, response);
+    TR_ASSERT((size_t)(end - to) <= size);
+    tr_commit(request->self, handle_of(request), (size_t)(end - to));
+}
+
+void tr__http_answer(struct http_request *request, int status, const char *type, tr_bytes body,
+                     const tr_http_response *response)
+{
+    TR_ASSERT(request->phase == ANSWER_NONE);
+    require_clean(request, status, type, response);
+    size_t size = head_size(request, type, response);
+    bool is_together = body.size <= TOGETHER_MAX;
+    char *to = tr_reserve(request->self, handle_of(request), size + (is_together ? body.size : 0));
+    settle(request, status, (int64_t)body.size);
+    char *end = put_head(request, to, type, response);
+    TR_ASSERT((size_t)(end - to) <= size);
+    if (is_together && !request->has_no_body && body.size) {
+        memcpy(end, body.data, body.size);
+        end += body.size;
+    }
+    tr_commit(request->self, handle_of(request), (size_t)(end - to));
+    if (!is_together && !request->has_no_body)
+        (void)tr_write(request->self, handle_of(request), body);
+    request->sent = request->has_no_body ? 0 : body.size;
+    request->phase = ANSWER_DONE;
+}
+
+/* ---- JSON. ---- */
+
+tr_status tr__http_answer_json(struct http_request *request, int status, const tr_type *type,
+                               const void *message)
+{
+    char few[TOGETHER_MAX];
+    char *text = few;
+    tr_wire_error error;
+    size_t size = 0;
+    if (type->field_count || type != &tr_type_tr_done) {
+        size = tr_json_write(type, message, few, sizeof few, &error);
+        if (!size)
+            return error.status;
+        if (size >= sizeof few) {
+            text = tr_scratch(request->self, size + 1);
+            size = tr_json_write(type, message, text, size + 1, &error);
+        }
+    }
+    tr__http_answer(request, status, "application/json", (tr_bytes){text, size}, NULL);
+    return TR_OK;
+}
+
+/* Writes an error as JSON. Returns its size. */
+static size_t put_error(int status, const char *text, char *to, size_t size)
+{
+    struct tr_http_error_ error = {.error = {.code = status, .message = text}};
+    size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
+    if (written && written < size)
+        return written;
+    error.error.message = tr__http_reason(status); /* the text is no UTF-8, or long */
+    return tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
+}
+
+void tr__http_answer_error(struct http_request *request, int status, const char *text,
+                           const char *allow)
+{
+    char body[1024];
+    const struct tr_http_field headers[] = {{"Allow", allow}, {NULL, NULL}};
+    const tr_http_response response = {.headers = headers};
+    size_t size = put_error(status, text, body, sizeof body);
+    tr__http_answer(
+        request, status, "application/json", (tr_bytes){body, size}, allow ? &response : NULL);
+}
+
+void tr__http_answer_bare(struct channel *channel, int status)
+{
+    char text[512];
+    char body[128];
+    size_t size = put_error(status, tr__http_reason(status), body, sizeof body);
+    int length = snprintf(text,
+                          sizeof text,
+                          "HTTP/1.1 %d %s\r\n%sContent-Type: application/json\r\n"
+                          "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+                          status,
+                          tr__http_reason(status),
+                          tr__http_date(channel->worker),
+                          size,
+                          body);
+    if (tr__output_append(channel, text, (size_t)length) == TR_OK)
+        tr__output_touch(channel);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Bodies of requests, read as they come. */
+#include <string.h>
+
+#include "actor/turn/turn.h"
+#include "http/request.h"
+#include "net/read.h"
+
+enum { READ_MAX = 64 * 1024 /* bytes of one piece */ };
+
+/* Moves a text of the head to its copy. */
+static void move(char **text, const char *from, size_t size, char *to)
+{
+    if (*text && *text >= from && *text <= from + size)
+        *text = to + (*text - from);
+}
+
+/* The input area is used again when more is read: copies the head, whose texts the handler may hold. */
+static void head_keep(struct http_request *request, char *bytes, size_t size)
+{
+    struct http_head *head = &request->head;
+    char *copy = tr_scratch(request->self, size);
+    memcpy(copy, bytes, size);
+    move(&head->method, bytes, size, copy);
+    move(&head->target, bytes, size, copy);
+    move(&head->path, bytes, size, copy);
+    move(&head->query, bytes, size, copy);
+    move(&head->host, bytes, size, copy);
+    for (uint32_t i = 0; i < head->field_count; i++) {
+        struct tr_http_field *field = &head->fields[i];
+        char *name = (char *)(uintptr_t)field->name;
+        char *value = (char *)(uintptr_t)field->value;
+        move(&name, bytes, size, copy);
+        move(&value, bytes, size, copy);
+        *field = (struct tr_http_field){name, value};
+    }
+}
+
+void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t head_size)
+{
+    const struct http_head *head = &request->head;
+    request->is_told = !head->expects;
+    if (!head->is_chunked && head->length <= 0) {
+        request->body_is_over = true;
+        return;
+    }
+    request->body_left = head->is_chunked ? 0 : (uint64_t)head->length;
+    if (!head->is_chunked && head->length <= READ_MAX &&
+        tr__input_more(request->channel, (size_t)head->length, &request->there)) {
+        request->body_left = 0; /* all of it is here, and stays where it is */
+        return;
+    }
+    head_keep(request, head_bytes, head_size);
+}
+
+/* Ends the request, because its body cannot be read. */
+static _Noreturn void fail(struct http_request *request, int status, const char *text)
+{
+    request->keeps = false;
+    request->body_is_over = true;
+    if (request->phase == ANSWER_NONE)
+        tr__http_answer_error(request, status, text, NULL);
+    tr__http_request_leave(request);
+}
+
+/* Sends 100 Continue, if the client waits for it and no byte of the body is here. */
+static void tell(struct http_request *request)
+{
+    if (request->is_told)
+        return;
+    request->is_told = true;
+    if (request->phase == ANSWER_NONE && !tr__input_has_bytes(request->channel))
+        (void)tr_write(request->self,
+                       (tr_channel){channel_bits(request->channel)},
+                       TR_BYTES("HTTP/1.1 100 Continue\r\n\r\n"));
+}
+
+/* Takes what has come, at most `max` bytes, and waits for it. */
+static tr_bytes take(struct http_request *request, size_t max)
+{
+    const struct cutter cutter = {.how = CUT_SOME, .size = max};
+    tr_bytes bytes = {NULL, 0};
+    bool is_cut;
+    tell(request);
+    tr_status status = tr__channel_take(
+        request->self, (tr_channel){channel_bits(request->channel)}, &cutter, &bytes, &is_cut);
+    if (status == TR_TIMEOUT)
+        fail(request, 408, "the body took too long");
+    if (status != TR_OK)
+        fail(request, 400, "the body ended before its length");
+    return bytes;
+}
+
+/* As tr__http_body_read, for a chunked body. */
+static bool read_chunks(struct http_request *request, tr_bytes *data)
+{
+    struct http_chunk *chunk = &request->chunk;
+    while (!chunk->is_over) {
+        tr_bytes bytes = take(request, READ_MAX);
+        size_t at = 0;
+        size_t used;
+        do {
+            tr_bytes rest = {(const char *)bytes.data + at, bytes.size - at};
+            used = tr__http_chunk_next(chunk, rest, data);
+            at += used;
+        } while (used && !data->size && !chunk->is_over);
+        if (chunk->is_bad)
+            fail(request, 400, "a chunk of the body is malformed");
+        if (!tr__input_unread(request->channel, bytes.size - at))
+            fail(request, 400, "the body cannot be read");
+        if (data->size)
+            return true;
+    }
+    request->body_is_over = true;
+    return false;
+}
+
+bool tr__http_body_read(struct http_request *request, tr_bytes *bytes)
+{
+    *bytes = (tr_bytes){"", 0};
+    if (request->body_is_over)
+        return false;
+    if (request->head.is_chunked)
+        return read_chunks(request, bytes);
+    if (request->there.size) {
+        *bytes = request->there;
+        request->there.size = 0;
+        request->body_is_over = true;
+        return true;
+    }
+    size_t max = request->body_left < READ_MAX ? (size_t)request->body_left : READ_MAX;
+    *bytes = take(request, max);
+    request->body_left -= bytes->size;
+    request->body_is_over = !request->body_left;
+    return true;
+}
+
+tr_bytes tr__http_body_all(struct http_request *request, size_t max)
+{
+    tr_bytes piece;
+    if (!request->head.is_chunked && request->head.length > 0 &&
+        request->there.size + request->body_left > max)
+        fail(request, 413, "the body is too large");
+    if (request->body_is_over || request->there.size) {
+        (void)tr__http_body_read(request, &piece);
+        return piece;
+    }
+    size_t capacity = request->head.is_chunked ? 4096 : (size_t)request->body_left;
+    size_t size = 0;
+    char *all = tr_scratch(request->self, capacity + 1);
+    while (tr__http_body_read(request, &piece)) {
+        if (size + piece.size > max)
+            fail(request, 413, "the body is too large");
+        if (size + piece.size > capacity) {
+            capacity = 2 * (size + piece.size);
+            char *larger = tr_scratch(request->self, capacity + 1);
+            memcpy(larger, all, size);
+            all = larger;
+        }
+        memcpy(all + size, piece.data, piece.size);
+        size += piece.size;
+    }
+    return (tr_bytes){all, size};
+}
+
+bool tr__http_body_is_small(const struct http_request *request)
+{
+    if (!request->is_told)
+        return false; /* the client may never send it */
+    return request->head.is_chunked || request->body_left <= TR_HTTP_DROP_MAX;
+}
+
+bool tr__http_body_drop(struct http_request *request)
+{
+    size_t dropped = 0;
+    tr_bytes piece;
+    while (dropped <= TR_HTTP_DROP_MAX) {
+        if (!tr__http_body_read(request, &piece))
+            return true;
+        dropped += piece.size;
+    }
+    return false;
+}

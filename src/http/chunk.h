@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Chunked bodies, RFC 9112, 7.1: a decoder without memory of its own, over bytes as they come.
+ *
+ *     struct http_chunk chunk = {0};
+ *     do {
+ *         size_t used = tr__http_chunk_next(&chunk, bytes, &data);
+ *         ...                     data.size bytes of the body; bytes + used is what is left
+ *     } while (used && !chunk.is_over);
+ *
+ * It is strict: sizes are hexadecimal digits alone, at most 15 of them; extensions have the form of the RFC; each line ends with CR
+ * LF. Trailers are checked and dropped.
+ */
+#ifndef HTTP_CHUNK_H
+#define HTTP_CHUNK_H
+
+#include <troupe/message.h>
+
+enum { HTTP_CHUNK_LINE_MAX = 4096, HTTP_TRAILERS_MAX = 16 * 1024 };
+
+struct http_chunk {
+    uint64_t left;     /* bytes of the chunk that are still to come */
+    uint32_t trailers; /* bytes of trailers so far */
+    uint8_t state;     /* enum of chunk.c; 0: before a size */
+    bool is_over;      /* the body and its trailers have ended */
+    bool is_bad;       /* it is malformed: 400 */
+};
+
+/**
+ * Takes bytes. Returns how many it used; 0: more must come first. *data is a part of the body within `bytes`, perhaps
+ * empty. After is_bad or is_over it uses nothing.
+ */
+size_t tr__http_chunk_next(struct http_chunk *chunk, tr_bytes bytes, tr_bytes *data);
+
+#endif

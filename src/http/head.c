@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/head.h"
+
+#include <llhttp.h>
+#include <string.h>
+
+#include "http/check.h"
+
+enum { EMPTY_LINES_MAX = 4 /* before a head; RFC 9112, 2.2 asks for one */ };
+
+bool tr__http_is_built(void)
+{
+    return true;
+}
+
+/* ---- Looking for the end. ---- */
+
+/* Whether a first line, which has come before the rest of its head, may be that of a request. */
+static bool line_is_likely(const char *line, size_t size)
+{
+    return size > 9 && memcmp(line + size - 9, " HTTP/", 6) == 0;
+}
+
+/* Skips empty lines before a head. */
+static size_t skip_lines(const char *data, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < EMPTY_LINES_MAX && size - at >= 2; i++) {
+        if (data[at] != '\r' || data[at + 1] != '\n')
+            break;
+        at += 2;
+    }
+    return at;
+}
+
+size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head)
+{
+    const char *data = bytes.data;
+    size_t start = skip_lines(data, bytes.size);
+    size_t from = seen > start + 3 ? seen - 3 : start;
+    *head = (tr_bytes){data + start, bytes.size - start};
+    const char *end = data + bytes.size;
+    for (const char *at = data + from; at < end;) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+        if (!feed)
+            break;
+        if (feed == data + start || feed[-1] != '\r')
+            return bytes.size; /* a line that ends with LF alone */
+        if (feed - (data + start) >= 3 && feed[-2] == '\n') {
+            head->size = (size_t)(feed + 1 - (data + start));
+            return start + head->size;
+        }
+        at = feed + 1;
+    }
+    if (head->size > head_max)
+        return bytes.size;
+    const char *line = memchr(data + start, '\r', head->size);
+    bool has_line = line && line + 1 < end;
+    if (has_line && !line_is_likely(data + start, (size_t)(line - (data + start))))
+        return bytes.size;
+    return 0;
+}
+
+/* ---- Parsing. ---- */
+
+/* How llhttp reads the framing of the body. */
+struct second_look {
+    bool is_chunked;
+    bool has_length;
+    uint64_t length;
+};
+
+static int on_headers_complete(llhttp_t *parser)
+{
+    struct second_look *look = parser->data;
+    look->is_chunked = parser->flags & F_CHUNKED;
+    look->has_length = parser->flags & F_CONTENT_LENGTH;
+    look->length = parser->content_length;
+    return 1; /* the body is not for llhttp */
+}
+
+/* Lets llhttp read the head. Returns 0, or the status of what it refuses. */
+static int read_by_llhttp(const char *bytes, size_t size, struct second_look *look)
+{
+    llhttp_settings_t settings;
+    llhttp_t parser;
+    llhttp_settings_init(&settings);
+    settings.on_headers_complete = on_headers_complete;
+    llhttp_init(&parser, HTTP_REQUEST, &settings);
+    parser.data = look;
+    llhttp_errno_t code = llhttp_execute(&parser, bytes, size);
+    if (code == HPE_INVALID_METHOD)
+        return 501;
+    return code == HPE_OK || code == HPE_PAUSED || code == HPE_PAUSED_UPGRADE ? 0 : 400;
+}
+
+static bool is_same(const struct second_look *look, const struct http_head *head)
+{
+    if (look->is_chunked != head->is_chunked || look->has_length != (head->length >= 0))
+        return false;
+    return !look->has_length || look->length == (uint64_t)head->length;
+}
+
+/* Finds the end of the line at `at`. NULL: there is none that is CR LF. */
+static char *line_end(char *at, char *end)
+{
+    char *cr = memchr(at, '\r', (size_t)(end - at));
+    return cr && cr + 1 < end && cr[1] == '\n' ? cr : NULL;
+}
+
+/* Cuts the lines. Returns 0 or a status. */
+static int read_lines(char *bytes, size_t size, const struct http_limits *limits,
+                      struct http_head *head)
+{
+    char *end = bytes + size;
+    char *line = bytes;
+    char *cr = line_end(line, end);
+    head->why = "a line does not end with CR LF";
+    if (!cr || memchr(bytes, '\0', size))
+        return 400;
+    int status = tr__http_check_line(line, (size_t)(cr - line), head);
+    head->keeps = !head->is_http_10;
+    while (!status) {
+        line = cr + 2;
+        cr = line_end(line, end);
+        if (!cr || (cr == line && cr + 2 != end)) {
+            head->why = "a line does not end with CR LF";
+            return 400;
+        }
+        if (cr == line)
+            return tr__http_check_whole(head);
+        if (head->field_count == limits->headers_max) {
+            head->why = "there are too many fields";
+            return 431;
+        }
+        status = memchr(line, '\n', (size_t)(cr - line))
+                     ? 400
+                     : tr__http_check_field(line, (size_t)(cr - line), head);
+    }
+    return status;
+}
+
+int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
+                        struct http_head *head)
+{
+    *head = (struct http_head){.fields = head->fields, .length = -1, .why = "it is malformed"};
+    if (size > limits->head_max) {
+        head->why = "the head is too large";
+        size_t max = limits->head_max;
+        return memchr(bytes, '\n', max) ? 431 : 414;
+    }
+    if (size >=
+        10) { /* RFC 9110, 2.5: a higher minor version is handled as 1.1, which llhttp does not */
+        char *cr = memchr(bytes, '\r', size);
+        if (cr && cr - bytes > 9 && memcmp(cr - 9, " HTTP/1.", 8) == 0 && cr[-1] > '1' &&
+            cr[-1] <= '9')
+            cr[-1] = '1';
+    }
+    struct second_look look = {0};
+    int second = read_by_llhttp(bytes, size, &look);
+    int status = read_lines(bytes, size, limits, head);
+    if (status)
+        return status;
+    head->why = second == 501 ? "the method is not implemented" : "it is malformed";
+    if (!second && !is_same(&look, head))
+        second = 400;
+    return second;
+}

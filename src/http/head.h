@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The head of a request: its first line and its fields, cut from the input, checked and parsed in place.
+ *
+ * Parsing is a pure function over the bytes of one head. llhttp reads the head, and check.c refuses what llhttp lets
+ * through. Nothing ambiguous is guessed: a head that two servers could read in two ways is 400, and its connection ends.
+ * The bytes are changed: names get lower case, and a NUL stands behind each name and each value.
+ */
+#ifndef HTTP_HEAD_H
+#define HTTP_HEAD_H
+
+#include <troupe/http.h>
+
+/** What a head may have at most. */
+struct http_limits {
+    size_t head_max;
+    uint32_t headers_max;
+};
+
+enum http_method {
+    METHOD_OTHER,
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_PATCH,
+    METHOD_DELETE,
+    METHOD_OPTIONS
+};
+
+struct http_head {
+    enum http_method method_id;
+    char *method; /* all texts are in the bytes of the head, and end with a NUL */
+    char *target; /* as it came */
+    char *path;   /* inside `target`, or "/": it begins with '/' and is not decoded */
+    size_t path_size;
+    char *query; /* inside `target`, or NULL: what is behind '?', not decoded */
+    char *host;  /* of the target if it has one, which has no NUL behind it; else of Host, or "" */
+    size_t host_size;
+    struct tr_http_field *fields; /* memory of the caller, for headers_max of them */
+    uint32_t field_count;
+    int64_t length; /* of Content-Length; -1: there is none */
+    bool is_chunked;
+    bool has_coding; /* Transfer-Encoding is there, */
+    bool is_unknown; /* and names another coding than chunked */
+    bool is_http_10;
+    bool is_asterisk; /* the target is "*" */
+    bool keeps;       /* the client wants the connection kept, and nothing in the head is odd */
+    bool expects;     /* 100-continue */
+    const char *why;  /* what is wrong, after a status that is not 0 */
+};
+
+/** Whether the library was built with llhttp. */
+bool tr__http_is_built(void);
+
+/**
+ * Looks for the end of a head, as the `cut` of a tr_framing: the first `seen` bytes were looked at before. Empty lines
+ * before it are skipped. Returns the size with them, and in *head what is parsed. 0: it has not come yet. Bytes that
+ * cannot become a head, or that are too many, are given as they are, for tr__http_head_parse to refuse.
+ */
+size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
+
+/**
+ * Parses a head. Returns 0, or the status of the refusal: 400, 414, 417, 431, 501, 505. The caller has set head->fields.
+ * Any thread.
+ */
+int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
+                        struct http_head *head);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** In place of head.c, where the library is built without llhttp: no endpoint of HTTP can be made. */
+#include "http/head.h"
+
+bool tr__http_is_built(void)
+{
+    return false;
+}
+
+size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head)
+{
+    (void)seen;
+    (void)head_max;
+    *head = bytes;
+    return bytes.size;
+}
+
+int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
+                        struct http_head *head)
+{
+    (void)bytes;
+    (void)size;
+    (void)limits;
+    *head = (struct http_head){.fields = head->fields, .length = -1, .why = "built without HTTP"};
+    return 501;
+}

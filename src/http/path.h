@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Paths: decoding them, cutting them into segments, and the patterns of rows, "/users/{id}". Pure functions. */
+#ifndef HTTP_PATH_H
+#define HTTP_PATH_H
+
+#include <troupe/limits.h>
+#include <troupe/message.h>
+
+enum { PATH_SEGMENTS_MAX = 128, PATTERN_SEGMENTS_MAX = 32 };
+
+/** A path that was decoded, and has no dot segments. */
+struct http_path {
+    char *text; /* begins with '/', and ends with a NUL */
+    uint32_t count;
+    struct {
+        uint32_t at; /* in `text` */
+        uint32_t size;
+    } segments[PATH_SEGMENTS_MAX]; /* what is between the slashes that were not escaped */
+};
+
+/**
+ * Decodes a path that begins with '/'. `text` has memory for size + 2 bytes. False: an escape is malformed or stands for
+ * a control character, the text is no UTF-8, or there are too many segments.
+ */
+bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_path *path);
+
+/**
+ * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has memory for size + 1 bytes. False: as
+ * tr__http_path_decode, where line ends and tabs are allowed.
+ */
+bool tr__http_value_decode(const char *raw, size_t size, char *to);
+
+/**
+ * Finds the next "name=value" of a query. Returns what is behind it; NULL: there is none. Neither is decoded.
+ */
+const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *value);
+
+enum segment_kind { SEGMENT_TEXT, SEGMENT_PART, SEGMENT_REST };
+
+/** A pattern, cut into segments. */
+struct http_pattern {
+    uint32_t count;
+    uint32_t part_count;
+    struct http_segment {
+        enum segment_kind kind;
+        const char *text; /* of a part its name; in the pattern */
+        size_t size;
+    } segments[PATTERN_SEGMENTS_MAX];
+};
+
+/** Cuts a pattern. Returns NULL, or what is wrong with it. */
+const char *tr__http_pattern_cut(const char *text, struct http_pattern *pattern);
+/** Whether a path is one of a pattern. */
+bool tr__http_pattern_fits(const struct http_pattern *pattern, const struct http_path *path);
+/** Which of two patterns is looked at first: less than 0 if it is `a`, whose segments are more special. */
+int tr__http_pattern_compare(const struct http_pattern *a, const struct http_pattern *b);
+
+#endif

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Sessions: how heads become turns, and what becomes of a connection when a turn ends. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "actor/cell/log.h"
+#include "actor/cell/system.h"
+#include "actor/cell/verb.h"
+#include "actor/turn/turn.h"
+#include "base/assert.h"
+#include "http/request.h"
+#include "net/input.h"
+#include "net/deadline.h"
+#include "net/listener_shared.h"
+#include "net/output.h"
+#include "timer/wheel.h"
+
+/* A piece of the input, which is a head. Nobody else has its descriptor. */
+TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
+static_assert(sizeof(struct tr_http_piece_) == sizeof(struct tr_received),
+              "net fills in a struct tr_received");
+
+static const struct http_site *site_of(const struct channel *channel)
+{
+    return channel->endpoint->site;
+}
+
+/* ---- Making a site. ---- */
+
+static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoint,
+                                  const tr_behavior *behavior)
+{
+    struct http_site *site = NULL;
+    const tr_handler *row;
+    const char *why;
+    if (!tr__http_is_built())
+        return TR_NOT_SUPPORTED;
+    tr_status status = tr__http_site_new(
+        &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
+    endpoint->options.http = NULL; /* it was copied */
+    endpoint->site = site;
+    if (status == TR_INVALID_ARGUMENT && row)
+        tr_log_error(self,
+                     "cannot listen: %s: TR_%s(\"%s\", %s, %s): %s",
+                     behavior->name,
+                     row->place ? "FILES" : row->method,
+                     row->path,
+                     row->type ? row->type->name : "any",
+                     row->name,
+                     why);
+    else if (status == TR_INVALID_ARGUMENT)
+        tr_log_error(self, "cannot listen: %s: %s", behavior->name, why);
+    return status;
+}
+
+static void site_drop(const struct memory_source *source, void *site)
+{
+    source_resize(source, site, 0);
+}
+
+/* ---- Between requests. ---- */
+
+static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece)
+{
+    return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
+}
+
+/* Limits how long the connection may be without a request. The wheel is touched only if it must fire earlier. */
+static void wait_for_request(struct channel *channel)
+{
+    channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
+    channel->deadline_ns =
+        timer_deadline(channel->worker->loop.now_ns, site_of(channel)->options.keep_ns);
+    tr__channel_arm(channel);
+}
+
+static void on_part(struct channel *channel)
+{
+    if (channel_has(channel, CHANNEL_IN_PART))
+        return;
+    channel->flags |= CHANNEL_IN_PART;
+    channel->deadline_ns =
+        timer_deadline(channel->worker->loop.now_ns, site_of(channel)->options.head_ns);
+    tr__channel_arm(channel);
+}
+
+static tr_time within(const struct channel *channel)
+{
+    return site_of(channel)->options.body_ns;
+}
+
+static void on_deadline(struct channel *channel)
+{
+    channel->deadline_ns = TR_NEVER;
+    if (channel->request) /* a turn has its own limits */
+        return;
+    if (channel_has(channel, CHANNEL_IN_PART))
+        tr__http_answer_bare(channel, 408);
+    tr__channel_close(channel);
+}
+
+/* ---- Routing. ---- */
+
+/* Whether new requests are welcome here: neither the listener nor the session ends. */
+static bool is_ready(const struct http_request *request)
+{
+    const struct listener_shared *listener = request->channel->endpoint->listener;
+    return listener && !atom32_load(&listener->is_paused, ATOM_RELAXED) &&
+           !(request->self->cell->flags & CELL_SEALED);
+}
+
+/* Answers /healthz and /readyz. False: it is neither. */
+static bool answer_health(struct http_request *request)
+{
+    bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
+    if (!request->site->options.has_health || !is_get)
+        return false;
+    bool is_good = true;
+    if (strcmp(request->path.text, "/readyz") == 0)
+        is_good = is_ready(request);
+    else if (strcmp(request->path.text, "/healthz") != 0)
+        return false;
+    tr_bytes body = is_good ? TR_BYTES("ok\n") : TR_BYTES("not ready\n");
+    tr__http_answer(request, is_good ? 200 : 503, "text/plain; charset=utf-8", body, NULL);
+    return true;
+}
+
+/* Calls the row of a request. */
+static tr_next call_row(struct http_request *request, const tr_handler *row, void *state)
+{
+    struct tr_self *self = request->self;
+    const void *message = request->raw ? (const void *)request->raw : request->message;
+    self->handler = row;
+    worker_set_handler(self->worker, row);
+    return row->call(self, state, message);
+}
+
+/* Finds the row and calls it. */
+static tr_next route(struct http_request *request, void *state)
+{
+    struct http_head *head = &request->head;
+    char allow[HTTP_ALLOW_MAX];
+    bool is_there;
+    char *text = tr_scratch(request->self, head->path_size + 2);
+    if (!tr__http_path_decode(head->path, head->path_size, text, &request->path)) {
+        tr__http_answer_error(request, 400, "the path is malformed", NULL);
+        return TR_SAME;
+    }
+    if (answer_health(request))
+        return TR_SAME;
+    request->route =
+        tr__http_site_find(request->site, head->method_id, &request->path, &is_there, allow);
+    const tr_handler *row = request->route ? request->route->row : request->site->rest;
+    if (row) {
+        if (request->route && !request->route->is_raw) {
+            if (!tr__http_fill_typed(request))
+                return TR_SAME;
+        } else {
+            tr__http_fill_raw(request);
+        }
+        return call_row(request, row, state);
+    }
+    if (head->method_id == METHOD_OPTIONS && (is_there || head->is_asterisk)) {
+        tr_http_set(request->self,
+                    "allow",
+                    head->is_asterisk ? "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" : allow);
+        tr__http_answer(request, 204, NULL, (tr_bytes){"", 0}, NULL);
+    } else if (is_there) {
+        tr__http_answer_error(request, 405, "this method is not served here", allow);
+    } else {
+        tr__http_answer_error(request, 404, "nothing is served here", NULL);
+    }
+    return TR_SAME;
+}
+
+/* ---- Turns. ---- */
+
+static void log_request(const struct http_request *request)
+{
+    if (!request->site->options.logs || !request->head.method)
+        return;
+    struct tr_self *self = request->self;
+    tr_time took = self->worker->loop.now_ns - request->since_ns;
+    tr_log_info(
+        self,
+        "%s %s %s %d %" PRIu64 " %" PRId64 " us",
+        tr_address_text(self, tr_channel_peer(self, (tr_channel){channel_bits(request->channel)})),
+        request->head.method,
+        request->head.target ? request->head.target : "-",
+        request->status,
+        request->sent,
+        (int64_t)(took / 1000));
+}
+
+/* The handler has returned. What it has left undone is done here, where the turn may wait. */
+static void answer_finish(struct http_request *request, tr_next next)
+{
+    if (request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED) {
+        if (next.code == TR_NEXT_UNHANDLED) {
+            tr__http_answer_error(request, 404, "nothing is served here", NULL);
+        } else {
+            tr_log_warn(request->self,
+                        "no answer to %s %s: the handler has ended without one",
+                        request->head.method,
+                        request->head.target);
+            tr__http_answer_error(request, 500, "the server has failed", NULL);
+        }
+    }
+    if (request->phase == ANSWER_DONE && request->keeps && !request->body_is_over)
+        request->keeps = tr__http_body_drop(request);
+}
+
+static tr_next on_head(tr_self *self, void *state, const void *data)
+{
+    const struct tr_received *piece = data;
+    struct channel *channel;
+    if (tr__channel_of(self, piece->channel, &channel) != TR_OK)
+        return TR_SAME;
+    const struct http_site *site = site_of(channel);
+    channel->flags &= ~(uint32_t)(CHANNEL_IN_PART | CHANNEL_ANSWERED);
+    channel->deadline_ns = TR_NEVER;
+    struct http_request *request = tr_scratch(self, sizeof *request);
+    memset(request, 0, offsetof(struct http_request, path));
+    memset(&request->since_ns, 0, sizeof *request - offsetof(struct http_request, since_ns));
+    request->self = self;
+    request->channel = channel;
+    request->site = site;
+    request->since_ns = self->worker->loop.now_ns;
+    request->left = -1;
+    request->head.fields =
+        tr_scratch(self, site->limits.headers_max * sizeof *request->head.fields);
+    channel->request = request;
+    char *bytes = (char *)(uintptr_t)piece->bytes.data;
+    int refusal = tr__http_head_parse(bytes, piece->bytes.size, &site->limits, &request->head);
+    tr_next next = TR_SAME;
+    if (refusal) {
+        request->body_is_over = true;
+        request->keeps = false;
+        tr__http_answer_error(request, refusal, request->head.why, NULL);
+    } else {
+        request->keeps = request->head.keeps;
+        tr__http_body_begin(request, bytes, piece->bytes.size);
+        next = route(request, state);
+        answer_finish(request, next);
+    }
+    log_request(request);
+    return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
+}
+
+/* A turn has ended: by its return, by a failure, or by a verb. */
+static void on_turn_end(struct channel *channel)
+{
+    struct http_request *request = channel->request;
+    if (request->block)
+        tr_message_free(request->block_type, request->block);
+    request->block = NULL;
+    if (channel->state != CHANNEL_OPEN)
+        return;
+    if (request->phase == ANSWER_BEGUN) {
+        tr__channel_reset(channel); /* nobody is to take a part for all */
+        return;
+    }
+    if (request->phase == ANSWER_NONE) {
+        request->keeps = false;
+        tr__http_answer_bare(channel, request->self->is_cancelled ? 503 : 500);
+    }
+    channel->flags |= CHANNEL_ANSWERED;
+    if (request->keeps)
+        wait_for_request(channel);
+    else
+        tr__channel_close(channel);
+}
+
+/* ---- What replies, refusals and forwards become. ---- */
+
+static tr_status reply(struct tr_self *self, const tr_type *type, const void *message)
+{
+    struct http_request *request = tr__http_request_of(self);
+    if (!request || request->phase != ANSWER_NONE)
+        return TR_NO_SENDER;
+    const tr_type *asked = request->type;
+    if (asked && asked->reply && asked->reply != type && !tr_type_is_equal(asked->reply, type))
+        return TR_WRONG_TYPE;
+    int status = request->status ? request->status : 200;
+    if (tr__http_answer_json(request, status, type, message) != TR_OK)
+        tr__http_answer_error(request, 500, "the server has failed", NULL);
+    return TR_OK;
+}
+
+static void refuse(struct tr_self *self, int code, const char *text)
+{
+    struct http_request *request = tr__http_request_of(self);
+    if (!request || request->phase != ANSWER_NONE)
+        return;
+    bool is_status = code >= 400 && code <= 599;
+    request->status = 0;
+    if (is_status)
+        tr__http_answer_error(request, code, text, NULL);
+    else
+        tr__http_answer_error(request, 422, text, NULL);
+}
+
+static const struct {
+    tr_status status;
+    int code;
+    const char *text;
+} failures[] = {
+    {TR_TIMEOUT, 504, "the answer took too long"},
+    {TR_MAILBOX_FULL, 503, "the server is busy"},
+    {TR_STOPPED, 503, "the server is stopping"},
+    {TR_STOPPING, 503, "the server is stopping"},
+};
+
+static tr_next forward(struct tr_self *self, tr_ref to)
+{
+    struct http_request *request = tr__http_request_of(self);
+    if (!request || request->raw || !request->message)
+        return tr_fail(self, TR_INVALID_TRANSITION, "tr_forward: this turn has no typed request");
+    const void *answer = NULL;
+    tr_pending ask = tr_self_ask(self, to, request->type, request->message, 0);
+    tr_status status = tr_self_try_await(self, ask, &answer);
+    if (status == TR_OK) {
+        (void)reply(self, request->type->reply, answer);
+        return TR_SAME;
+    }
+    const tr_error *error = tr_self_ask_error(self, ask);
+    if (status == TR_REFUSED) {
+        refuse(self, error ? error->code : 422, error ? error->text : "");
+        return TR_SAME;
+    }
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        if (failures[i].status == status) {
+            refuse(self, failures[i].code, failures[i].text);
+            return TR_SAME;
+        }
+    }
+    refuse(self, 502, "the server has failed");
+    return TR_SAME;
+}
+
+static const tr_handler head_handler = {
+    .type = &tr_type_tr_http_piece_, .call = on_head, .name = "an HTTP request"};
+
+const struct tr_protocol tr__http_protocol = {
+    .open = on_open_listener,
+    .drop = site_drop,
+    .handler = &head_handler,
+    .cut = cut,
+    .on_open = wait_for_request,
+    .on_part = on_part,
+    .on_deadline = on_deadline,
+    .within = within,
+    .on_turn_end = on_turn_end,
+    .reply = reply,
+    .refuse = refuse,
+    .forward = forward,
+};
+
+const tr_endpoint *tr_http_endpoint(tr_endpoint *endpoint)
+{
+    const char *address = endpoint->address;
+    endpoint->protocol = &tr__http_protocol;
+    if (endpoint->kind == TR_ENDPOINT_TCP && address && (strchr(address, '/') || address[0] == '@'))
+        endpoint->kind = TR_ENDPOINT_UNIX;
+    return endpoint;
+}

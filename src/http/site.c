@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/site.h"
+
+#include <string.h>
+
+#include "http/fields.h"
+#include "wire/type.h"
+
+static const char *const names[] = {[METHOD_GET] = "GET",
+                                    [METHOD_POST] = "POST",
+                                    [METHOD_PUT] = "PUT",
+                                    [METHOD_PATCH] = "PATCH",
+                                    [METHOD_DELETE] = "DELETE"};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+static bool is_raw(const tr_type *type)
+{
+    return type &&
+           (type == &tr_type_tr_http_request || tr_type_is_equal(type, &tr_type_tr_http_request));
+}
+
+/* Finds the field of a typed row that a part of its path fills. NULL: none that can hold a text. */
+static const tr_field *field_of(const tr_type *type, const struct http_segment *part)
+{
+    for (uint16_t i = 0; i < type->field_count; i++) {
+        const tr_field *field = tr__type_field(type, i);
+        if (strlen(field->name) == part->size && memcmp(field->name, part->text, part->size) == 0)
+            return tr__http_field_takes_text(field) ? field : NULL;
+    }
+    return NULL;
+}
+
+/* Checks a row and makes its route. Returns NULL, or what is wrong. */
+static const char *route_make(struct http_route *route, const tr_handler *row)
+{
+    *route = (struct http_route){.row = row, .is_raw = is_raw(row->type)};
+    for (size_t i = 0; i < NAMES; i++) {
+        if (names[i] && strcmp(names[i], row->method) == 0)
+            route->method = (enum http_method)i;
+    }
+    if (route->method == METHOD_OTHER)
+        return "the method is unknown";
+    const char *why = tr__http_pattern_cut(row->path, &route->pattern);
+    if (why)
+        return why;
+    const struct http_pattern *pattern = &route->pattern;
+    if (row->place && pattern->segments[pattern->count - 1].kind != SEGMENT_REST)
+        return "a path of files ends with a part {name...}";
+    if (!route->is_raw && !(row->type && row->type->reply))
+        return "the message is neither a TR_REQUEST nor tr_http_request";
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < pattern->count && !route->is_raw; i++) {
+        if (pattern->segments[i].kind == SEGMENT_TEXT)
+            continue;
+        route->fields[part] = field_of(row->type, &pattern->segments[i]);
+        if (!route->fields[part++])
+            return "a part of the path is no field of the message, or one that cannot be given as "
+                   "text";
+    }
+    return NULL;
+}
+
+static bool fill_in(struct http_site *site, const tr_http_options *from)
+{
+    tr_http_options *options = &site->options;
+    if (from)
+        memcpy(options, from, from->size ? from->size : sizeof *options);
+    if (options->head_ns < 0 || options->body_ns < 0 || options->keep_ns < 0 ||
+        options->head_max > TR_FRAME_MAX || options->headers_max > 10000 ||
+        options->body_max > TR_PAYLOAD_MAX)
+        return false;
+    if (!options->head_max)
+        options->head_max = TR_HTTP_HEAD_MAX;
+    if (!options->headers_max)
+        options->headers_max = TR_HTTP_HEADERS_MAX;
+    if (!options->body_max)
+        options->body_max = TR_HTTP_BODY_MAX;
+    if (!options->head_ns)
+        options->head_ns = TR_HTTP_HEAD_NS;
+    if (!options->body_ns)
+        options->body_ns = TR_HTTP_BODY_NS;
+    if (!options->keep_ns)
+        options->keep_ns = TR_HTTP_KEEP_NS;
+    site->limits = (struct http_limits){options->head_max, options->headers_max};
+    return true;
+}
+
+/* Adds the routes of a behavior, the most special first. Returns NULL, or what is wrong. */
+static const char *routes_add(struct http_site *site, const tr_behavior *behavior,
+                              const tr_handler **row)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        *row = &behavior->handlers[i];
+        if (!(*row)->path) {
+            if (is_raw((*row)->type) && !site->rest)
+                site->rest = *row;
+            continue;
+        }
+        struct http_route route;
+        const char *why = route_make(&route, *row);
+        if (why)
+            return why;
+        uint32_t at = site->route_count++;
+        while (at && tr__http_pattern_compare(&site->routes[at - 1].pattern, &route.pattern) > 0) {
+            site->routes[at] = site->routes[at - 1];
+            at--;
+        }
+        site->routes[at] = route;
+    }
+    *row = NULL;
+    return site->route_count || site->rest ? NULL
+                                           : "the behavior has no path, and no tr_http_request";
+}
+
+tr_status tr__http_site_new(const struct memory_source *source, const tr_http_options *options,
+                            const tr_behavior *behavior, struct http_site **made,
+                            const tr_handler **row, const char **why)
+{
+    size_t server = options && options->server ? strlen(options->server) + 1 : 0;
+    size_t size = sizeof(struct http_site) + behavior->handler_count * sizeof(struct http_route);
+    *row = NULL;
+    *why = "the behavior was compiled for another version of the library";
+    if (behavior->handler_size != sizeof(tr_handler) ||
+        (options && options->size > sizeof *options))
+        return TR_INVALID_ARGUMENT;
+    struct http_site *site = source_resize(source, NULL, size + server);
+    if (!site)
+        return TR_NO_MEMORY;
+    *site = (struct http_site){.route_count = 0};
+    *why = "an option of HTTP is out of its range";
+    if (fill_in(site, options))
+        *why = routes_add(site, behavior, row);
+    if (*why) {
+        source_resize(source, site, 0);
+        return TR_INVALID_ARGUMENT;
+    }
+    if (server)
+        site->server = memcpy((char *)site + size, options->server, server);
+    site->options.server = site->server;
+    *made = site;
+    return TR_OK;
+}
+
+const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
+                                            const struct http_path *path, bool *is_there,
+                                            char *allow)
+{
+    enum http_method wanted = method == METHOD_HEAD ? METHOD_GET : method;
+    bool has[NAMES] = {false};
+    *is_there = false;
+    for (uint32_t i = 0; i < site->route_count; i++) {
+        const struct http_route *route = &site->routes[i];
+        if (!tr__http_pattern_fits(&route->pattern, path))
+            continue;
+        if (route->method == wanted)
+            return route;
+        *is_there = true;
+        has[route->method] = true;
+    }
+    strcpy(allow, has[METHOD_GET] ? "GET, HEAD, " : "");
+    for (size_t i = METHOD_POST; i < NAMES; i++) {
+        if (has[i])
+            strcat(strcat(allow, names[i]), ", ");
+    }
+    strcat(allow, "OPTIONS");
+    return NULL;
+}

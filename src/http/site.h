@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A site: the rows of a behavior that have paths, checked and sorted, and the options of its endpoint. Constant once made. */
+#ifndef HTTP_SITE_H
+#define HTTP_SITE_H
+
+#include <troupe/http.h>
+
+#include "http/head.h"
+#include "http/path.h"
+#include "mem/source.h"
+
+struct http_route {
+    const tr_handler *row;
+    enum http_method method;
+    struct http_pattern pattern;
+    bool is_raw; /* its message is tr_http_request */
+    /* of a typed row: the field that each part fills */
+    const tr_field *fields[TR_HTTP_PARTS_MAX];
+};
+
+struct http_site {
+    tr_http_options options; /* defaults filled in */
+    struct http_limits limits;
+    const tr_handler *rest; /* TR_ON(tr_http_request, ...); NULL: none */
+    char *server;           /* behind the routes; NULL: none */
+    uint32_t route_count;
+    struct http_route routes[];
+};
+
+/**
+ * Makes the site of a behavior. TR_NO_MEMORY; TR_INVALID_ARGUMENT: an option or a row is invalid, and *why says what,
+ * for a row with *row.
+ */
+TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
+                                          const tr_http_options *options,
+                                          const tr_behavior *behavior, struct http_site **made,
+                                          const tr_handler **row, const char **why);
+
+/**
+ * Finds the row of a path and a method; HEAD is that of GET. NULL: none. *is_there: the path is there, with other
+ * methods, whose list for Allow is appended to `allow`, of at least HTTP_ALLOW_MAX bytes.
+ */
+const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
+                                            const struct http_path *path, bool *is_there,
+                                            char *allow);
+enum { HTTP_ALLOW_MAX = 64 };
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The verbs of requests and answers. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/cell/verb.h"
+#include "actor/mail/kind.h"
+#include "actor/turn/turn.h"
+#include "http/check.h"
+#include "http/request.h"
+
+struct http_request *tr__http_request_of(struct tr_self *self)
+{
+    const struct envelope *envelope = self->envelope;
+    if (!envelope || envelope->kind != ENVELOPE_CHANNEL || !envelope->sender)
+        return NULL;
+    const struct channel *channel = (const struct channel *)(uintptr_t)envelope->sender;
+    return channel->request;
+}
+
+struct http_request *tr__http_request_need(struct tr_self *self, const char *verb)
+{
+    struct http_request *request = tr__http_request_of(self);
+    if (!request)
+        tr_crash(self, TR_INVALID_TRANSITION, "%s: this turn has no request of HTTP", verb);
+    return request;
+}
+
+_Noreturn void tr__http_request_leave(struct http_request *request)
+{
+    tr__turn_abort(request->self, TR_SAME);
+    __builtin_unreachable();
+}
+
+/* ---- Requests. ---- */
+
+/* Joins the values of all headers of a name, of which there are several. */
+static const char *join(struct http_request *request, const char *name, size_t size)
+{
+    const struct http_head *head = &request->head;
+    char *all = tr_scratch(request->self, size + 1);
+    char *to = all;
+    for (uint32_t i = 0; i < head->field_count; i++) {
+        if (strcasecmp(head->fields[i].name, name) == 0)
+            to += snprintf(to, size + 1, "%s%s", to == all ? "" : ", ", head->fields[i].value);
+    }
+    return all;
+}
+
+const char *tr_http_header(tr_self *self, const char *name)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    const char *found = NULL;
+    uint32_t count = 0;
+    size_t size = 0;
+    for (uint32_t i = 0; request && i < request->head.field_count; i++) {
+        const struct tr_http_field *field = &request->head.fields[i];
+        if (strcasecmp(field->name, name) != 0)
+            continue;
+        found = field->value;
+        size += strlen(field->value) + 2;
+        count++;
+    }
+    return count > 1 ? join(request, name, size) : found;
+}
+
+/* Finds a name in a query or a form, and decodes its value. NULL: it is not there, or malformed. */
+static const char *value_of(struct tr_self *self, const char *query, const char *name)
+{
+    tr_bytes key, value;
+    size_t size = strlen(name);
+    while ((query = tr__http_query_next(query, &key, &value))) {
+        char *text = tr_scratch(self, key.size + value.size + 2);
+        if (!tr__http_value_decode(key.data, key.size, text) || strlen(text) != size ||
+            memcmp(text, name, size) != 0)
+            continue;
+        return tr__http_value_decode(value.data, value.size, text) ? text : NULL;
+    }
+    return NULL;
+}
+
+const char *tr_http_query(tr_self *self, const char *name)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    return request && request->head.query ? value_of(self, request->head.query, name) : NULL;
+}
+
+const char *tr_http_part(tr_self *self, const char *name)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    if (!request || !request->route)
+        return NULL;
+    const struct http_pattern *pattern = &request->route->pattern;
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < pattern->count; i++) {
+        const struct http_segment *segment = &pattern->segments[i];
+        if (segment->kind == SEGMENT_TEXT)
+            continue;
+        if (strlen(name) == segment->size && memcmp(name, segment->text, segment->size) == 0)
+            return tr__http_part(request, part);
+        part++;
+    }
+    return NULL;
+}
+
+const char *tr_http_cookie(tr_self *self, const char *name)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    size_t size = strlen(name);
+    for (uint32_t i = 0; request && i < request->head.field_count; i++) {
+        if (strcmp(request->head.fields[i].name, "cookie") != 0)
+            continue;
+        for (const char *at = request->head.fields[i].value; *at; at += strspn(at, "; ")) {
+            size_t length = strcspn(at, ";");
+            if (length > size && memcmp(at, name, size) == 0 && at[size] == '=') {
+                char *value = tr_scratch(self, length - size);
+                memcpy(value, at + size + 1, length - size - 1);
+                value[length - size - 1] = '\0';
+                return value;
+            }
+            at += length;
+        }
+    }
+    return NULL;
+}
+
+const char *tr_http_form(tr_self *self, const char *name)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    if (!request)
+        return NULL;
+    if (!request->form) {
+        tr_bytes body = tr__http_body_all(request, request->site->options.body_max);
+        char *text = tr_scratch(self, body.size + 1);
+        memcpy(text, body.data, body.size);
+        text[body.size] = '\0';
+        request->form = text;
+    }
+    return value_of(self, request->form, name);
+}
+
+bool tr_http_read(tr_self *self, tr_bytes *bytes)
+{
+    TURN_VERB(self);
+    return tr__http_body_read(tr__http_request_need(self, "tr_http_read"), bytes);
+}
+
+tr_bytes tr_http_body(tr_self *self, size_t max)
+{
+    TURN_VERB(self);
+    return tr__http_body_all(tr__http_request_need(self, "tr_http_body"), max);
+}
+
+const void *tr_self_http_json(tr_self *self, const tr_type *type)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "TR_HTTP_JSON");
+    tr_wire_error error = {.status = TR_BAD_DATA, .text = "the body is read as JSON once"};
+    char text[320];
+    void *message = NULL;
+    tr_bytes body = tr__http_body_all(request, request->site->options.body_max);
+    if (!request->block && tr_json_read(type, body, &message, &error) == TR_OK) {
+        request->block = message;
+        request->block_type = type;
+        return message;
+    }
+    if (error.status == TR_NO_MEMORY)
+        tr_crash(self, error.status, "out of memory for the body of a request");
+    snprintf(text, sizeof text, "%s%s%s", error.path, error.path[0] ? ": " : "", error.text);
+    if (request->phase == ANSWER_NONE)
+        tr__http_answer_error(request, 400, text, NULL);
+    tr__http_request_leave(request);
+}
+
+bool tr_http_is_gone(tr_self *self)
+{
+    TURN_VERB(self);
+    const struct http_request *request = tr__http_request_of(self);
+    return !request || request->channel->state != CHANNEL_OPEN;
+}
+
+/* ---- Answers. ---- */
+
+void tr_http_status(tr_self *self, int status)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    if (status < 200 || status > 599)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_http_status: %d is no status of an answer", status);
+    if (request && request->phase == ANSWER_NONE)
+        request->status = status;
+}
+
+static bool is_token(const char *text)
+{
+    const char *at = text;
+    while (tr__http_token[(unsigned char)*at])
+        at++;
+    return at > text && !*at;
+}
+
+void tr_http_set(tr_self *self, const char *name, const char *value)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_of(self);
+    if (!name || !value || !is_token(name) || !tr__http_is_clean(value))
+        tr_crash(
+            self, TR_INVALID_ARGUMENT, "tr_http_set: a name or a value that no header may have");
+    if (!request || request->phase != ANSWER_NONE)
+        return;
+    if (!request->set)
+        request->set = tr_scratch(self, TR_HTTP_SET_MAX * sizeof *request->set);
+    if (request->set_count == TR_HTTP_SET_MAX)
+        tr_crash(self, TR_LIMIT, "tr_http_set: more than %d headers", TR_HTTP_SET_MAX);
+    size_t name_size = strlen(name) + 1;
+    size_t size = name_size + strlen(value) + 1;
+    char *copy = tr_scratch(self, size);
+    memcpy(copy, name, name_size);
+    memcpy(copy + name_size, value, size - name_size);
+    request->set[request->set_count++] = (struct tr_http_field){copy, copy + name_size};
+}
+
+tr_next tr_self_http_reply(tr_self *self, const tr_http_response *response)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_reply");
+    if (request->phase != ANSWER_NONE)
+        return TR_SAME;
+    tr_bytes body = response->body;
+    const char *type = response->type;
+    if (response->text) {
+        body = (tr_bytes){response->text, strlen(response->text)};
+        type = type ? type : "text/plain; charset=utf-8";
+    } else if (!type && body.size) {
+        type = "application/octet-stream";
+    }
+    tr__http_answer(request, response->status, type, body, response);
+    return TR_SAME;
+}
+
+tr_next tr_self_http_reply_json(tr_self *self, int status, const tr_type *type, const void *message)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_reply_json");
+    if (request->phase != ANSWER_NONE)
+        return TR_SAME;
+    tr_status outcome = tr__http_answer_json(request, status, type, message);
+    if (outcome != TR_OK)
+        return tr_fail(self, outcome, "tr_http_reply_json: %s cannot be written", type->name);
+    return TR_SAME;
+}
+
+/* ---- Answers in pieces. ---- */
+
+void tr_self_http_begin(tr_self *self, const tr_http_response *response)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_begin");
+    if (request->phase != ANSWER_NONE)
+        return;
+    tr__http_answer_head(request,
+                         response->status,
+                         response->type ? response->type : "application/octet-stream",
+                         response->length > 0 ? response->length : -1,
+                         response);
+}
+
+/* Writes a piece, as a chunk if there are chunks. */
+static tr_status write_piece(struct http_request *request, tr_bytes bytes)
+{
+    tr_channel channel = {channel_bits(request->channel)};
+    char size[24];
+    if (request->channel->state != CHANNEL_OPEN)
+        return TR_CLOSED;
+    if (request->has_no_body || !bytes.size)
+        return TR_OK;
+    if (request->left >= 0 && (uint64_t)request->left - request->sent < bytes.size)
+        tr_crash(request->self,
+                 TR_LIMIT,
+                 "tr_http_write: more than the %lld bytes of .length",
+                 (long long)request->left);
+    request->sent += bytes.size;
+    if (!request->has_chunks)
+        return tr_write(request->self, channel, bytes);
+    int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
+    tr_status status = tr_write(request->self, channel, (tr_bytes){size, (size_t)length});
+    if (status == TR_OK)
+        status = tr_write(request->self, channel, bytes);
+    if (status == TR_OK)
+        status = tr_write(request->self, channel, TR_BYTES("\r\n"));
+    return status;
+}
+
+tr_status tr_http_write(tr_self *self, tr_bytes bytes)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_write");
+    if (request->phase != ANSWER_BEGUN)
+        return TR_INVALID_TRANSITION;
+    return write_piece(request, bytes);
+}
+
+tr_status tr_http_print(tr_self *self, const char *format, ...)
+{
+    TURN_VERB(self);
+    char few[256];
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(few, sizeof few, format, arguments);
+    va_end(arguments);
+    tr_status status = TR_INVALID_ARGUMENT;
+    if (length >= 0 && (size_t)length < sizeof few) {
+        status = tr_http_write(self, (tr_bytes){few, (size_t)length});
+    } else if (length >= 0) {
+        char *text = tr_scratch(self, (size_t)length + 1);
+        (void)vsnprintf(text, (size_t)length + 1, format, again);
+        status = tr_http_write(self, (tr_bytes){text, (size_t)length});
+    }
+    va_end(again);
+    return status;
+}
+
+tr_status tr_http_event(tr_self *self, const char *event, const char *data)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_event");
+    if (!data || (event && strpbrk(event, "\r\n")) || strchr(data, '\r'))
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_http_event: no data, or a CR in it");
+    if (request->phase == ANSWER_NONE)
+        tr_http_begin(self, 200, .type = "text/event-stream", .cache = "no-cache");
+    if (request->phase != ANSWER_BEGUN)
+        return TR_INVALID_TRANSITION;
+    size_t lines = 1;
+    for (const char *at = data; (at = strchr(at, '\n')); at++)
+        lines++;
+    size_t size = (event ? strlen(event) + 8 : 0) + strlen(data) + 7 * lines + 2;
+    char *text = tr_scratch(self, size + 1);
+    char *to = text;
+    if (event)
+        to += sprintf(to, "event: %s\n", event);
+    while (data) {
+        size_t length = strcspn(data, "\n");
+        to += sprintf(to, "data: %.*s\n", (int)length, data);
+        data = data[length] ? data + length + 1 : NULL;
+    }
+    *to++ = '\n';
+    return write_piece(request, (tr_bytes){text, (size_t)(to - text)});
+}
+
+tr_next tr_http_end(tr_self *self)
+{
+    TURN_VERB(self);
+    struct http_request *request = tr__http_request_need(self, "tr_http_end");
+    if (request->phase != ANSWER_BEGUN)
+        return TR_SAME;
+    bool is_short =
+        request->left >= 0 && !request->has_no_body && (uint64_t)request->left != request->sent;
+    if (is_short)
+        return tr_fail(self, TR_INVALID_TRANSITION, "tr_http_end: fewer bytes than .length says");
+    if (request->has_chunks)
+        (void)tr_write(self, (tr_channel){channel_bits(request->channel)}, TR_BYTES("0\r\n\r\n"));
+    request->phase = ANSWER_DONE;
+    return TR_SAME;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Protocols: what a layer above does with the channels of an endpoint, in place of tr_received. src/http has the only one.
+ *
+ * The sessions of such an endpoint need no handler for tr_received. The protocol cuts the input into pieces, and `handler`
+ * gets them, in turns of the session. All functions: owner only, unless they say otherwise.
+ */
+#ifndef NET_PROTOCOL_H
+#define NET_PROTOCOL_H
+
+#include "net/channel.h"
+
+struct tr_protocol {
+    /**
+     * A listener is about to be made: checks the behavior of its sessions, and sets endpoint->site. In a turn.
+     * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
+     */
+    tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
+    /** Frees a site. Any thread. */
+    void (*drop)(const struct memory_source *source, void *site);
+    /** Gets each piece, as a struct tr_received of a type that no program knows. */
+    const tr_handler *handler;
+    /** As the `cut` of a tr_framing. */
+    size_t (*cut)(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece);
+    /** The channel is open. */
+    void (*on_open)(struct channel *channel);
+    /** Something has come, and it is no whole piece. */
+    void (*on_part)(struct channel *channel);
+    /** channel->deadline_ns is reached. May end the channel. */
+    void (*on_deadline)(struct channel *channel);
+    /** How long a wait for a channel may take while `request` is handled. */
+    tr_time (*within)(const struct channel *channel);
+    /** A turn of `handler` has ended, in whatever way, and channel->request is not NULL. May end the channel. */
+    void (*on_turn_end)(struct channel *channel);
+    /** tr_reply in a turn of `handler`. Returns what tr_try_reply returns. */
+    tr_status (*reply)(struct tr_self *self, const tr_type *type, const void *message);
+    /** tr_refuse in a turn of `handler`. */
+    void (*refuse)(struct tr_self *self, int code, const char *text);
+    /** tr_forward in a turn of `handler`. May wait. */
+    tr_next (*forward)(struct tr_self *self, tr_ref to);
+};
+
+static inline const struct tr_protocol *protocol_of(const struct channel *channel)
+{
+    return channel->endpoint->options.protocol;
+}
+
+/** How long a wait for this channel may take; 0: no limit. */
+static inline tr_time channel_within(const struct channel *channel)
+{
+    if (channel->rare->within_ns || !channel->request)
+        return channel->rare->within_ns;
+    return protocol_of(channel)->within(channel);
+}
+
+#endif
