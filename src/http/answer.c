@@ -294,15 +294,12 @@ tr_status tr__http_answer_json(struct http_request *request, int status, const t
     char few[TOGETHER_MAX];
     char *text = few;
     tr_wire_error error;
-    size_t size = 0;
-    if (type->field_count || type != &tr_type_tr_done) {
-        size = tr_json_write(type, message, few, sizeof few, &error);
-        if (!size)
-            return error.status;
-        if (size >= sizeof few) {
-            text = tr_scratch(request->self, size + 1);
-            size = tr_json_write(type, message, text, size + 1, &error);
-        }
+    size_t size = tr_json_write(type, message, few, sizeof few, &error);
+    if (!size)
+        return error.status;
+    if (size >= sizeof few) {
+        text = tr_scratch(request->self, size + 1);
+        size = tr_json_write(type, message, text, size + 1, &error);
     }
     tr__http_answer(request, status, "application/json", (tr_bytes){text, size}, NULL);
     return TR_OK;
