@@ -4,6 +4,8 @@
  *
  *     {"amount":5,"memo":"rent","to":"0x100000002","raw":"AQI=","tags":["a","b"],"at":null}
  */
+#include "wire/json_write.h"
+
 #include "wire/fault.h"
 #include "wire/fill.h"
 #include "wire/utf8.h"
@@ -24,6 +26,7 @@ struct text {
     size_t size;
     size_t length;
     tr_wire_error *error;
+    bool is_shown; /* to a person: secret values are left out */
 };
 
 static void json_put(struct text *text, const void *piece, size_t length)
@@ -282,6 +285,10 @@ static bool put_message(struct text *text, const tr_type *type, const char *mess
         put_string(text, i == 0 ? "\"" : ",\"");
         put_string(text, field->name);
         put_string(text, "\":");
+        if (text->is_shown && tr__field_is_secret(type, field)) {
+            put_string(text, "\"...\"");
+            continue;
+        }
         if (!put_field(text, field, message, depth))
             return FAULT_IN_FIELD(text->error, field->name);
     }
@@ -305,14 +312,26 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     return true;
 }
 
+static size_t json_write(struct text text, const tr_type *type, const void *message)
+{
+    if (!write_document(&text, type, message))
+        text.length = 0;
+    if (text.buffer != NULL && text.size > 0)
+        text.buffer[text.length < text.size ? text.length : text.size - 1] = '\0';
+    return text.length;
+}
+
 size_t tr_json_write(const tr_type *type, const void *message, char *buffer, size_t size,
                      tr_wire_error *error)
 {
     tr_wire_error unasked;
-    struct text text = {buffer, size, 0, error == NULL ? &unasked : error};
-    if (!write_document(&text, type, message))
-        text.length = 0;
-    if (buffer != NULL && size > 0)
-        buffer[text.length < size ? text.length : size - 1] = '\0';
-    return text.length;
+    struct text text = {buffer, size, 0, error == NULL ? &unasked : error, false};
+    return json_write(text, type, message);
+}
+
+size_t tr__json_show(const tr_type *type, const void *message, char *buffer, size_t size)
+{
+    tr_wire_error unasked;
+    struct text text = {buffer, size, 0, &unasked, true};
+    return json_write(text, type, message);
 }

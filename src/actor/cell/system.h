@@ -158,6 +158,7 @@ struct tr_system {
     struct system_scale scale;
     struct system_user user;
     struct dead_letters dead_letters;
+    struct failure_log failure_log;
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;

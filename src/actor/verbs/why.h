@@ -17,9 +17,12 @@
 struct cell;
 struct worker;
 
-/** The question: why does the actor with this ref not proceed? */
-TR_MESSAGE(tr_why_look, (u64, ref));
-/** The answer: the bytes of a tr_why_report, up to the end of its last reason. */
+/** What is asked: the report of tr_actor_why, or that of tr_actor_show (actor/verbs/show.h). */
+enum { LOOK_WHY, LOOK_SHOW };
+
+/** The question about the actor with this ref. */
+TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
+/** The answer: the bytes of a report, up to the end of what is filled in. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 
 /** Makes `report` an empty report of this actor. */
