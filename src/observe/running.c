@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the workers run. */
-#include <troupe/observe.h>
+#include "observe/running.h"
+
+#include <string.h>
 
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
 #include "base/sized.h"
 
-static void worker_describe(struct worker *worker, struct view *view, tr_worker_info *info)
+static void describe(struct worker *worker, struct view *view, tr_worker_info *info)
 {
     struct tr_system *system = worker->system;
     const struct counters *counters = &worker->counters;
@@ -37,6 +38,13 @@ static void worker_describe(struct worker *worker, struct view *view, tr_worker_
     memcpy(info->path, view->path, sizeof info->path);
 }
 
+void tr__worker_describe(tr_system *system, uint32_t worker, tr_worker_info *info)
+{
+    struct view *view = source_resize(&system->source, NULL, sizeof *view);
+    describe(system->workers[worker], view, info);
+    source_resize(&system->source, view, 0);
+}
+
 size_t tr_system_running_sized(tr_system *system, tr_worker_info *workers, size_t size, size_t max)
 {
     if (!system)
@@ -45,7 +53,7 @@ size_t tr_system_running_sized(tr_system *system, tr_worker_info *workers, size_
     struct view *view = source_resize(&system->source, NULL, sizeof *view);
     for (uint32_t i = 0; workers && i < system->worker_count && i < max; i++) {
         tr_worker_info info;
-        worker_describe(system->workers[i], view, &info);
+        describe(system->workers[i], view, &info);
         sized_write((char *)workers + i * size, size, &info, sizeof info);
     }
     source_resize(&system->source, view, 0);

@@ -8,6 +8,7 @@
 
 #include <troupe/system.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/names.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system_parts.h"
@@ -28,6 +29,7 @@ enum system_phase {
 struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
+    struct log_levels levels;
 };
 
 /** Options that do not change. */

@@ -137,8 +137,7 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
     source_resize(&worker->system->source, view, 0);
 }
 
-/* Makes the report from what any thread can see, because the worker did not answer in time. */
-static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
+void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
     const struct cell *cell = view_find(&system->slots, ref);
     if (!cell) {
@@ -174,7 +173,7 @@ static tr_status outcome(struct tr_system *system, tr_status status, const void 
         see_gone(system, ref, report);
         return TR_OK;
     case TR_TIMEOUT:
-        see_outside(system, ref, report);
+        tr__why_outside(system, ref, report);
         return TR_OK;
     default:
         return status;
