@@ -91,3 +91,12 @@ foreach(source IN LISTS example_sources)
     endif()
     target_sources(example_${name} PRIVATE ${source})
 endforeach()
+
+# build/bin/troupe, the tool that looks into running programs. It needs nothing of the library.
+file(GLOB tool_sources CONFIGURE_DEPENDS tool/*.c)
+add_executable(troupe_tool ${tool_sources})
+target_include_directories(troupe_tool PRIVATE tool)
+target_link_libraries(troupe_tool PRIVATE troupe_flags)
+set_target_properties(troupe_tool PROPERTIES OUTPUT_NAME troupe
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+install(TARGETS troupe_tool)

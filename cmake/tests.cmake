@@ -266,3 +266,15 @@ if(TROUPE_FUZZ AND fuzz_sources)
             WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     endforeach()
 endif()
+
+# The program that tests/control/run looks into with the tool.
+if(TROUPE_TESTS AND TROUPE_PROGRAMS AND NOT TROUPE_SANITIZE)
+    add_executable(control_target ${tests_dir}/control/target.c)
+    target_link_libraries(control_target PRIVATE troupe_static troupe_flags)
+    target_link_options(control_target PRIVATE ${no_lto})
+    set_target_properties(control_target PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_dependencies(tested control_target troupe_tool)
+    add_test(NAME control COMMAND ${tests_dir}/control/run ${PROJECT_BINARY_DIR})
+    set_tests_properties(control PROPERTIES LABELS tools TIMEOUT 120 ENVIRONMENT ${results})
+endif()

@@ -47,6 +47,14 @@ typedef struct tr_app {
     uint64_t awake_bytes_max TR_ZERO;
     size_t stack_bytes TR_ZERO; /* of each turn; see tr_system_options */
     /**
+     * The path of the control socket, by which the tool `troupe` looks into the program
+     * (docs/guide/operating.md); at most 107 bytes. "off": none. NULL: <name>.<pid>.sock in
+     * $XDG_RUNTIME_DIR/troupe, else in /run/troupe, the directory of the store, or
+     * /tmp/troupe-<user>; if none of them can be used, a line of the log says so. --control
+     * replaces it. Only the same user and root can connect.
+     */
+    const char *control TR_ZERO;
+    /**
      * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
      * member of tr_app that is not zero replaces the one of the same name here, and a flag replaces
      * both. exit_when_empty is always set, and names_faults too unless handoff_after_ns is. Signals
@@ -60,10 +68,12 @@ typedef struct tr_app {
  * options...).
  * One thread. May wait: until the app has ended.
  *
- * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors; --help.
+ * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors;
+ * --control PATH|off; --help.
  * The root gets the other arguments in a tr_args, its first message after tr_pre_start. SIGINT and
  * SIGTERM start a shutdown, and standard error gets its report (shutdown.h). A second signal ends
- * the process at once, with 128 plus its number: 130, 143.
+ * the process at once, with 128 plus its number: 130, 143. SIGQUIT writes what the workers do, the
+ * fullest mailboxes and the last failures and dead letters to standard error; the app continues.
  *
  * The app ends when the root stops. It also ends when the root fails: the root is not restarted,
  * the log has the cause, and the exit status is 1. To have the root restarted use

@@ -181,6 +181,12 @@ typedef struct tr_options {
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
     tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
+    /*
+     * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
+     * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
+     * Durable actors have it by themselves. NULL: the state is not shown.
+     */
+    const tr_type *shows;
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */

@@ -30,6 +30,8 @@
  * nested that the reader of a document skips. Deeper: TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
+/** Secret fields of a message: TR_SECRET. More do not compile. */
+#define TR_SECRETS_MAX 8
 /** Supervisors that a tr_error names; link_count counts all. */
 #define TR_ERROR_LINKS_MAX 8
 /** Bytes of a message with all it points to, without buffers. More: TR_TOO_LARGE. */
@@ -164,6 +166,20 @@
 #define TR_DEAD_LETTER_SUBSCRIBERS_MAX 16
 /** Lines of the log about dead letters in one second. The next line says how many were left out. */
 #define TR_DEAD_LETTER_LOGS_MAX 10
+/** Longest text of the message in the record of a dead letter. A longer one is cut. */
+#define TR_DEAD_LETTER_TEXT_MAX 255
+/** Larger messages have no text in the record of a dead letter. */
+#define TR_DEAD_LETTER_SHOWN_MAX 4096
+/** Records of dead letters that get the text of their message in one second. */
+#define TR_DEAD_LETTER_TEXTS_MAX 100
+/** Failures and restarts that a system remembers: tr_system_failures. */
+#define TR_FAILURES_KEPT 256
+/** Behaviors whose failures are counted one by one: tr_behavior_info. */
+#define TR_FAILED_BEHAVIORS_MAX 128
+/** Actors that one call of tr_system_actors looks at. */
+#define TR_LOOK_MAX 65536
+/** Behaviors that tr_system_behaviors can tell apart. More: TR_LIMIT. */
+#define TR_LOOKED_BEHAVIORS_MAX 1024
 /** Failed spawns that a client remembers. For older ones tr_spawn_wait gives TR_STOPPED. */
 #define TR_CLIENT_FAILURES_MAX 64
 /** Asks of a client that were not awaited, or whose callback was not called. One more: TR_LIMIT. */

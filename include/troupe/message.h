@@ -112,6 +112,11 @@ typedef struct tr_field {
 /** The version of the constant tables (types, behaviors) that are compiled into programs. */
 #define TR_ABI 1
 
+/** The names of the secret fields of a message; those that are not used are NULL. */
+typedef struct tr_secrets {
+    const char *fields[TR_SECRETS_MAX];
+} tr_secrets;
+
 /**
  * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
  * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long
@@ -125,11 +130,12 @@ typedef struct tr_type {
     uint32_t line;
     uint32_t size; /* of the struct */
     uint16_t field_count;
-    uint16_t field_size; /* of a row of `fields` */
-    uint16_t abi;        /* TR_ABI */
-    bool is_flat;        /* contains no pointers: memcpy copies it */
-    uint8_t inline_size; /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
-    const void *reserved[2];
+    uint16_t field_size;              /* of a row of `fields` */
+    uint16_t abi;                     /* TR_ABI */
+    bool is_flat;                     /* contains no pointers: memcpy copies it */
+    uint8_t inline_size;              /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
+    const struct tr_secrets *secrets; /* of TR_SECRET; NULL: no field is secret */
+    const void *reserved;
 } tr_type;
 
 /** A message of any type: its descriptor and its struct, both borrowed. */
@@ -176,6 +182,18 @@ typedef struct tr_pending {
  * sent: it arrives as zero. In C, not in C++.
  */
 #define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
+
+/**
+ * Makes fields of a message secret: TR_SECRET(card, number, code); after the declaration of `card`,
+ * in the same header. At most TR_SECRETS_MAX fields.
+ * At file scope.
+ *
+ * A secret value is not shown to people: tr_type_print writes "..." in its place, and so do the
+ * tools that look into a running program, dead letters included (observe.h). It is sent, stored and
+ * written by tr_pack and tr_json_write as any other value is. A name that is no field of the
+ * message does not compile.
+ */
+#define TR_SECRET(m, ...) TR_SECRET_(m, __VA_ARGS__, )
 
 #include <troupe/detail/message.h>
 

@@ -264,6 +264,12 @@ typedef struct tr_dead_letter_record {
     char from_path[TR_DEAD_LETTER_PATH_MAX + 1];
     char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
     uint64_t size; /* of the message, with everything that it points to, in bytes */
+    /*
+     * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" if it is
+     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if an
+     * actor had it when it stopped by a deadline, and for a reply.
+     */
+    char message[TR_DEAD_LETTER_TEXT_MAX + 1];
 } tr_dead_letter_record;
 
 TR_BEGIN_C

@@ -77,6 +77,7 @@
 #include <troupe/name.h>
 #include <troupe/net.h>
 #include <troupe/node.h>
+#include <troupe/observe.h>
 #include <troupe/places.h>
 #include <troupe/platform.h>
 #include <troupe/pool.h>

@@ -107,6 +107,12 @@ tr_status tr__flags_parse(int argc, char *const *argv, bool takes_store, struct 
             if (!value || !*value)
                 return flags_refuse(error, "--store takes a directory", "");
             parsed.store = value;
+        } else if (is_flag(argument, "--control", &value)) {
+            if (!value && i + 1 < argc)
+                value = argv[++i];
+            if (!value || !*value)
+                return flags_refuse(error, "--control takes the path of a socket, or off", "");
+            parsed.control = value;
         } else {
             rest[parsed.rest_count++] = argument;
         }

@@ -18,6 +18,7 @@ struct flags {
     int workers;                 /* 0: not given */
     tr_time shutdown_timeout_ns; /* 0: not given */
     const char *store;           /* NULL: not given */
+    const char *control;         /* NULL: not given */
     bool is_help;                /* --help or -h */
     size_t rest_count;
 };

@@ -11,7 +11,11 @@
 #include "actor/cell/system.h"
 #include "app/flags.h"
 #include "base/sized.h"
+#include "observe/control.h"
+#include "observe/dump.h"
+#include "observe/json_line.h"
 #include "os/console.h"
+#include "os/local_socket.h"
 #include "os/signals.h"
 #include "actor/system/system.h"
 #include "actor/system/system_run.h"
@@ -38,6 +42,7 @@ struct runner {
     int signal; /* the first signal that came; 0: none */
     tr_ref root;
     struct tr_args args;
+    struct control *control; /* NULL: none */
 };
 
 static tr_parker *parker_of(struct runner *runner)
@@ -56,10 +61,26 @@ static void listen_for_signals(struct runner *runner)
     runner->signals = NULL;
 }
 
+/* Writes what can be seen from outside to standard error. Asks no worker: they may be stuck. */
+static void dump(struct runner *runner)
+{
+    struct json_line text;
+    tr__json_line_init(&text, &runner->system->source);
+    tr__dump_write(&text, runner->system);
+    tr__json_put(&text, "", 1);
+    if (!text.has_failed)
+        tr__console_complain("%s: what it does now:\n%s", runner->program, text.data);
+    tr__json_line_free(&text);
+}
+
 static void hear_signals(struct runner *runner)
 {
     int signal;
     while ((signal = tr__signals_read(runner->signals)) != 0) {
+        if (tr__signal_is_quit(signal)) {
+            dump(runner);
+            continue;
+        }
         if (runner->signal)
             tr__signals_exit(signal);
         runner->signal = signal;
@@ -202,6 +223,32 @@ static tr_system_options options_of(const struct runner *runner)
     return options;
 }
 
+/*
+ * Starts the control socket. Returns false if the program was asked to have one at a certain place and cannot; a
+ * missing place that nobody asked for is only a line of the log.
+ */
+static bool control_start(struct runner *runner)
+{
+    char path[LOCAL_PATH_MAX + 1];
+    char why[CONTROL_WHY_SIZE] = "no control socket: no directory for it; --control PATH names one";
+    const char *wanted = runner->app.control;
+    if (wanted && strcmp(wanted, "off") == 0)
+        return true;
+    bool has_place =
+        wanted || tr__control_place(runner->app.name, runner->app.store, path, sizeof path);
+    tr_status status = TR_NOT_FOUND;
+    if (has_place)
+        status = tr__control_start(
+            runner->system, runner->app.name, wanted ? wanted : path, &runner->control, why);
+    if (status == TR_OK)
+        return true;
+    if (wanted)
+        tr__console_complain("%s: %s\n", runner->program, why);
+    else
+        tr__log(runner->system, TR_LEVEL_WARN, NULL, "%s", why);
+    return !wanted;
+}
+
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
 {
     const tr_system_options options = options_of(runner);
@@ -213,7 +260,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     if (status != TR_OK)
         goto free_system;
     /* Start the root before the workers, which read it. */
-    if (root_start(runner, argv, argc) == TR_OK) {
+    if (root_start(runner, argv, argc) == TR_OK && control_start(runner)) {
         status = tr_system_start(runner->system);
         if (status == TR_OK) {
             listen_for_signals(runner);
@@ -222,6 +269,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
             result = exit_status_of(runner, ended);
         }
     }
+    tr__control_stop(runner->control);
     tr_client_free(runner->client);
 free_system:
     tr_system_free(runner->system);
@@ -247,9 +295,11 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
 static void say_usage(const char *program, bool has_store)
 {
     tr__console_say(
-        "usage: %s [--workers N] [--shutdown-timeout T] %s[--help] [--] [argument...]\n\n  "
+        "usage: %s [--workers N] [--shutdown-timeout T] %s[--control PATH] [--help] [--] "
+        "[argument...]\n\n  "
         "--workers N           number of worker threads, 1 to %d (default: one per CPU)\n  "
         "--shutdown-timeout T  time limit for stopping all actors, such as 30s, 500ms or 2m\n%s  "
+        "--control PATH        socket by which the tool troupe looks into the program, or off\n  "
         "-h, --help            print this text\n  --                    end of these options: pass "
         "all later arguments to the program\n",
         program,
@@ -324,6 +374,8 @@ int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_ap
             runner.app.shutdown_timeout_ns = flags.shutdown_timeout_ns;
         if (flags.store)
             runner.app.store = flags.store;
+        if (flags.control)
+            runner.app.control = flags.control;
         result = run_with_signals(&runner, rest, flags.rest_count);
     }
     runner.platform->resize(runner.platform, rest, 0);

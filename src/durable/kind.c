@@ -190,6 +190,7 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->behavior.setup.call = tr__durable_setup;
     kind->behavior.options.is_pinned = true;
     kind->behavior.options.restart = TR_TRANSIENT;
+    kind->behavior.options.shows = kind->declared->state;
     kind->created = kind_find_handler(behavior, &tr_type_tr_created);
     kind->awake = kind_find_handler(behavior, &tr_type_tr_awake);
     kind->sleeping = kind_find_handler(behavior, &tr_type_tr_sleeping);

@@ -36,7 +36,8 @@ const tr_type tr__dialing_type = {"tr_dialing_",
                                   TR_ABI,
                                   true,
                                   sizeof(struct tr_dialing_),
-                                  {NULL, NULL}};
+                                  NULL,
+                                  NULL};
 
 /* ---- Names. ---- */
 

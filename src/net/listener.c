@@ -38,7 +38,8 @@ const tr_type tr__acceptable_type = {"tr_acceptable_",
                                      TR_ABI,
                                      true,
                                      sizeof(struct tr_acceptable_),
-                                     {NULL, NULL}};
+                                     NULL,
+                                     NULL};
 
 TR_MESSAGE(tr_accepted_, (u64, accepted));
 TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));

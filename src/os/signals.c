@@ -48,6 +48,7 @@ tr_status tr__signals_open(struct signals **signals)
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGQUIT);
     made->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (made->fd < 0) {
         tr_status status = errno == ENOMEM ? TR_NO_MEMORY : TR_LIMIT;
@@ -78,6 +79,11 @@ void tr__signals_close(struct signals *signals)
 int tr__signals_fd(const struct signals *signals)
 {
     return signals->fd;
+}
+
+bool tr__signal_is_quit(int signal)
+{
+    return signal == SIGQUIT;
 }
 
 int tr__signals_read(struct signals *signals)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * SIGINT and SIGTERM as events that can be read, for programs that the runner owns.
+ * SIGINT, SIGTERM and SIGQUIT as events that can be read, for programs that the runner owns.
  *
- * No handler is installed. While a `struct signals` is open the two signals are blocked in the
+ * No handler is installed. While a `struct signals` is open the three signals are blocked in the
  * calling thread (threads of the runtime block them anyway) and stay pending until they are read.
  */
 #ifndef OS_SIGNALS_H
@@ -13,7 +13,7 @@
 struct signals;
 
 /**
- * Blocks the two signals. The result is given to the caller. TR_NO_MEMORY, TR_LIMIT (file
+ * Blocks the three signals. The result is given to the caller. TR_NO_MEMORY, TR_LIMIT (file
  * descriptors), TR_NAME_EXISTS (an actor of another system has taken one of them).
  */
 TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
@@ -24,6 +24,8 @@ TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
 void tr__signals_close(struct signals *signals);
 /** Returns a descriptor that is readable while a signal is pending; borrowed. */
 int tr__signals_fd(const struct signals *signals);
+/** Whether a number is that of SIGQUIT. */
+bool tr__signal_is_quit(int signal);
 /** Returns the number of a pending signal, or 0. Never waits. */
 int tr__signals_read(struct signals *signals);
 

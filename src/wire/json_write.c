@@ -4,6 +4,8 @@
  *
  *     {"amount":5,"memo":"rent","to":"0x100000002","raw":"AQI=","tags":["a","b"],"at":null}
  */
+#include "wire/json_write.h"
+
 #include "base/assert.h"
 #include "base/base64.h"
 #include "wire/fault.h"
@@ -27,6 +29,7 @@ struct text {
     size_t length;
     size_t behind; /* at least what a copy of the message has behind its struct, in bytes */
     tr_wire_error *error;
+    bool is_shown; /* to a person: secret values are left out */
 };
 
 /* Returns the place of the next `count` bytes, which the caller writes all; NULL: they do not fit. */
@@ -406,6 +409,10 @@ static bool put_message(struct text *text, const tr_type *type, const char *mess
     for (size_t i = 0; i < type->field_count; i++) {
         const tr_field *field = tr__type_field(type, i);
         put_name(text, field->name, i == 0);
+        if (text->is_shown && tr__field_is_secret(type, field)) {
+            json_put(text, "\"...\"", 5);
+            continue;
+        }
         if (!put_field(text, field, message, depth))
             return FAULT_IN_FIELD(text->error, field->name);
     }
@@ -431,14 +438,26 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     return true;
 }
 
+static size_t json_write(struct text *text, const tr_type *type, const void *message)
+{
+    if (!write_document(text, type, message))
+        text->length = 0;
+    if (text->buffer != NULL && text->size > 0)
+        text->buffer[text->length < text->size ? text->length : text->size - 1] = '\0';
+    return text->length;
+}
+
 size_t tr_json_write(const tr_type *type, const void *message, char *buffer, size_t size,
                      tr_wire_error *error)
 {
     tr_wire_error unasked;
-    struct text text = {buffer, size, 0, 0, error == NULL ? &unasked : error};
-    if (!write_document(&text, type, message))
-        text.length = 0;
-    if (buffer != NULL && size > 0)
-        buffer[text.length < size ? text.length : size - 1] = '\0';
-    return text.length;
+    struct text text = {.buffer = buffer, .size = size, .error = error == NULL ? &unasked : error};
+    return json_write(&text, type, message);
+}
+
+size_t tr__json_show(const tr_type *type, const void *message, char *buffer, size_t size)
+{
+    tr_wire_error unasked;
+    struct text text = {.buffer = buffer, .size = size, .error = &unasked, .is_shown = true};
+    return json_write(&text, type, message);
 }

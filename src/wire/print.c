@@ -209,8 +209,14 @@ static void put_message(struct text *text, const tr_type *type, const void *mess
     put_string(text, type->name);
     put_string(text, "{");
     for (size_t i = 0; i < type->field_count; i++) {
+        const tr_field *field = tr__type_field(type, i);
         put_string(text, i == 0 ? "" : ", ");
-        put_field(text, tr__type_field(type, i), message, depth);
+        if (tr__field_is_secret(type, field)) {
+            put_string(text, field->name);
+            put_string(text, "=...");
+        } else {
+            put_field(text, field, message, depth);
+        }
     }
     put_string(text, "}");
 }

@@ -148,3 +148,12 @@ bool tr__type_is_valid(const tr_type *type, const char **why)
         *why = fault;
     return fault == NULL;
 }
+
+bool tr__field_is_secret(const tr_type *type, const tr_field *field)
+{
+    for (size_t i = 0; type->secrets && i < TR_SECRETS_MAX && type->secrets->fields[i]; i++) {
+        if (strcmp(type->secrets->fields[i], field->name) == 0)
+            return true;
+    }
+    return false;
+}

@@ -22,6 +22,9 @@ static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
     return (const tr_field *)(const void *)((const char *)type->fields + index * type->field_size);
 }
 
+/** Whether a field of this type is secret: TR_SECRET. */
+bool tr__field_is_secret(const tr_type *type, const tr_field *field);
+
 /** Returns the field after another one, in a table whose entries have this size. */
 static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
 {

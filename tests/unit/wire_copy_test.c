@@ -334,7 +334,8 @@ const tr_type node_type = {"node",
                            TR_ABI,
                            false,
                            0,
-                           {NULL, NULL}};
+                           NULL,
+                           NULL};
 
 TEST(messages_nest_as_deep_as_the_limit_and_no_deeper, "B-06", "U-01")
 {

@@ -65,11 +65,13 @@ long tr_marks_message_(const volatile void *any);
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
     TR_TYPE_(m, reply)
+/* Weak: the address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_TYPE_(m, reply) \
+    TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__)); \
     TR_MAY_BE_UNUSED static const tr_type tr_type_##m = { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
         sizeof(tr_fields_##m) / sizeof(tr_field) - 1, sizeof(tr_field), TR_ABI, \
-        tr_is_flat_##m, TR_INLINE_SIZE_(m), { NULL, NULL } \
+        tr_is_flat_##m, TR_INLINE_SIZE_(m), &tr_secrets_##m, NULL \
     }
 
 #define TR_INLINE_SIZE_(m) \
@@ -268,6 +270,27 @@ long tr_marks_message_(const volatile void *any);
       sizeof(TR_MEMBER_OF_(m, n)) == TR_ITEM_SIZE_(TR_MEMBER_OF_(m, n)) \
           ? TR_SHAPE_ONE : TR_SHAPE_ARRAY, { 0 } },
 #endif
+
+/* ---- Secret fields. ---- */
+
+/* Weak: definitions of several files are one. C++ would make a constant static. */
+#ifdef __cplusplus
+#define TR_SECRET_EXTERN_ extern "C"
+#else
+#define TR_SECRET_EXTERN_
+#endif
+#define TR_SECRET_(m, ...) \
+    TR_PP_EACH(TR_SECRET_CHECK_, m, __VA_ARGS__) \
+    TR_SECRET_EXTERN_ __attribute__((__weak__)) const tr_secrets tr_secrets_##m = { \
+        { TR_PP_EACH(TR_SECRET_NAME_, m, __VA_ARGS__) } \
+    }
+#define TR_SECRET_CHECK_(m, n) TR_PP_CAT(TR_SECRET_CHECK_, TR_PP_IS_EMPTY(n))(m, n)
+#define TR_SECRET_CHECK_1(m, n)
+#define TR_SECRET_CHECK_0(m, n) \
+    TR_STATIC_ASSERT(sizeof(((struct m *)0)->n) > 0, "troupe: " #m " has no field " #n);
+#define TR_SECRET_NAME_(m, n) TR_PP_CAT(TR_SECRET_NAME_, TR_PP_IS_EMPTY(n))(m, n)
+#define TR_SECRET_NAME_1(m, n)
+#define TR_SECRET_NAME_0(m, n) #n,
 
 /* ---- The message that a tr_error is inside another one. ---- */
 

@@ -120,6 +120,10 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     if (behavior->setup.call && behavior->setup.type &&
         !tr__type_is_valid(behavior->setup.type, why))
         return false;
+    *why = "invalid behavior: .shows describes a struct of another size than the state";
+    const tr_type *shows = behavior->options.shows;
+    if (shows && (!tr__type_is_valid(shows, NULL) || shows->size != behavior->state_size))
+        return false;
     *why = "invalid behavior: unknown ordering";
     if (behavior->options.ordering != TR_BY_ARRIVAL && behavior->options.ordering != TR_BY_KIND)
         return false;

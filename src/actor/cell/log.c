@@ -3,16 +3,73 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <troupe/limits.h>
 
 #include "actor/cell/system.h"
 
-struct tr_system;
+/* Returns the length of the path of a rule that applies to this path, or -1. */
+static int rule_match(const struct log_rule *rule, const char *path)
+{
+    size_t length = strlen(rule->path);
+    if (!length)
+        return 0;
+    if (!path || strncmp(path, rule->path, length) != 0)
+        return -1;
+    return path[length] == '\0' || path[length] == '/' ? (int)length : -1;
+}
+
+/* Whether a line is left out. */
+static bool is_left_out(struct log_levels *levels, tr_level level, const char *path)
+{
+    if ((uint32_t)level >= atom32_load(&levels->highest, ATOM_RELAXED))
+        return false;
+    tr_level least = TR_LEVEL_DEBUG;
+    int longest = -1;
+    lock_take(&levels->lock);
+    for (uint32_t i = 0; i < levels->count; i++) {
+        int match = rule_match(&levels->rules[i], path);
+        if (match <= longest)
+            continue;
+        longest = match;
+        least = levels->rules[i].level;
+    }
+    lock_give(&levels->lock);
+    return level < least;
+}
+
+tr_status tr__log_set_level(struct tr_system *system, const char *path, tr_level level)
+{
+    struct log_levels *levels = &system->log.levels;
+    size_t length = strlen(path);
+    if (length > LOG_PATH_MAX)
+        return TR_LIMIT;
+    lock_take(&levels->lock);
+    if (!length)
+        levels->count = 0;
+    uint32_t at = 0;
+    while (at < levels->count && strcmp(levels->rules[at].path, path) != 0)
+        at++;
+    bool has_space = at < LOG_RULES_MAX;
+    if (has_space) {
+        memcpy(levels->rules[at].path, path, length + 1);
+        levels->rules[at].level = level;
+        levels->count = at == levels->count ? at + 1 : levels->count;
+    }
+    uint32_t highest = 0;
+    for (uint32_t i = 0; i < levels->count; i++)
+        highest = (uint32_t)levels->rules[i].level > highest ? levels->rules[i].level : highest;
+    atom32_store(&levels->highest, highest, ATOM_RELAXED);
+    lock_give(&levels->lock);
+    return has_space ? TR_OK : TR_LIMIT;
+}
 
 void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
                   va_list list)
 {
     char text[TR_LOG_MAX];
+    if (is_left_out(&system->log.levels, level, path))
+        return;
     vsnprintf(text, sizeof text, format, list);
     if (system->log.write)
         system->log.write(system->log.context, level, path, text);

@@ -8,7 +8,31 @@
 #include <stdarg.h>
 #include <troupe/ref.h>
 
+#include "os/lock.h"
+
 struct tr_system;
+
+enum { LOG_RULES_MAX = 16, LOG_PATH_MAX = 255 };
+
+/** Which lines are left out. All zero: none. */
+struct log_levels {
+    /* lines of this level and above are always written; read by any thread without the lock */
+    atom32 highest;
+    struct lock lock; /* for the members below */
+    uint32_t count;
+    struct log_rule {
+        char path[LOG_PATH_MAX + 1]; /* of an actor, and all below it; "": all lines */
+        tr_level level;
+    } rules[LOG_RULES_MAX];
+};
+
+/**
+ * Leaves out lines below a level: those of the actor with this path and of all below it. The rule of the longest path
+ * counts. "": of everything without another rule, and that replaces all rules. TR_LIMIT: too many rules, or the path is
+ * too long. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__log_set_level(struct tr_system *system, const char *path,
+                                          tr_level level);
 
 /**
  * Fills in a tr_error: its status, its actor (0 for none) and its text. NULL does nothing. Any

@@ -8,6 +8,7 @@
 
 #include <troupe/system.h>
 
+#include "actor/cell/log.h"
 #include "actor/cell/names.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system_parts.h"
@@ -28,6 +29,7 @@ enum system_phase {
 struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
+    struct log_levels levels;
 };
 
 /** Options that do not change. */
@@ -158,6 +160,7 @@ struct tr_system {
     struct system_scale scale;
     struct system_user user;
     struct dead_letters dead_letters;
+    struct failure_log failure_log;
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;

@@ -8,6 +8,7 @@
 #define ACTOR_CELL_SYSTEM_PARTS_H
 
 #include <troupe/limits.h>
+#include <troupe/observe.h>
 #include <troupe/shutdown.h>
 #include <troupe/system.h>
 
@@ -46,6 +47,20 @@ struct dead_letters {
     tr_time second_ns; /* when the current second began */
     uint32_t logged;
     uint64_t unlogged;
+    /* The limit of texts of messages. */
+    tr_time texts_second_ns;
+    uint32_t texts;
+};
+
+/** Failures of actors, and restarts: actor/cell/failure_log.h. */
+struct failure_log {
+    struct lock lock; /* for all members below */
+    uint64_t total;
+    tr_failure_record *ring; /* TR_FAILURES_KEPT of them; NULL until the first one */
+    struct {
+        const char *behavior; /* a name of the application's tables */
+        uint64_t count;
+    } behaviors[TR_FAILED_BEHAVIORS_MAX];
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */

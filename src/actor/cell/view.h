@@ -10,7 +10,10 @@
  *   2. The owner of a cell writes identity, name, dispatch and the door's tenant by ATOM_POKE, and
  *      other threads read them by ATOM_PEEK. Cells and dispatches are never freed while their
  *      system runs.
- *   3. A name is read under the lock that names_lock_of returns for its slot. Before a name is
+ *   3. A thread that only shows numbers to a person reads further members by tr__view_glance, although
+ *      their owner writes them by plain stores. Each is an aligned word, so it is an old or a new
+ *      value. Nothing but a text may depend on it, and no pointer is read this way.
+ *   4. A name is read under the lock that names_lock_of returns for its slot. Before a name is
  *      freed, tr__view_take_name removes it from the cell under the same lock.
  *
  * A cell may get another tenant meanwhile. So a reader compares the counters of the worker before
@@ -31,6 +34,18 @@ struct view {
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
 };
+
+/** What any thread may see of a cell, for texts only: rule 3. */
+struct view_glance {
+    uint32_t stock;
+    uint32_t child_count;
+    uint16_t flags;      /* enum cell_flag */
+    uint8_t life;        /* enum life */
+    uint8_t sched_state; /* enum sched_state */
+};
+
+/** Reads what rule 3 allows. Any thread. */
+struct view_glance tr__view_glance(const struct cell *cell);
 
 /**
  * Returns the cell of an actor that may be stopping, or may have ended by now; NULL if no cell has

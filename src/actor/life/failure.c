@@ -10,6 +10,7 @@
 #include "actor/ask/waiters.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/failure_log.h"
 #include "actor/cell/log.h"
 #include "actor/cell/upcalls.h"
 #include "actor/life/restart.h"
@@ -235,6 +236,14 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
             behavior ? behavior->file : "?",
             behavior ? behavior->line : 0);
     *cause = *error;
+    tr__failure_log(worker->system,
+                    &(struct failure_entry){.actor = cell->identity,
+                                            .path = path,
+                                            .behavior = behavior,
+                                            .where = where,
+                                            .status = error->status,
+                                            .text = error->text,
+                                            .incarnation = incarnation + 1});
     cause_fill(cell, path, incarnation + 1, cause);
     if (!cause->where[0])
         snprintf(cause->where, sizeof cause->where, "%.127s", path);

@@ -13,6 +13,7 @@
 
 #include "actor/ask/answer.h"
 #include "actor/ask/ask_then.h"
+#include "actor/cell/failure_log.h"
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
@@ -102,6 +103,22 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
     return is_running;
 }
 
+/* Notes a restart for those who look into the system. */
+static void restart_log(struct worker *worker, const struct cell *cell, const tr_error *cause,
+                        uint32_t incarnation)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    tr__failure_log(worker->system,
+                    &(struct failure_entry){.actor = cell->identity,
+                                            .path = path,
+                                            .behavior = cell->dispatch->behavior,
+                                            .status = cause->status,
+                                            .text = cause->text,
+                                            .incarnation = incarnation,
+                                            .is_restart = true});
+}
+
 /* Starts the next incarnation, and answers the UP of the parent, if there was one. */
 static void come_up(struct worker *worker, struct cell *cell)
 {
@@ -124,6 +141,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     bool is_running = false;
     if (status == TR_OK) {
         cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        restart_log(worker, cell, &cause, failure->incarnation + 1);
         is_running = tell_fresh(worker, cell, &cause);
     } else if (status == TR_STOPPED) {
         abort_restart(worker, cell); /* the set-up has returned a stop */

@@ -7,6 +7,7 @@
 #include "actor/cell/ask_table.h"
 #include "actor/cell/durable.h"
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/failure_log.h"
 #include "actor/cell/log.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
@@ -172,6 +173,13 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
     atom64_count(&worker->counters.failures, 1);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, cell, path);
+    tr__failure_log(worker->system,
+                    &(struct failure_entry){.actor = cell->identity,
+                                            .path = path,
+                                            .behavior = cell->dispatch->behavior,
+                                            .where = name,
+                                            .status = error_text.status,
+                                            .text = error_text.text});
     tr__log(worker->system,
             TR_LEVEL_ERROR,
             path,

@@ -12,6 +12,7 @@
 #include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
 #include "base/sized.h"
+#include "wire/json_write.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
 
@@ -158,6 +159,24 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
         tr__mail_send_any(system, worker, cell, envelope);
 }
 
+/* Writes the message as text, as far as it is small and there have not been many. Under the lock. */
+static void text_write(struct dead_letters *letters, const struct dead_letter *letter,
+                       tr_time now_ns, char *text)
+{
+    text[0] = '\0';
+    if (!letter->message || size_of(letter) > TR_DEAD_LETTER_SHOWN_MAX)
+        return;
+    if (!letters->texts_second_ns || now_ns - letters->texts_second_ns >= TR_SECOND) {
+        letters->texts_second_ns = now_ns;
+        letters->texts = 0;
+    }
+    if (letters->texts == TR_DEAD_LETTER_TEXTS_MAX)
+        return;
+    letters->texts++;
+    if (!tr__json_show(letter->type, letter->message, text, TR_DEAD_LETTER_TEXT_MAX + 1))
+        (void)tr_type_print(letter->type, letter->message, text, TR_DEAD_LETTER_TEXT_MAX + 1);
+}
+
 /* Writes a record of a dead letter into the ring. Under the lock. */
 static void keep(struct tr_system *system, const struct dead_letter *letter, tr_time now_ns)
 {
@@ -170,6 +189,7 @@ static void keep(struct tr_system *system, const struct dead_letter *letter, tr_
     record->reason = letter->reason;
     record->time_ns = now_ns;
     record->size = size_of(letter);
+    text_write(letters, letter, now_ns, record->message);
     path_keep(system, &letters->last_from, letter->from, record->from_path);
     path_keep(system, &letters->last_to, letter->to, record->to_path);
 }

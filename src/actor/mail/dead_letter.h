@@ -27,6 +27,7 @@ void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_s
 /** One dead letter. */
 struct dead_letter {
     const tr_type *type;
+    const void *message; /* borrowed; NULL: it is not shown */
     size_t size; /* of the message with everything that it points to; 0: that of its struct */
     uint64_t from;
     uint64_t to;

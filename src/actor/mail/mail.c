@@ -55,6 +55,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
         worker->system,
         worker,
         &(struct dead_letter){.type = envelope->type,
+                              .message = envelope_data(envelope),
                               .size = mail_bytes(envelope),
                               .from = envelope->sender,
                               .to = (uint64_t)envelope->generation << 32 | (uint32_t)cell->identity,

@@ -102,6 +102,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
     tr__dead_letter(worker->system,
                     worker,
                     &(struct dead_letter){.type = envelope->type,
+                                          .message = envelope_data(envelope),
                                           .size = mail_bytes(envelope),
                                           .from = envelope->sender,
                                           .to = to,

@@ -130,6 +130,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->durable.awake_max = options->awake_max;
     system->durable.awake_bytes_max = options->awake_bytes_max;
     atomptr_init(&system->pool.state, NULL);
+    lock_init(&system->failure_log.lock);
     lock_init(&system->pool.lock);
     atomptr_init(&system->channels.table, NULL);
     atomptr_init(&system->channels.contexts, NULL);
@@ -335,6 +336,7 @@ void tr_system_free(tr_system *system)
     if (system->foreign.pool.source.platform)
         tr__envelope_pool_deinit(&system->foreign.pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
+    source_resize(&source, system->failure_log.ring, 0);
     tr__stalls_deinit(system);
     tr__handoff_deinit(system);
     tr__start_barrier_deinit(system);

@@ -117,7 +117,7 @@ static void envelope_done(struct tr_self *self)
 void tr__turn_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    const struct envelope *envelope = self->envelope;
+    struct envelope *envelope = self->envelope;
     /* A signal without a handler is ignored. */
     if (envelope->type == &tr__idle_type || envelope->kind == ENVELOPE_SIGNAL) {
         atom64_count(&worker->counters.handled, 1);
@@ -128,6 +128,7 @@ void tr__turn_unhandled(struct tr_self *self)
     tr__dead_letter(worker->system,
                     worker,
                     &(struct dead_letter){.type = envelope->type,
+                                          .message = envelope_data(envelope),
                                           .size = mail_bytes(envelope),
                                           .from = turn_sender(self),
                                           .to = self->cell->identity,

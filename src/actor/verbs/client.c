@@ -126,6 +126,7 @@ static void bury(struct tr_client *client, struct envelope *envelope, tr_status 
         return;
     }
     struct dead_letter letter = {.type = envelope->type,
+                                 .message = envelope_data(envelope),
                                  .size = mail_bytes(envelope),
                                  .from = envelope->sender,
                                  .to = (uint64_t)envelope->generation << 32 |

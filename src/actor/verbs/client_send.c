@@ -22,7 +22,7 @@
 #include "actor/mail/address.h"
 
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
-                        tr_status reason)
+                        const void *message, tr_status reason)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign.lock);
@@ -30,8 +30,11 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
     lock_give(&system->foreign.lock);
     tr__dead_letter(system,
                     NULL,
-                    &(struct dead_letter){
-                        .type = type, .from = client->cell->identity, .to = to, .reason = reason});
+                    &(struct dead_letter){.type = type,
+                                          .message = message,
+                                          .from = client->cell->identity,
+                                          .to = to,
+                                          .reason = reason});
     return reason;
 }
 
@@ -77,18 +80,21 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
  * Counts a message as accepted and dropped at once, because the policy of its receiver is
  * TR_DROP_NEWEST.
  */
-static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type)
+static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type,
+                             const void *message)
 {
     struct tr_system *system = client->system;
     lock_take(&system->foreign.lock);
     atom64_count(&system->foreign.counters.accepted, 1);
     atom64_count(&system->foreign.counters.dead, 1);
     lock_give(&system->foreign.lock);
-    tr__dead_letter(
-        system,
-        NULL,
-        &(struct dead_letter){
-            .type = type, .from = client->cell->identity, .to = to, .reason = TR_MAILBOX_FULL});
+    tr__dead_letter(system,
+                    NULL,
+                    &(struct dead_letter){.type = type,
+                                          .message = message,
+                                          .from = client->cell->identity,
+                                          .to = to,
+                                          .reason = TR_MAILBOX_FULL});
     return TR_OK;
 }
 
@@ -212,8 +218,8 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
         return TR_OK;
     if (status == TR_MAILBOX_FULL &&
         capacity_policy(capacity_load(&cell->door.capacity)) == TR_DROP_NEWEST)
-        return drop_newest(client, to.bits, type);
-    return refuse(client, to.bits, type, status);
+        return drop_newest(client, to.bits, type, message);
+    return refuse(client, to.bits, type, message, status);
 }
 
 static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind kind);

@@ -22,18 +22,25 @@
 
 /* ---- Messages. ---- */
 
-/* Counts a message as refused and makes it a dead letter. Returns `reason`. */
+/*
+ * Counts a message as refused and makes it a dead letter. Returns `reason`. `message` may be NULL:
+ * it is not shown then.
+ */
 __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
-                                                                const tr_type *type, size_t size,
+                                                                const tr_type *type,
+                                                                const void *message, size_t size,
                                                                 tr_status reason)
 {
     struct worker *worker = self->worker;
     atom64_count(&worker->counters.refused, 1);
-    tr__dead_letter(
-        worker->system,
-        worker,
-        &(struct dead_letter){
-            .type = type, .size = size, .from = self->cell->identity, .to = to, .reason = reason});
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){.type = type,
+                                          .message = message,
+                                          .size = size,
+                                          .from = self->cell->identity,
+                                          .to = to,
+                                          .reason = reason});
     return reason;
 }
 
@@ -50,19 +57,24 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     const tr_type *type = envelope->type;
     size_t size = mail_bytes(envelope);
     uint32_t policy = capacity_policy(capacity_load(&cell->door.capacity));
-    envelope_give(&worker->pool, envelope);
-    if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST)
-        return refuse(self, to, type, size, status);
+    const void *message = envelope_data(envelope);
+    if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST) {
+        refuse(self, to, type, message, size, status);
+        envelope_give(&worker->pool, envelope);
+        return status;
+    }
     /* With TR_DROP_NEWEST the message counts as accepted, and is dropped at once. */
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(worker->system,
                     worker,
                     &(struct dead_letter){.type = type,
+                                          .message = message,
                                           .size = size,
                                           .from = self->cell->identity,
                                           .to = to,
                                           .reason = TR_MAILBOX_FULL});
+    envelope_give(&worker->pool, envelope);
     return TR_OK;
 }
 
@@ -71,16 +83,16 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 {
     struct worker *worker = self->worker;
     if (__builtin_expect(self->is_cancelled, 0))
-        return refuse(self, to, type, 0, TR_CANCELLED);
+        return refuse(self, to, type, message, 0, TR_CANCELLED);
     struct cell *cell = slots_find(worker->slots, to);
     if (__builtin_expect(!cell, 0))
-        return refuse(self, to, type, 0, TR_STOPPED);
+        return refuse(self, to, type, message, 0, TR_STOPPED);
     struct address address = {
         .kind = ENVELOPE_NOTICE, .to = to, .sender = sender, .causal = self->causal};
     struct envelope *envelope = NULL;
     tr_status status = mail_new(&worker->pool, address, type, message, &envelope);
     if (__builtin_expect(status != TR_OK, 0))
-        return refuse(self, to, type, 0, status);
+        return refuse(self, to, type, NULL, 0, status);
     status = deliver(self, &cell, &to, envelope, NULL, ENVELOPE_NOTICE, 0);
     if (__builtin_expect(status == TR_OK, 1))
         return TR_OK;
@@ -174,7 +186,7 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
         tr_status status = tr__ask_reply(self, type, message);
         if (__builtin_expect(status == TR_OK, 1))
             return TR_OK;
-        return refuse(self, envelope->sender, type, 0, status);
+        return refuse(self, envelope->sender, type, NULL, 0, status);
     }
     tr_status status;
     if (envelope && envelope->kind == ENVELOPE_CHANNEL &&
@@ -182,7 +194,7 @@ ATOM_INLINE tr_status reply_slowly(struct tr_self *self, const tr_type *type, co
         return status;
     uint64_t sender = turn_sender(self);
     if (__builtin_expect(!sender || envelope->kind == ENVELOPE_ANSWERED, 0))
-        return refuse(self, sender, type, 0, TR_NO_SENDER);
+        return refuse(self, sender, type, NULL, 0, TR_NO_SENDER);
     return send(self, sender, self->cell->identity, type, message);
 }
 

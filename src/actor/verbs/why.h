@@ -15,11 +15,15 @@
 #include <troupe/why.h>
 
 struct cell;
+struct tr_system;
 struct worker;
 
-/** The question: why does the actor with this ref not proceed? */
-TR_MESSAGE(tr_why_look, (u64, ref));
-/** The answer: the bytes of a tr_why_report, up to the end of its last reason. */
+/** What is asked: the report of tr_actor_why, or that of tr_actor_show (actor/verbs/show.h). */
+enum { LOOK_WHY, LOOK_SHOW };
+
+/** The question about the actor with this ref. */
+TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
+/** The answer: the bytes of a report, up to the end of what is filled in. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 
 /** Makes `report` an empty report of this actor. */
@@ -34,5 +38,11 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 
 /** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
+
+/**
+ * Makes the report from what any thread can see, because the worker did not answer in time or is
+ * known to be stuck. Any thread.
+ */
+void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report);
 
 #endif

@@ -18,6 +18,7 @@
 #include "actor/mail/refusal.h"
 #include "actor/turn/park.h"
 #include "actor/verbs/client_ask.h"
+#include "actor/verbs/show.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -30,10 +31,9 @@ static size_t report_size(const tr_why_report *report)
     return offsetof(tr_why_report, reasons) + report->count * sizeof *report->reasons;
 }
 
-static bool reply(struct worker *worker, struct envelope *request, uint64_t from,
-                  const tr_why_report *report)
+static bool reply(struct worker *worker, struct envelope *request, uint64_t from, tr_bytes report)
 {
-    struct tr_why_told told = {.report = {report, report_size(report)}};
+    struct tr_why_told told = {.report = report};
     uint64_t to = request->sender;
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell)
@@ -58,12 +58,21 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     uint64_t ref = look->ref;
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
     /* A report is too large for the stack of a handler, and this may run inside a send. */
-    tr_why_report *report = NULL;
+    union {
+        tr_why_report why;
+        tr_actor_report show;
+    } *report = NULL;
+    size_t size = 0;
     if (is_here)
         report = source_resize(&worker->source, NULL, sizeof *report);
-    if (report)
-        tr__why_see(worker, cell, report);
-    if (report && reply(worker, envelope, ref, report))
+    if (report && look->what == LOOK_SHOW) {
+        tr__show_see(worker, cell, &report->show);
+        size = show_size(&report->show);
+    } else if (report) {
+        tr__why_see(worker, cell, &report->why);
+        size = report_size(&report->why);
+    }
+    if (report && reply(worker, envelope, ref, (tr_bytes){report, size}))
         envelope_give(&worker->pool, envelope);
     else
         tr__ask_refuse(worker, envelope, ref, is_here ? TR_NO_MEMORY : TR_STOPPED, 0, NULL);
@@ -128,8 +137,7 @@ static void see_worker(struct worker *worker, uint64_t ref, tr_why_report *repor
     source_resize(&worker->system->source, view, 0);
 }
 
-/* Makes the report from what any thread can see, because the worker did not answer in time. */
-static void see_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
+void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
     const struct cell *cell = view_find(&system->slots, ref);
     if (!cell) {
@@ -165,7 +173,7 @@ static tr_status outcome(struct tr_system *system, tr_status status, const void 
         see_gone(system, ref, report);
         return TR_OK;
     case TR_TIMEOUT:
-        see_outside(system, ref, report);
+        tr__why_outside(system, ref, report);
         return TR_OK;
     default:
         return status;

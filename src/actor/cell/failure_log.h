@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The last failures and restarts of a system, for tr_system_failures. All of them are counted, and
+ * the last TR_FAILURES_KEPT are kept. Under a lock, because failures are the exception.
+ */
+#ifndef ACTOR_CELL_FAILURE_LOG_H
+#define ACTOR_CELL_FAILURE_LOG_H
+
+#include <troupe/behavior.h>
+
+struct tr_system;
+
+/** One failure or restart. */
+struct failure_entry {
+    uint64_t actor;
+    const char *path;
+    const tr_behavior *behavior; /* NULL: not known */
+    const char *where;           /* NULL: not known */
+    tr_status status;
+    const char *text;
+    uint32_t incarnation; /* from 1; 0: not known */
+    bool is_restart;
+};
+
+/** Notes a failure or a restart. Any thread. */
+void tr__failure_log(struct tr_system *system, const struct failure_entry *entry);
+
+/** Returns how often actors of behaviors of this name have failed. Any thread. */
+uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior);
+
+#endif

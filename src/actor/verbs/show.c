@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/verbs/show.h"
+
+#include <string.h>
+
+#include "actor/cell/client.h"
+#include "actor/cell/view.h"
+#include "actor/life/supervise.h"
+#include "actor/mail/group_address.h"
+#include "actor/mail/mail.h"
+#include "actor/turn/budget.h"
+#include "actor/verbs/client_ask.h"
+#include "actor/verbs/why.h"
+#include "wire/copy.h"
+#include "wire/json_write.h"
+
+enum {
+    SHOW_MAIL_MAX = 10000,       /* messages that are sorted by type */
+    SHOW_STATE_BYTES_MAX = 65536 /* larger states are not shown, because that would take long */
+};
+
+/* Counts the messages of a ring by type. */
+static void ring_count_types(const struct envelope *last, uint32_t *left, tr_actor_report *report)
+{
+    const struct envelope *envelope = last;
+    if (!last)
+        return;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        if (!mail_counts(envelope))
+            continue;
+        uint32_t i = 0;
+        while (i < report->mail_count && strcmp(report->mail[i].type, envelope->type->name) != 0)
+            i++;
+        bool is_new = i == report->mail_count;
+        if (!*left || (is_new && i == sizeof report->mail / sizeof *report->mail)) {
+            report->mail_more++;
+            continue;
+        }
+        --*left;
+        report->mail_count += is_new;
+        report->mail[i].type = envelope->type->name;
+        report->mail[i].count++;
+        if (!report->oldest) {
+            report->oldest = envelope->type->name;
+            report->oldest_from = tr_ref_from_bits(envelope->sender);
+            /* The same envelope can carry a later message: then its causal id differs. */
+            report->oldest_mark = (uintptr_t)envelope ^ envelope->causal << 20;
+        }
+    } while (envelope != last);
+}
+
+static void show_mail(const struct cell *cell, tr_actor_report *report)
+{
+    const struct cell_extra *extra = cell->extra;
+    const struct envelope *rings[] = {extra ? extra->mail.held : NULL,
+                                      cell->cycle,
+                                      extra ? extra->mail.requests : NULL,
+                                      cell->notices,
+                                      cell->replies,
+                                      cell->exceptions,
+                                      cell->events};
+    uint32_t left = SHOW_MAIL_MAX;
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++)
+        ring_count_types(rings[i], &left, report);
+}
+
+static uint32_t list_count(const struct list *list)
+{
+    uint32_t count = 0;
+    if (!list->next)
+        return 0;
+    for (const struct list *at = list->next; at != list; at = at->next)
+        count++;
+    return count;
+}
+
+static uint32_t senders_count(const struct envelope *last)
+{
+    uint32_t count = 0;
+    const struct envelope *envelope = last;
+    if (!last)
+        return 0;
+    do {
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+        count++;
+    } while (envelope != last);
+    return count;
+}
+
+static void show_extra(const struct cell_extra *extra, tr_actor_report *report)
+{
+    report->timers = extra->timers.keys.count + extra->timers.loose.count;
+    report->asks = extra->asks.table.count;
+    report->replies_owed = list_count(&extra->asks.laters);
+    report->turns_waiting = extra->parked.count;
+    report->stashed = extra->stash.count;
+    report->senders_waiting = senders_count(extra->senders.ring);
+    report->watches = extra->watches.table.count;
+    if (extra->supervision.failure)
+        report->incarnation = extra->supervision.failure->incarnation + 1;
+}
+
+static void show_state(const struct cell *cell, tr_actor_report *report)
+{
+    const tr_type *type = cell->dispatch->behavior->options.shows;
+    if (!type || !cell->state || cell->life < LIFE_RUNNING)
+        return;
+    report->state_type = type->name;
+    size_t size = tr__copy_size(type, cell->state);
+    if (size > SHOW_STATE_BYTES_MAX)
+        return;
+    size_t length = tr__json_show(type, cell->state, report->state_text, sizeof report->state_text);
+    report->state_length = length < sizeof report->state_text ? (uint32_t)length : 0;
+    report->state_text[report->state_length] = '\0';
+}
+
+void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *report)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    const tr_platform *platform = worker->loop.platform;
+    memset(report, 0, sizeof *report);
+    report->asked_ns = platform->mono_now(platform);
+    report->incarnation = 1;
+    if (cell->life > LIFE_STARTING)
+        mail_look(worker, cell);
+    show_mail(cell, report);
+    if (cell->extra)
+        show_extra(cell->extra, report);
+    if (!cell->dispatch)
+        return;
+    report->bytes_max = cell->dispatch->behavior->options.budget_bytes;
+    report->bytes = tr__cell_bytes(cell);
+    show_state(cell, report);
+}
+
+tr_status tr_actor_show_sized(tr_client *client, tr_ref actor, tr_actor_report *report, size_t size)
+{
+    if (!client || !report || size != sizeof *report)
+        return TR_INVALID_ARGUMENT;
+    struct tr_system *system = client->system;
+    actor.bits = tr__group_behind(&system->slots, actor.bits);
+    struct tr_why_look look = {.ref = actor.bits, .what = LOOK_SHOW};
+    struct cell *cell = view_find(&system->slots, actor.bits);
+    if (!cell)
+        return TR_STOPPED;
+    tr_pending asked = tr__client_ask(
+        client, cell, actor.bits, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
+    const void *reply;
+    tr_status status = tr_client_try_await(client, asked, &reply);
+    if (status != TR_OK)
+        return status;
+    const struct tr_why_told *told = reply;
+    TR_ASSERT(told->report.size <= sizeof *report);
+    memset(report, 0, sizeof *report);
+    memcpy(report, told->report.data, told->report.size);
+    return TR_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Verbs that change the running program. Each leaves a line in the log. */
+#ifndef OBSERVE_ACT_H
+#define OBSERVE_ACT_H
+
+#include "observe/session.h"
+
+void tr__verb_order(struct session *session, const struct control_request *request);
+void tr__verb_tell(struct session *session, const struct control_request *request);
+void tr__verb_ask(struct session *session, const struct control_request *request);
+void tr__verb_log(struct session *session, const struct control_request *request);
+
+/** Looks whether an ask is answered. Returns true if it has ended, and the answer is in the output. */
+bool tr__ask_continue(struct session *session);
+
+#endif

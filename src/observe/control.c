@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "observe/session.h"
+#include "os/local_socket.h"
+#include "os/small_file.h"
+
+enum {
+    SAMPLE_MS = 2,    /* between two looks at the workers, while somebody watches */
+    ASK_MS = 5,       /* between two looks whether an ask was answered */
+    CHECK_MS = 1000,  /* between two looks for slow clients */
+    RETRY_MS = 100,   /* after no descriptor was left */
+    READ_SIZE = 16384 /* bytes that are read at once */
+};
+
+struct control_client {
+    struct session session;
+    int fd;
+    tr_time moved_ns; /* when bytes last went either way */
+};
+
+struct control {
+    struct observer observer;
+    tr_thread *thread;
+    int listener;
+    int bell;
+    atom32 is_over;
+    bool is_short; /* no descriptor was left for the last client */
+    size_t client_count;
+    char app[TR_NAME_MAX + 1];
+    char path[LOCAL_PATH_MAX + 1];
+    struct control_client clients[CONTROL_CLIENTS];
+};
+
+/* ---- Clients. ---- */
+
+static void client_drop(struct control *control, size_t at)
+{
+    struct control_client *client = &control->clients[at];
+    tr__session_close(&client->session);
+    tr__local_close(client->fd);
+    *client = control->clients[--control->client_count];
+}
+
+/* Sends what can be sent. Returns false if the client must be dropped. */
+static bool client_send(struct control *control, struct control_client *client)
+{
+    struct json_line *output = &client->session.output;
+    while (output->length) {
+        ptrdiff_t sent = tr__local_write(client->fd, output->data, output->length);
+        if (sent < 0)
+            return false;
+        if (!sent)
+            return tr__observer_now(&control->observer) - client->moved_ns < CONTROL_SLOW_NS;
+        client->moved_ns = tr__observer_now(&control->observer);
+        tr__json_line_drop(output, (size_t)sent);
+    }
+    return !client->session.is_over;
+}
+
+/* Takes what the client has sent. Returns false if it is gone. */
+static bool client_receive(struct control *control, struct control_client *client)
+{
+    char bytes[READ_SIZE];
+    size_t space = tr__session_space(&client->session);
+    ptrdiff_t got =
+        space ? tr__local_read(client->fd, bytes, space < READ_SIZE ? space : READ_SIZE) : 0;
+    if (got < 0)
+        return false;
+    if (got > 0) {
+        client->moved_ns = tr__observer_now(&control->observer);
+        tr__session_input(&client->session, bytes, (size_t)got);
+    }
+    return true;
+}
+
+/* Does for a client what can be done now. Returns false if it must be dropped. */
+static bool client_serve(struct control *control, struct control_client *client,
+                         const struct local_event *event)
+{
+    if (event->can_read && !client_receive(control, client))
+        return false;
+    do { /* a list continues as fast as the client reads it */
+        tr__session_work(&client->session);
+        if (!client_send(control, client))
+            return false;
+    } while (!client->session.output.length && client->session.job == JOB_LIST);
+    return true;
+}
+
+/* Makes space for one more client. Returns false if all are busy. */
+static bool clients_make_space(struct control *control)
+{
+    tr_time now_ns = tr__observer_now(&control->observer);
+    size_t idle = CONTROL_CLIENTS;
+    if (control->client_count < CONTROL_CLIENTS)
+        return true;
+    for (size_t i = 0; i < control->client_count; i++) {
+        const struct control_client *client = &control->clients[i];
+        bool is_idle = client->session.job == JOB_NONE && !client->session.output.length &&
+                       now_ns - client->moved_ns >= CONTROL_IDLE_NS;
+        if (is_idle &&
+            (idle == CONTROL_CLIENTS || client->moved_ns < control->clients[idle].moved_ns))
+            idle = i;
+    }
+    if (idle == CONTROL_CLIENTS)
+        return false;
+    client_drop(control, idle);
+    return true;
+}
+
+static void client_accept(struct control *control)
+{
+    static const char full[] = "{\"id\":0,\"no\":\"TR_LIMIT\",\"why\":\"the control socket has 16 "
+                               "clients, which is the most; try again later\"}\n";
+    int fd;
+    uint32_t uid;
+    tr_status status = tr__local_accept(control->listener, &fd, &uid);
+    control->is_short = status == TR_LIMIT;
+    if (status != TR_OK)
+        return;
+    if (!clients_make_space(control)) {
+        (void)tr__local_write(fd, full, sizeof full - 1);
+        tr__local_close(fd);
+        return;
+    }
+    struct control_client *client = &control->clients[control->client_count++];
+    client->fd = fd;
+    client->moved_ns = tr__observer_now(&control->observer);
+    tr__session_open(&client->session, &control->observer, uid);
+    if (!client_send(control, client))
+        client_drop(control, control->client_count - 1);
+}
+
+/* ---- The thread. ---- */
+
+/* Fills in what to wait for. Returns for how long, in milliseconds. */
+static int events_fill(struct control *control, struct local_event *events)
+{
+    int timeout_ms = tr__observer_is_watched(&control->observer) ? SAMPLE_MS : -1;
+    events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
+    events[1] = (struct local_event){.fd = control->listener, .wants_read = !control->is_short};
+    if (control->is_short && timeout_ms < 0)
+        timeout_ms = RETRY_MS;
+    for (size_t i = 0; i < control->client_count; i++) {
+        const struct control_client *client = &control->clients[i];
+        bool is_asking = client->session.job == JOB_ASK;
+        events[2 + i] = (struct local_event){.fd = client->fd,
+                                             .wants_read = tr__session_space(&client->session) > 0,
+                                             .wants_write = client->session.output.length > 0};
+        if (is_asking && (timeout_ms < 0 || timeout_ms > ASK_MS))
+            timeout_ms = ASK_MS;
+        if (client->session.output.length && (timeout_ms < 0 || timeout_ms > CHECK_MS))
+            timeout_ms = CHECK_MS;
+    }
+    return timeout_ms;
+}
+
+static void control_main(void *context)
+{
+    struct control *control = context;
+    struct local_event events[2 + CONTROL_CLIENTS];
+    while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* partner: tr__control_stop */
+        int timeout_ms = events_fill(control, events);
+        size_t count = control->client_count;
+        tr__local_wait(events, 2 + count, timeout_ms);
+        if (tr__observer_is_watched(&control->observer))
+            tr__observer_sample(&control->observer);
+        control->is_short = false;
+        /* From the last one, because the place of one that is dropped gets the last one. */
+        for (size_t i = count; i-- > 0;) {
+            if (!client_serve(control, &control->clients[i], &events[2 + i]))
+                client_drop(control, i);
+        }
+        if (events[1].can_read)
+            client_accept(control);
+    }
+    while (control->client_count)
+        client_drop(control, control->client_count - 1);
+}
+
+/* ---- Life. ---- */
+
+/* Copies the name of an app as a part of a file name. */
+static void name_copy(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+    for (char *at = to; *at; at++) {
+        if (*at == '/')
+            *at = '_';
+    }
+}
+
+bool tr__control_place(const char *app, const char *store, char *path, size_t size)
+{
+    char directory[LOCAL_PATH_MAX + 1];
+    char name[TR_NAME_MAX + 1];
+    const char *runtime = tr__environment("XDG_RUNTIME_DIR");
+    name_copy(name, sizeof name, app);
+    for (int attempt = 0; attempt < 4; attempt++) {
+        int length = -1;
+        if (attempt == 0 && runtime)
+            length = snprintf(directory, sizeof directory, "%s/troupe", runtime);
+        else if (attempt == 1)
+            length = snprintf(directory, sizeof directory, "/run/troupe");
+        else if (attempt == 2 && store)
+            length = snprintf(directory, sizeof directory, "%s", store);
+        else if (attempt == 3)
+            length =
+                snprintf(directory, sizeof directory, "/tmp/troupe-%u", (unsigned)tr__local_user());
+        if (length < 0 || (size_t)length >= sizeof directory ||
+            !tr__local_directory(directory, attempt == 3))
+            continue;
+        int whole = snprintf(path, size, "%s/%s.%d.sock", directory, name, tr__local_process());
+        if (whole > 0 && (size_t)whole < size && whole <= LOCAL_PATH_MAX)
+            return true;
+    }
+    return false;
+}
+
+/* Makes all but the thread. */
+static tr_status control_open(struct control *control, const char *path, char *why)
+{
+    tr_status status = tr_client_new(control->observer.system, &control->observer.client);
+    if (status != TR_OK) {
+        snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
+        return status;
+    }
+    control->bell = tr__local_bell_new();
+    if (control->bell < 0) {
+        snprintf(why, CONTROL_WHY_SIZE, "no control socket: no descriptor is left");
+        status = TR_LIMIT;
+        goto free_client;
+    }
+    status = tr__local_listen(path, &control->listener, why, CONTROL_WHY_SIZE);
+    if (status != TR_OK)
+        goto close_bell;
+    snprintf(control->path, sizeof control->path, "%s", path);
+    return TR_OK;
+
+close_bell:
+    tr__local_close(control->bell);
+free_client:
+    tr_client_free(control->observer.client);
+    return status;
+}
+
+static void control_close(struct control *control)
+{
+    const struct memory_source source = control->observer.system->source;
+    tr__local_unlisten(control->listener, control->path);
+    tr__local_close(control->bell);
+    tr_client_free(control->observer.client);
+    source_resize(&source, control, 0);
+}
+
+tr_status tr__control_start(tr_system *system, const char *app, const char *path,
+                            struct control **control, char why[CONTROL_WHY_SIZE])
+{
+    const tr_platform *platform = system->platform;
+    struct control *made = source_resize(&system->source, NULL, sizeof *made);
+    if (!made) {
+        snprintf(why, CONTROL_WHY_SIZE, "no control socket: out of memory");
+        return TR_NO_MEMORY;
+    }
+    memset(made, 0, sizeof *made);
+    atom32_init(&made->is_over, 0);
+    snprintf(made->app, sizeof made->app, "%s", app);
+    made->observer.system = system;
+    made->observer.app = made->app;
+    tr_status status = control_open(made, path, why);
+    if (status != TR_OK) {
+        source_resize(&system->source, made, 0);
+        return status;
+    }
+    status = platform->thread_start(platform, "control", control_main, made, &made->thread);
+    if (status != TR_OK) {
+        snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
+        control_close(made);
+        return status;
+    }
+    *control = made;
+    return TR_OK;
+}
+
+void tr__control_stop(struct control *control)
+{
+    if (!control)
+        return;
+    const tr_platform *platform = control->observer.system->platform;
+    atom32_store(&control->is_over, 1, ATOM_RELEASE); /* partner: control_main */
+    tr__local_bell_ring(control->bell);
+    platform->thread_join(platform, control->thread);
+    control_close(control);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A text that grows: lines of JSON, and other texts for people.
+ *
+ *     json_open(text, '{'); json_string(text, "path", path); json_number(text, "queued", 5); json_close(text, '}');
+ *
+ * If memory runs out the text stops growing and says so; the caller looks once, at the end.
+ */
+#ifndef OBSERVE_JSON_LINE_H
+#define OBSERVE_JSON_LINE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <troupe/detail/base.h>
+#include <troupe/ref.h>
+
+#include "mem/source.h"
+
+struct json_line {
+    const struct memory_source *source;
+    char *data;
+    size_t length;
+    size_t capacity;
+    bool needs_comma; /* the next member or item follows another one */
+    bool has_failed;  /* memory ran out */
+};
+
+void tr__json_line_init(struct json_line *text, const struct memory_source *source);
+void tr__json_line_free(struct json_line *text);
+/** Removes the first bytes. */
+void tr__json_line_drop(struct json_line *text, size_t size);
+
+/** Appends as it is. */
+void tr__json_put(struct json_line *text, const char *piece, size_t length);
+void tr__json_printf(struct json_line *text, const char *format, ...) TR_PRINTF(2, 3);
+
+/** Begins an object or array: '{' or '['. `name` is NULL for an item of an array, and for the whole. */
+void tr__json_open(struct json_line *text, const char *name, char bracket);
+void tr__json_close(struct json_line *text, char bracket);
+/** Members of an object. A `value` of NULL is null. Bytes that are not UTF-8 become "?". */
+void tr__json_string(struct json_line *text, const char *name, const char *value);
+void tr__json_unsigned(struct json_line *text, const char *name, uint64_t value);
+void tr__json_signed(struct json_line *text, const char *name, int64_t value);
+void tr__json_bool(struct json_line *text, const char *name, bool value);
+/** As in JSON of messages: "0x100000002", or null for nobody. */
+void tr__json_ref(struct json_line *text, const char *name, tr_ref ref);
+/** A member whose value is JSON already. */
+void tr__json_raw(struct json_line *text, const char *name, const char *json);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The thread that looks into a system for others: what it remembers between two requests. Used by that thread only.
+ *
+ * It has a client, for what only workers know, and two small tables of fixed size:
+ *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages have no time of
+ *     their own, so an age is at least the time since a look has seen the message;
+ *   - samples: which handlers were found running, while somebody watches.
+ */
+#ifndef OBSERVE_OBSERVER_H
+#define OBSERVE_OBSERVER_H
+
+#include <troupe/observe.h>
+
+#include "observe/json_line.h"
+
+enum {
+    OBSERVER_MARKS = 64,
+    OBSERVER_SAMPLES = 128,
+    OBSERVER_STUCK_MS = 20,  /* a worker that has been in one turn for so long is not asked */
+    OBSERVER_WATCH_MS = 3000 /* for so long after a look samples are taken */
+};
+
+struct observer_mark {
+    uint64_t ref;
+    uint64_t mark;
+    tr_time seen_ns;
+};
+
+struct observer_sample {
+    const tr_behavior *behavior; /* NULL: this entry is not used */
+    const tr_handler *handler;   /* NULL: not known */
+    uint64_t count;
+};
+
+struct observer {
+    tr_system *system;
+    tr_client *client;
+    const char *app;
+    struct observer_mark marks[OBSERVER_MARKS];
+    struct observer_sample samples[OBSERVER_SAMPLES];
+    uint64_t looks;            /* at each worker, since samples are taken */
+    uint64_t busy;             /* looks that found a handler running, over all workers */
+    uint64_t samples_left_out; /* because the table was full */
+    tr_time watched_ns;        /* when somebody last asked for samples; 0: never */
+};
+
+/** Returns the time, as tr_now does. */
+tr_time tr__observer_now(const struct observer *observer);
+/** Whether samples are to be taken now. */
+bool tr__observer_is_watched(const struct observer *observer);
+/** Looks once at what each worker runs. */
+void tr__observer_sample(struct observer *observer);
+/** Forgets the samples, and takes new ones for a while. */
+void tr__observer_watch(struct observer *observer);
+
+/** Returns for how long a message has been seen as the oldest of its actor: 0 if it is new. */
+tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);
+
+/**
+ * Whether the worker of an actor is stuck in a turn; then *info says in which. -1 as `worker` is never stuck.
+ */
+bool tr__observer_is_stuck(struct observer *observer, int worker, tr_worker_info *info);
+
+/** Looks at an actor from outside. Returns false if it has ended. */
+bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *info);
+
+/** Finds the actors with the fullest mailboxes, the fullest first. Returns how many; at most `max`. */
+size_t tr__observer_deepest(struct observer *observer, uint32_t queued_min, tr_actor_info *infos,
+                            size_t max);
+
+#endif

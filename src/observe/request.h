@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A request of the control protocol: one line of JSON.
+ *
+ *     {"id":1,"do":"ls","path":"/user","limit":200}
+ *     {"id":2,"do":"ask","path":"/user/bank","message":"get_balance","json":"{}","may":true}
+ *
+ * Members that are not known are ignored; those that are missing are zero.
+ */
+#ifndef OBSERVE_REQUEST_H
+#define OBSERVE_REQUEST_H
+
+#include <troupe/message.h>
+#include <troupe/wire.h>
+
+struct control_request {
+    uint64_t id;
+    const char *verb; /* "do" */
+    const char *path;
+    const char *behavior;
+    const char *state;
+    const char *message; /* the name of a message */
+    const char *json;    /* its content */
+    const char *level;
+    uint32_t limit;
+    uint32_t queued;     /* least number of queued messages */
+    uint32_t timeout_ms; /* of an ask */
+    uint64_t after;      /* number of the last record that the client has */
+    bool may;            /* the client may change something */
+    bool is_sorted;      /* "sorted": the fullest mailboxes first */
+};
+
+/**
+ * Reads a request. *request is given: tr_message_free(&tr__control_request_type, request) frees it. TR_BAD_DATA and
+ * other statuses of tr_json_read.
+ */
+TR_MUST_CHECK tr_status tr__control_request_read(tr_bytes line, struct control_request **request,
+                                                 tr_wire_error *error);
+
+extern const tr_type tr__control_request_type;
+
+#endif

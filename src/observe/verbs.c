@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/verbs.h"
+
+#include <string.h>
+
+#include "actor/cell/system.h"
+#include "actor/verbs/why.h"
+#include "observe/act.h"
+#include "observe/metrics.h"
+#include "observe/past.h"
+
+enum {
+    LIST_DEFAULT = 1000,
+    LIST_LARGEST = 1000000,
+    LIST_STEP = 16, /* actors that are read at once */
+    TOP_ROWS = 20,
+    TOP_AGED = 5, /* rows of `top` whose workers are asked for the oldest message */
+    BEHAVIORS_SHOWN = 256
+};
+
+static int64_t milliseconds(tr_time ns)
+{
+    return ns / TR_MILLISECOND;
+}
+
+/* ---- Actors. ---- */
+
+static void actor_write(struct json_line *line, const tr_actor_info *info)
+{
+    tr__json_string(line, "path", info->path);
+    tr__json_ref(line, "ref", info->actor);
+    tr__json_ref(line, "parent", info->parent);
+    tr__json_string(line, "state", info->state);
+    tr__json_string(line, "behavior", info->behavior);
+    tr__json_string(line, "file", info->file);
+    tr__json_unsigned(line, "line", info->line);
+    tr__json_signed(line, "worker", info->worker);
+    tr__json_bool(line, "running", info->is_running);
+    tr__json_bool(line, "ready", info->is_ready);
+    tr__json_unsigned(line, "queued", info->queued);
+    tr__json_unsigned(line, "queued_max", info->queued_max);
+    tr__json_unsigned(line, "queued_bytes", info->queued_bytes);
+    tr__json_unsigned(line, "children", info->children);
+}
+
+bool tr__list_continue(struct session *session)
+{
+    tr_actor_info infos[LIST_STEP];
+    const struct control_request *request = session->request;
+    uint32_t limit = request->limit ? request->limit : LIST_DEFAULT;
+    limit = limit < LIST_LARGEST ? limit : LIST_LARGEST;
+    size_t count = 0;
+    size_t wanted = limit - session->listed < LIST_STEP ? limit - session->listed : LIST_STEP;
+    tr_status status =
+        tr_system_actors(session->observer->system, &session->query, infos, wanted, &count);
+    if (status == TR_INVALID_ARGUMENT) {
+        tr__session_refuse(session,
+                           request->id,
+                           status,
+                           "no such state: %.40s; states are New, Starting, Running, Suspended and "
+                           "Stopping",
+                           request->state ? request->state : "");
+        return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        tr__session_begin(session, request->id, true);
+        actor_write(&session->output, &infos[i]);
+        tr__session_end(session);
+    }
+    session->listed += (uint32_t)count;
+    /* An actor below which the list was to be has ended: so have those below it. */
+    if (status == TR_OK && session->query.from && session->listed < limit)
+        return false;
+    tr__session_begin(session, request->id, false);
+    tr__json_unsigned(&session->output, "count", session->listed);
+    tr__json_bool(&session->output, "more", status == TR_OK && session->query.from);
+    tr__session_end(session);
+    return true;
+}
+
+static void list_sorted(struct session *session, const struct control_request *request)
+{
+    static const size_t most = 100;
+    const struct memory_source *source = &session->observer->system->source;
+    tr_actor_info *infos = source_resize(source, NULL, most * sizeof *infos);
+    if (!infos) {
+        tr__session_refuse(session, request->id, TR_NO_MEMORY, "out of memory for the list");
+        return;
+    }
+    size_t limit = request->limit && request->limit < most ? request->limit : most;
+    size_t count = tr__observer_deepest(session->observer, request->queued, infos, limit);
+    for (size_t i = 0; i < count; i++) {
+        tr__session_begin(session, request->id, true);
+        actor_write(&session->output, &infos[i]);
+        tr__session_end(session);
+    }
+    source_resize(source, infos, 0);
+    tr__session_begin(session, request->id, false);
+    tr__json_unsigned(&session->output, "count", count);
+    tr__json_bool(&session->output, "more", count == limit);
+    tr__session_end(session);
+}
+
+static void verb_ls(struct session *session, const struct control_request *request)
+{
+    if (request->is_sorted) {
+        list_sorted(session, request);
+        return;
+    }
+    session->query = (tr_actor_query){
+        .behavior = request->behavior, .state = request->state, .queued_min = request->queued};
+    if (request->path && *request->path && strcmp(request->path, "/") != 0) {
+        session->query.below = tr__session_actor(session, request);
+        if (!session->query.below.bits)
+            return;
+    }
+    session->listed = 0;
+    session->job = JOB_LIST;
+}
+
+static void running_write(struct json_line *line, const tr_worker_info *info)
+{
+    tr__json_signed(line, "worker", info->worker);
+    tr__json_bool(line, "open", info->is_open);
+    tr__json_bool(line, "running", info->is_running);
+    tr__json_string(line, "path", info->is_running ? info->path : NULL);
+    tr__json_string(line, "behavior", info->behavior);
+    tr__json_string(line, "handler", info->handler);
+    tr__json_string(line, "message", info->type);
+    tr__json_string(line, "file", info->file);
+    tr__json_unsigned(line, "line", info->line);
+    tr__json_signed(line, "for_ms", milliseconds(info->since_ns));
+    tr__json_unsigned(line, "handled", info->handled);
+    tr__json_unsigned(line, "runs", info->runs);
+    tr__json_unsigned(line, "sleeps", info->parks);
+    tr__json_unsigned(line, "failures", info->failures);
+    tr__json_unsigned(line, "ready", info->ready);
+}
+
+static void report_write(struct session *session, tr_ref actor, const tr_actor_report *report)
+{
+    struct json_line *line = &session->output;
+    tr_actor_info sender;
+    tr__json_open(line, "mail", '{');
+    for (uint32_t i = 0; i < report->mail_count; i++)
+        tr__json_unsigned(line, report->mail[i].type, report->mail[i].count);
+    if (report->mail_more)
+        tr__json_unsigned(line, "...", report->mail_more);
+    tr__json_close(line, '}');
+    if (report->oldest) {
+        bool is_known = tr__observer_find(session->observer, report->oldest_from, &sender);
+        tr_time age_ns = tr__observer_age(session->observer, actor, report->oldest_mark);
+        tr__json_open(line, "oldest", '{');
+        tr__json_string(line, "message", report->oldest);
+        tr__json_ref(line, "from", report->oldest_from);
+        tr__json_string(line, "from_path", is_known ? sender.path : NULL);
+        tr__json_signed(line, "at_least_ms", milliseconds(age_ns));
+        tr__json_close(line, '}');
+    }
+    tr__json_unsigned(line, "timers", report->timers);
+    tr__json_unsigned(line, "asks", report->asks);
+    tr__json_unsigned(line, "replies_owed", report->replies_owed);
+    tr__json_unsigned(line, "turns_waiting", report->turns_waiting);
+    tr__json_unsigned(line, "stashed", report->stashed);
+    tr__json_unsigned(line, "senders_waiting", report->senders_waiting);
+    tr__json_unsigned(line, "watches", report->watches);
+    tr__json_unsigned(line, "incarnation", report->incarnation);
+    tr__json_unsigned(line, "bytes", report->bytes);
+    tr__json_unsigned(line, "bytes_max", report->bytes_max);
+    tr__json_string(line, "state_type", report->state_type);
+    tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
+}
+
+static void verb_show(struct session *session, const struct control_request *request)
+{
+    struct observer *observer = session->observer;
+    struct json_line *line = &session->output;
+    const struct memory_source *source = &observer->system->source;
+    tr_ref actor = tr__session_actor(session, request);
+    tr_actor_info info;
+    tr_worker_info running;
+    if (!actor.bits)
+        return;
+    tr_actor_report *report = source_resize(source, NULL, sizeof *report);
+    if (!report || !tr__observer_find(observer, actor, &info)) {
+        tr_status status = report ? TR_STOPPED : TR_NO_MEMORY;
+        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+        source_resize(source, report, 0);
+        return;
+    }
+    bool is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
+    tr_status status = is_stuck ? TR_TIMEOUT : tr_actor_show(observer->client, actor, report);
+    if (status == TR_TIMEOUT && !is_stuck)
+        is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
+    tr__session_begin(session, request->id, false);
+    actor_write(line, &info);
+    if (status == TR_OK)
+        report_write(session, actor, report);
+    else
+        tr__json_string(line, "not_asked", tr_status_name(status));
+    if (is_stuck) {
+        tr__json_open(line, "stuck", '{');
+        running_write(line, &running);
+        tr__json_close(line, '}');
+    }
+    tr__session_end(session);
+    source_resize(source, report, 0);
+}
+
+static void why_write(struct json_line *line, const tr_why_report *report)
+{
+    tr__json_string(line, "path", report->path);
+    tr__json_string(line, "state", report->state);
+    tr__json_bool(line, "told_to_stop", report->is_told_to_stop);
+    tr__json_unsigned(line, "queued", report->waiting);
+    tr__json_unsigned(line, "queued_max", report->waiting_max);
+    tr__json_string(line, "oldest", report->oldest);
+    tr__json_open(line, "reasons", '[');
+    for (size_t i = 0; i < report->count; i++) {
+        const tr_reason *reason = &report->reasons[i];
+        tr__json_open(line, NULL, '{');
+        tr__json_string(line, "kind", tr_why_name(reason->kind));
+        tr__json_unsigned(line, "holds", reason->holds);
+        tr__json_ref(line, "who", reason->who);
+        tr__json_signed(line, "for_ms", reason->age_ns < 0 ? -1 : milliseconds(reason->age_ns));
+        tr__json_string(line, "where", reason->where);
+        tr__json_string(line, "text", reason->text);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+}
+
+static void verb_why(struct session *session, const struct control_request *request)
+{
+    struct observer *observer = session->observer;
+    const struct memory_source *source = &observer->system->source;
+    tr_ref actor = tr__session_actor(session, request);
+    tr_actor_info info;
+    tr_worker_info running;
+    if (!actor.bits)
+        return;
+    tr_why_report *report = source_resize(source, NULL, sizeof *report);
+    tr_status status = report ? TR_OK : TR_NO_MEMORY;
+    bool is_found = tr__observer_find(observer, actor, &info);
+    if (report && is_found && tr__observer_is_stuck(observer, info.worker, &running))
+        tr__why_outside(observer->system, actor.bits, report);
+    else if (report)
+        status = tr_client_actor_why(observer->client, actor, report);
+    char text[2048] = "";
+    if (status == TR_OK) {
+        tr_why_print(report, text, sizeof text);
+        tr__session_begin(session, request->id, false);
+        why_write(&session->output, report);
+        tr__json_string(&session->output, "text", text);
+        tr__session_end(session);
+    } else {
+        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+    }
+    source_resize(source, report, 0);
+}
+
+/* ---- The system. ---- */
+
+static void counters_write(struct json_line *line, tr_system *system)
+{
+    tr_counters counters;
+    tr_system_counters(system, &counters);
+    tr__json_open(line, "counters", '{');
+    tr__json_unsigned(line, "live", counters.live);
+    tr__json_unsigned(line, "queued", counters.queued);
+    tr__json_unsigned(line, "accepted", counters.accepted);
+    tr__json_unsigned(line, "handled", counters.handled);
+    tr__json_unsigned(line, "dead_letters", counters.dead_letters);
+    tr__json_unsigned(line, "refused", counters.refused);
+    tr__json_unsigned(line, "turns", counters.turns);
+    tr__json_unsigned(line, "spawned", counters.spawned);
+    tr__json_unsigned(line, "stopped", counters.stopped);
+    tr__json_unsigned(line, "failures", counters.failures);
+    tr__json_unsigned(line, "restarts", counters.restarts);
+    tr__json_unsigned(line, "stalls", counters.stalls);
+    tr__json_unsigned(line, "moves", counters.moves);
+    tr__json_unsigned(line, "handoffs", counters.handoffs);
+    tr__json_close(line, '}');
+}
+
+static void workers_write(struct session *session)
+{
+    struct tr_system *system = session->observer->system;
+    struct json_line *line = &session->output;
+    const struct memory_source *source = &system->source;
+    tr_worker_info *infos = source_resize(source, NULL, system->worker_count * sizeof *infos);
+    size_t count = infos ? tr_system_running(system, infos, system->worker_count) : 0;
+    tr__json_open(line, "workers", '[');
+    for (size_t i = 0; i < count; i++) {
+        tr__json_open(line, NULL, '{');
+        running_write(line, &infos[i]);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+    source_resize(source, infos, 0);
+}
+
+static void verb_info(struct session *session, const struct control_request *request)
+{
+    struct json_line *line = &session->output;
+    tr__session_begin(session, request->id, false);
+    tr__json_string(line, "app", session->observer->app);
+    counters_write(line, session->observer->system);
+    workers_write(session);
+    tr__session_end(session);
+}
+
+static void verb_behaviors(struct session *session, const struct control_request *request)
+{
+    struct tr_system *system = session->observer->system;
+    struct json_line *line = &session->output;
+    size_t size = BEHAVIORS_SHOWN * sizeof(tr_behavior_info);
+    tr_behavior_info *infos = source_resize(&system->source, NULL, size);
+    size_t count = 0;
+    tr_status status =
+        infos ? tr_system_behaviors(system, infos, BEHAVIORS_SHOWN, &count) : TR_NO_MEMORY;
+    if (status != TR_OK && status != TR_LIMIT) {
+        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+    } else {
+        tr__session_begin(session, request->id, false);
+        tr__json_bool(line, "more", status == TR_LIMIT || count == BEHAVIORS_SHOWN);
+        tr__json_open(line, "behaviors", '[');
+        for (size_t i = 0; i < count; i++) {
+            tr__json_open(line, NULL, '{');
+            tr__json_string(line, "behavior", infos[i].behavior);
+            tr__json_string(line, "file", infos[i].file);
+            tr__json_unsigned(line, "line", infos[i].line);
+            tr__json_unsigned(line, "live", infos[i].live);
+            tr__json_unsigned(line, "queued", infos[i].queued);
+            tr__json_unsigned(line, "queued_most", infos[i].queued_most);
+            tr__json_unsigned(line, "failures", infos[i].failures);
+            tr__json_close(line, '}');
+        }
+        tr__json_close(line, ']');
+        tr__session_end(session);
+    }
+    source_resize(&system->source, infos, 0);
+}
+
+/* ---- Top: everything at once. ---- */
+
+/* Adds the age of the oldest message of an actor, unless its worker is stuck. Returns false if that took long. */
+static bool age_write(struct session *session, const tr_actor_info *info, tr_actor_report *report)
+{
+    struct observer *observer = session->observer;
+    tr_worker_info running;
+    tr_time before_ns = tr__observer_now(observer);
+    if (tr__observer_is_stuck(observer, info->worker, &running) ||
+        tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
+        return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
+    tr_time age_ns = tr__observer_age(observer, info->actor, report->oldest_mark);
+    tr__json_string(&session->output, "oldest", report->oldest);
+    tr__json_signed(&session->output, "at_least_ms", milliseconds(age_ns));
+    return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
+}
+
+static void deepest_write(struct session *session)
+{
+    struct observer *observer = session->observer;
+    struct json_line *line = &session->output;
+    const struct memory_source *source = &observer->system->source;
+    struct {
+        tr_actor_info infos[TOP_ROWS];
+        tr_actor_report report;
+    } *found = source_resize(source, NULL, sizeof *found);
+    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, TOP_ROWS) : 0;
+    bool is_quick = true;
+    tr__json_open(line, "deepest", '[');
+    for (size_t i = 0; i < count; i++) {
+        tr__json_open(line, NULL, '{');
+        actor_write(line, &found->infos[i]);
+        if (i < TOP_AGED && is_quick)
+            is_quick = age_write(session, &found->infos[i], &found->report);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+    source_resize(source, found, 0);
+}
+
+static void samples_write(struct session *session)
+{
+    const struct observer *observer = session->observer;
+    struct json_line *line = &session->output;
+    tr__json_unsigned(line, "looks", observer->looks);
+    tr__json_unsigned(line, "busy", observer->busy);
+    tr__json_unsigned(line, "left_out", observer->samples_left_out);
+    tr__json_open(line, "samples", '[');
+    for (size_t i = 0; i < OBSERVER_SAMPLES && observer->samples[i].behavior; i++) {
+        const struct observer_sample *sample = &observer->samples[i];
+        const tr_handler *handler = sample->handler;
+        tr__json_open(line, NULL, '{');
+        tr__json_string(line, "behavior", sample->behavior->name);
+        tr__json_string(line, "handler", handler ? handler->name : NULL);
+        tr__json_string(line, "message", handler && handler->type ? handler->type->name : NULL);
+        tr__json_unsigned(line, "count", sample->count);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+}
+
+static void verb_top(struct session *session, const struct control_request *request)
+{
+    struct json_line *line = &session->output;
+    tr__session_begin(session, request->id, false);
+    tr__json_string(line, "app", session->observer->app);
+    counters_write(line, session->observer->system);
+    workers_write(session);
+    deepest_write(session);
+    samples_write(session);
+    tr__session_end(session);
+    tr__observer_watch(session->observer);
+}
+
+/* Turns that have taken long and still run. */
+static void verb_stalls(struct session *session, const struct control_request *request)
+{
+    struct tr_system *system = session->observer->system;
+    struct json_line *line = &session->output;
+    tr_counters counters;
+    tr_system_counters(system, &counters);
+    tr__session_begin(session, request->id, false);
+    tr__json_unsigned(line, "total", counters.stalls);
+    tr__json_open(line, "running", '[');
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        tr_worker_info info;
+        if (!tr__observer_is_stuck(session->observer, (int)i, &info))
+            continue;
+        tr__json_open(line, NULL, '{');
+        running_write(line, &info);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+    tr__session_end(session);
+}
+
+const struct verb tr__verbs[] = {
+    {"info", verb_info, false},
+    {"ls", verb_ls, false},
+    {"show", verb_show, false},
+    {"why", verb_why, false},
+    {"top", verb_top, false},
+    {"behaviors", verb_behaviors, false},
+    {"stalls", verb_stalls, false},
+    {"dead-letters", tr__verb_dead_letters, false},
+    {"failures", tr__verb_failures, false},
+    {"metrics", tr__verb_metrics, false},
+    {"stop", tr__verb_order, true},
+    {"kill", tr__verb_order, true},
+    {"suspend", tr__verb_order, true},
+    {"resume", tr__verb_order, true},
+    {"tell", tr__verb_tell, true},
+    {"ask", tr__verb_ask, true},
+    {"log", tr__verb_log, true},
+};
+const size_t tr__verb_count = sizeof tr__verbs / sizeof *tr__verbs;

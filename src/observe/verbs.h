@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verbs of the control protocol. A new verb is a row of tr__verbs.
+ */
+#ifndef OBSERVE_VERBS_H
+#define OBSERVE_VERBS_H
+
+#include "observe/session.h"
+
+struct verb {
+    const char *name;
+    void (*run)(struct session *session, const struct control_request *request);
+    bool changes; /* it changes something: the request needs "may":true */
+};
+
+extern const struct verb tr__verbs[];
+extern const size_t tr__verb_count;
+
+/* Look, in observe/verbs.c. */
+/** Continues a list. Returns true if it has ended. */
+bool tr__list_continue(struct session *session);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "connection.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 4 * 1024 * 1024, SECONDS_MAX = 90 };
+
+/* Connects to a socket. Returns -1 with errno. */
+static int socket_connect(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    struct timeval limit = {.tv_sec = SECONDS_MAX};
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    int error = errno;
+    (void)close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Reads "<app>.<pid>.sock". Returns false if the name is another one. */
+static bool name_parse(const char *name, struct program *program)
+{
+    const char *suffix = strrchr(name, '.');
+    if (!suffix || strcmp(suffix, ".sock") != 0)
+        return false;
+    const char *dot = suffix;
+    while (dot > name && dot[-1] >= '0' && dot[-1] <= '9')
+        dot--;
+    if (dot == suffix || dot == name || dot[-1] != '.')
+        return false;
+    size_t length = (size_t)(dot - 1 - name);
+    if (!length || length >= sizeof program->app)
+        return false;
+    memcpy(program->app, name, length);
+    program->app[length] = '\0';
+    program->pid = atoi(dot);
+    return true;
+}
+
+/* Adds the programs whose sockets are in a directory. */
+static void directory_search(const char *path, struct program *programs, size_t *count)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    while (directory && *count < PROGRAMS_MAX && (entry = readdir(directory))) {
+        struct program *program = &programs[*count];
+        if (!name_parse(entry->d_name, program) ||
+            snprintf(program->path, sizeof program->path, "%s/%s", path, entry->d_name) >=
+                (int)sizeof program->path)
+            continue;
+        int fd = socket_connect(program->path);
+        if (fd < 0 && errno == ECONNREFUSED)
+            (void)unlink(program->path); /* its program has ended without removing it */
+        if (fd < 0)
+            continue;
+        (void)close(fd);
+        ++*count;
+    }
+    if (directory)
+        (void)closedir(directory);
+}
+
+size_t programs_find(struct program *programs)
+{
+    char path[400];
+    size_t count = 0;
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (runtime && *runtime && snprintf(path, sizeof path, "%s/troupe", runtime) < (int)sizeof path)
+        directory_search(path, programs, &count);
+    directory_search("/run/troupe", programs, &count);
+    snprintf(path, sizeof path, "/tmp/troupe-%u", (unsigned)geteuid());
+    directory_search(path, programs, &count);
+    return count;
+}
+
+/* Finds the socket of the program that is meant. Returns false with a sentence on standard error. */
+static bool path_find(const char *which, char *path, size_t size)
+{
+    static struct program programs[PROGRAMS_MAX];
+    const struct program *found = NULL;
+    size_t matches = 0;
+    if (which && strchr(which, '/')) {
+        snprintf(path, size, "%s", which);
+        return true;
+    }
+    size_t count = programs_find(programs);
+    for (size_t i = 0; i < count; i++) {
+        char pid[16];
+        snprintf(pid, sizeof pid, "%d", programs[i].pid);
+        if (which && strcmp(which, pid) != 0 && strcmp(which, programs[i].app) != 0)
+            continue;
+        found = &programs[i];
+        matches++;
+    }
+    if (matches == 1) {
+        snprintf(path, size, "%s", found->path);
+        return true;
+    }
+    if (!matches && which)
+        fprintf(stderr, "troupe: no running program is called %s\n", which);
+    else if (!matches)
+        fprintf(stderr, "troupe: no running program was found; -p PATH names the socket of one\n");
+    else
+        fprintf(stderr, "troupe: %zu programs run; name one with -p PID:\n", matches);
+    for (size_t i = 0; matches && i < count; i++) {
+        if (!which || strcmp(which, programs[i].app) == 0)
+            fprintf(stderr, "  %d %s\n", programs[i].pid, programs[i].app);
+    }
+    return false;
+}
+
+bool connection_open(struct connection *connection, const char *which)
+{
+    char path[512];
+    const char *text;
+    size_t length;
+    *connection = (struct connection){.fd = -1};
+    if (!path_find(which, path, sizeof path))
+        return false;
+    connection->fd = socket_connect(path);
+    if (connection->fd < 0) {
+        fprintf(stderr, "troupe: cannot connect to %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    connection->greeting = connection_receive(connection, &text, &length);
+    if (json_number(connection->greeting, "troupe") == 1)
+        return true;
+    fprintf(stderr,
+            "troupe: %s: %s\n",
+            path,
+            json_text(connection->greeting, "why", "no program of Troupe answers there"));
+    connection_close(connection);
+    return false;
+}
+
+void connection_close(struct connection *connection)
+{
+    if (connection->fd >= 0)
+        (void)close(connection->fd);
+    json_free(connection->greeting);
+    free(connection->input);
+    *connection = (struct connection){.fd = -1};
+}
+
+bool connection_send(struct connection *connection, const char *line, size_t length)
+{
+    while (length) {
+        ssize_t sent = send(connection->fd, line, length, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return false;
+        line += sent;
+        length -= (size_t)sent;
+    }
+    return true;
+}
+
+/* Reads more. Returns false at the end. */
+static bool input_fill(struct connection *connection)
+{
+    if (connection->input_size == connection->input_capacity) {
+        size_t capacity = connection->input_capacity ? connection->input_capacity * 2 : 65536;
+        char *input = capacity <= LINE_MAX_BYTES ? realloc(connection->input, capacity) : NULL;
+        if (!input)
+            return false;
+        connection->input = input;
+        connection->input_capacity = capacity;
+    }
+    ssize_t got;
+    do {
+        got = read(connection->fd,
+                   connection->input + connection->input_size,
+                   connection->input_capacity - connection->input_size);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0)
+        return false;
+    connection->input_size += (size_t)got;
+    return true;
+}
+
+struct json *connection_receive(struct connection *connection, const char **text, size_t *length)
+{
+    static char *line; /* the last one, which `text` and the tree point to */
+    char *end;
+    size_t seen = 0;
+    while (!(end = connection->input_size > seen
+                       ? memchr(connection->input + seen, '\n', connection->input_size - seen)
+                       : NULL)) {
+        seen = connection->input_size;
+        if (!input_fill(connection))
+            return NULL;
+    }
+    *length = (size_t)(end - connection->input);
+    free(line);
+    line = strndup(connection->input, *length);
+    connection->input_size -= *length + 1;
+    memmove(connection->input, end + 1, connection->input_size);
+    *text = line;
+    return line ? json_read(line, *length) : NULL;
+}
