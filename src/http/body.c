@@ -109,11 +109,11 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
         if (!tr__input_unread(request->channel, bytes.size - at))
             fail(request, 400, "the body cannot be read");
         if (data->size) {
-            request->channel->input.needs = 0; /* what was returned need not wait for more */
+            request->channel->work->input.needs = 0; /* what was returned need not wait for more */
             return true;
         }
     }
-    request->channel->input.needs = 0;
+    request->channel->work->input.needs = 0;
     request->body_is_over = true;
     return false;
 }
