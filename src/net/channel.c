@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "actor/cell/extra.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
@@ -42,18 +41,15 @@ void tr__channel_change(struct channel *channel, enum channel_state state)
 
 static struct net_cell *cell_record(struct worker *worker, struct cell *cell)
 {
-    struct cell_extra *extra = tr__extra_of(worker, cell);
-    if (!extra)
-        return NULL;
-    if (!extra->channels) {
-        struct net_cell *record = source_resize(&worker->source, NULL, sizeof *record);
+    if (!(cell->flags & CELL_CHANNELS)) {
+        struct net_cell *record = slots_place_take(worker->slots, cell, SLOTS_PLACE_CHANNELS);
         if (!record)
             return NULL;
         *record = (struct net_cell){.peer = 0};
         list_init(&record->channels);
-        extra->channels = &record->base;
+        cell->flags |= CELL_CHANNELS;
     }
-    return (struct net_cell *)(void *)extra->channels;
+    return net_cell_of(cell);
 }
 
 tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
