@@ -254,11 +254,39 @@ static bool may_hide_end(const struct channel *channel)
            !cell_handles(channel, &tr_type_tr_received);
 }
 
+/* Queues an event without a message: what it is about is found when its turn comes. */
+static void event_new(struct channel *channel)
+{
+    struct envelope *event = envelope_take(&channel->worker->pool);
+    if (!event) {
+        tr__channel_starve(channel);
+        return;
+    }
+    event->type = &tr_type_tr_received;
+    event->block_class = ENVELOPE_NO_BLOCK;
+    struct address address = {.kind = ENVELOPE_CHANNEL, .to = channel->cell->identity};
+    mail_address(event, address);
+    tr__channel_queue(channel, event);
+}
+
+static bool may_call(const struct channel *channel)
+{
+    const struct cell *cell = channel->cell;
+    return !channel->event && cell && !(cell->flags & CELL_SEALED) && cell->life < LIFE_STOPPING;
+}
+
+/* Whether there is certainly nothing for anybody, as after most turns. */
+static bool is_quiet(const struct channel *channel)
+{
+    const uint32_t news = CHANNEL_READABLE | CHANNEL_HUNG_UP | CHANNEL_INPUT_OVER | CHANNEL_DIALED |
+                          CHANNEL_OPENS | CHANNEL_DRAINS | CHANNEL_CLOSES;
+    return !channel_has(channel, news) && !net_buffer_size(&channel->work->input.buffer) &&
+           !channel->rare->datagrams;
+}
+
 void tr__channel_call(struct channel *channel)
 {
-    struct worker *worker = channel->worker;
-    struct cell *cell = channel->cell;
-    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING)
+    if (is_quiet(channel) || !may_call(channel))
         return;
     if (is_read_out(channel)) {
         tr__channel_hang_up(channel); /* calls this again, when it has ended */
@@ -269,16 +297,7 @@ void tr__channel_call(struct channel *channel)
             look_for_end(channel);
         return;
     }
-    struct envelope *event = envelope_take(&worker->pool);
-    if (!event) {
-        tr__channel_starve(channel);
-        return;
-    }
-    event->type = &tr_type_tr_received;
-    event->block_class = ENVELOPE_NO_BLOCK;
-    struct address address = {.kind = ENVELOPE_CHANNEL, .to = cell->identity};
-    mail_address(event, address);
-    tr__channel_queue(channel, event);
+    event_new(channel);
 }
 
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
@@ -480,7 +499,10 @@ static void ready_open(struct channel *channel)
     } else if (!waits_are_empty(&channel->readers)) {
         tr__waits_wake_one(&channel->readers);
     } else if (has_piece(channel)) {
-        tr__channel_call(channel);
+        if (channel_has(channel, CHANNEL_INPUT_OVER))
+            tr__channel_call(channel);
+        else if (may_call(channel))
+            event_new(channel);
     } else if (channel_has(channel, CHANNEL_HUNG_UP) && !channel->event) {
         look_for_end(channel);
     }
