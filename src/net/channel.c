@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "actor/cell/extra.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
@@ -48,18 +47,15 @@ void tr__channel_change(struct channel *channel, enum channel_state state)
 
 static struct net_cell *cell_record(struct worker *worker, struct cell *cell)
 {
-    struct cell_extra *extra = tr__extra_of(worker, cell);
-    if (!extra)
-        return NULL;
-    if (!extra->channels) {
-        struct net_cell *record = source_resize(&worker->source, NULL, sizeof *record);
+    if (!(cell->flags & CELL_CHANNELS)) {
+        struct net_cell *record = slots_place_take(worker->slots, cell, SLOTS_PLACE_CHANNELS);
         if (!record)
             return NULL;
         *record = (struct net_cell){.peer = 0};
         list_init(&record->channels);
-        extra->channels = &record->base;
+        cell->flags |= CELL_CHANNELS;
     }
-    return (struct net_cell *)(void *)extra->channels;
+    return net_cell_of(cell);
 }
 
 tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
@@ -262,11 +258,39 @@ static bool may_hide_end(const struct channel *channel)
            !protocol_of(channel) && !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
+/* Queues an event without a message: what it is about is found when its turn comes. */
+static void event_new(struct channel *channel)
+{
+    struct envelope *event = envelope_take(&channel->worker->pool);
+    if (!event) {
+        tr__channel_starve(channel);
+        return;
+    }
+    event->type = &tr_type_tr_received;
+    event->block_class = ENVELOPE_NO_BLOCK;
+    struct address address = {.kind = ENVELOPE_CHANNEL, .to = channel->cell->identity};
+    mail_address(event, address);
+    tr__channel_queue(channel, event);
+}
+
+static bool may_call(const struct channel *channel)
+{
+    const struct cell *cell = channel->cell;
+    return !channel->event && cell && !(cell->flags & CELL_SEALED) && cell->life < LIFE_STOPPING;
+}
+
+/* Whether there is certainly nothing for anybody, as after most turns. */
+static bool is_quiet(const struct channel *channel)
+{
+    const uint32_t news = CHANNEL_READABLE | CHANNEL_HUNG_UP | CHANNEL_INPUT_OVER | CHANNEL_DIALED |
+                          CHANNEL_OPENS | CHANNEL_DRAINS | CHANNEL_CLOSES;
+    return !channel_has(channel, news) && !net_buffer_size(&channel->work->input.buffer) &&
+           !channel->rare->datagrams;
+}
+
 void tr__channel_call(struct channel *channel)
 {
-    struct worker *worker = channel->worker;
-    struct cell *cell = channel->cell;
-    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING)
+    if (is_quiet(channel) || !may_call(channel))
         return;
     if (is_read_out(channel)) {
         tr__channel_hang_up(channel); /* calls this again, when it has ended */
@@ -277,16 +301,7 @@ void tr__channel_call(struct channel *channel)
             look_for_end(channel);
         return;
     }
-    struct envelope *event = envelope_take(&worker->pool);
-    if (!event) {
-        tr__channel_starve(channel);
-        return;
-    }
-    event->type = &tr_type_tr_received;
-    event->block_class = ENVELOPE_NO_BLOCK;
-    struct address address = {.kind = ENVELOPE_CHANNEL, .to = cell->identity};
-    mail_address(event, address);
-    tr__channel_queue(channel, event);
+    event_new(channel);
 }
 
 void tr__channel_queue(struct channel *channel, struct envelope *event)
@@ -489,7 +504,10 @@ static void ready_open(struct channel *channel)
     } else if (!waits_are_empty(&channel->readers)) {
         tr__waits_wake_one(&channel->readers);
     } else if (has_piece(channel)) {
-        tr__channel_call(channel);
+        if (channel_has(channel, CHANNEL_INPUT_OVER))
+            tr__channel_call(channel);
+        else if (may_call(channel))
+            event_new(channel);
     } else if (channel_has(channel, CHANNEL_SHAKES)) {
         tr__filters_shake(channel);
     } else if (channel_has(channel, CHANNEL_HUNG_UP) && !channel->event) {

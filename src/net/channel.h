@@ -21,6 +21,7 @@
 #include <troupe/net.h>
 
 #include "actor/cell/channel.h"
+#include "actor/cell/slots.h"
 #include "actor/cell/worker.h"
 #include "base/list.h"
 #include "net/buffer.h"
@@ -202,9 +203,12 @@ struct net_cell {
     uint64_t peer; /* bits of the channel for which a listener has made the actor; 0: none */
 };
 
+static_assert(sizeof(struct net_cell) == SLOTS_CHANNELS_SIZE, "it is a place beside the cell");
+
 static inline struct net_cell *net_cell_of(const struct cell *cell)
 {
-    return cell->extra ? (struct net_cell *)(void *)cell->extra->channels : NULL;
+    bool has_channels = cell->flags & CELL_CHANNELS;
+    return has_channels ? (struct net_cell *)(void *)slots_channels(cell) : NULL;
 }
 
 static inline bool channel_has(const struct channel *channel, uint32_t flags)

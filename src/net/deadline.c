@@ -49,6 +49,9 @@ tr_status tr__deadline_reserve(struct channel *channel)
 
 void tr__channel_arm(struct channel *channel)
 {
+    if (channel->deadline_ns == TR_NEVER && !channel->endpoint->options.idle_ns &&
+        tr__output_is_empty(channel))
+        return; /* as nearly always */
     tr_time next = deadline_of(channel);
     /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
     if (next == TR_NEVER)

@@ -429,6 +429,7 @@ static void on_birth(struct worker *worker, struct cell *cell)
 
 static void on_end(struct worker *worker, struct cell *cell, bool resets)
 {
+    (void)worker;
     struct net_cell *record = net_cell_of(cell);
     struct list *link;
     while ((link = list_first(&record->channels)))
@@ -438,8 +439,8 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
     }
-    cell->extra->channels = NULL;
-    source_resize(&worker->source, record, 0);
+    cell->flags &= (uint16_t)~CELL_CHANNELS;
+    slots_place_give(record, SLOTS_PLACE_CHANNELS);
 }
 
 static void on_change(struct worker *worker, struct cell *cell)

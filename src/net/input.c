@@ -403,7 +403,9 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
     if (cutter->how == CUT_EXACTLY && cutter->size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
     for (;;) {
-        tr_status status = look(self, channel, cutter, piece);
+        tr_status status = TR_WOULD_BLOCK;
+        if (net_buffer_size(&channel->work->input.buffer))
+            status = look(self, channel, cutter, piece);
         if (status != TR_WOULD_BLOCK)
             return status;
         if (channel_has(channel, CHANNEL_INPUT_OVER))

@@ -226,8 +226,9 @@ static void sent(struct channel *channel, size_t size)
 static tr_status send_pages(struct channel *channel, size_t *count)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    tr_bytes pieces[PIECES_MAX] = {{NULL, 0}};
+    tr_bytes pieces[PIECES_MAX];
     size_t pieces_count = 0;
+    pieces[0] = (tr_bytes){NULL, 0}; /* the others are not read without being set */
     size_t all = 0;
     size_t left = sendable(channel);
     for (struct out_page *page = channel->work->output.first;
@@ -306,6 +307,8 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
 /* Turns that wait for capacity, and tr_drained. */
 static void note_capacity(struct channel *channel)
 {
+    if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_DRAINS))
+        return;
     if (channel->work->output.size > channel->endpoint->options.output_max / 2)
         return;
     tr__waits_wake(&channel->writers);
@@ -316,6 +319,8 @@ static void note_capacity(struct channel *channel)
 /* All is sent: what was to follow it. */
 static void note_empty(struct channel *channel)
 {
+    if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_FINISHING))
+        return;
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     tr__waits_wake(&channel->writers);

@@ -10,7 +10,7 @@ const struct channel_work tr__no_work = {
 
 /* A record that no channel has. */
 union free_work {
-    union free_work *next;
+    union free_work *next; /* over input.buffer.source */
     struct channel_work work;
 };
 
@@ -18,20 +18,25 @@ struct channel_work *tr__work_new(struct channel *channel)
 {
     struct net_worker *net = channel->worker->channels.net;
     const struct memory_source *source = &channel->worker->system->source;
+    struct channel_work *work;
     union free_work *record = net->works;
     if (record) {
         net->works = record->next;
         net->work_count--;
+        work = &record->work; /* as it was given: nothing is in it */
+        work->input.buffer.source = source;
+        work->input.seen = work->input.needs = 0;
     } else {
         record = source_resize(source, NULL, sizeof *record);
         if (!record)
             return NULL;
+        work = &record->work;
+        *work = (struct channel_work){
+            .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX}};
     }
-    record->work = (struct channel_work){
-        .input = {.buffer = NET_BUFFER(source), .piece = UINT32_MAX, .nul = UINT32_MAX},
-        .output = {.since_ns = channel->worker->loop.now_ns}};
-    channel->work = &record->work;
-    return channel->work;
+    work->output.since_ns = channel->worker->loop.now_ns;
+    channel->work = work;
+    return work;
 }
 
 void tr__work_give(struct channel *channel)

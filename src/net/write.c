@@ -50,6 +50,8 @@ static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t s
                                struct channel **found)
 {
     tr_status status = writable(self, handle, found);
+    if (status != TR_OK || (*found)->work->output.size < (*found)->endpoint->options.output_max)
+        return status;
     while (status == TR_OK &&
            (*found)->work->output.size >= (*found)->endpoint->options.output_max) {
         struct channel *channel = *found;

@@ -9,7 +9,7 @@ from troupe_gdb.message import message_text, ref_text
 WORKERS_MAX = 256     # TR_WORKERS_MAX
 FOREIGN = 0xffffffff  # CELL_FOREIGN
 FRONT = 0xfffffffe  # CELL_GROUP_ADDRESS
-PARENT = 0x1fffffff   # of a door's tenant, the slot of the parent: below CELL_KEEPER
+PARENT = 0x0fffffff   # of a door's tenant, the slot of the parent: below CELL_CALLS
 CHUNK_BITS = 10       # SLOTS_CHUNK_BITS
 NO_BLOCK = 0xff       # ENVELOPE_NO_BLOCK
 PATH_MAX = 1024       # TR_PATH_MAX

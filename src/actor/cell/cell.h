@@ -69,8 +69,8 @@ enum cell_flag {
     CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
     /* its door was closed while a post was on its way, and that post must arrive first */
     CELL_POSTED = 1 << 11,
-    CELL_BY_KIND = 1 << 12, /* handles asks before notices */
-    CELL_CALLS = 1 << 13,   /* it runs the callbacks of a schedule: actor/verbs/schedule.h */
+    CELL_BY_KIND = 1 << 12,             /* handles asks before notices */
+    CELL_CHANNELS = 1 << 13,            /* it has a place for its channels: slots_channels */
     CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
     /* its mailbox has a small bound that is counted exactly: no capacity is reserved in `stock` */
     CELL_EXACT_BOUND = 1 << 15
@@ -313,8 +313,7 @@ struct cell_extra {
     struct extra_watches watches;
     struct extra_senders senders;
     struct extra_supervision supervision;
-    struct durable *durable;        /* of a durable actor, otherwise NULL */
-    struct cell_channels *channels; /* of an actor with channels, otherwise NULL */
+    struct durable *durable; /* of a durable actor, otherwise NULL */
 };
 
 struct name;
@@ -372,11 +371,13 @@ static_assert(offsetof(struct cell, task) == 64, "the door has a line of its own
  * Keepers stop after the other children of /user.
  */
 #define CELL_KEEPER 0x20000000u
+/** A bit in the door's tenant: the actor runs the callbacks of a schedule, actor/verbs/schedule.h. */
+#define CELL_CALLS 0x10000000u
 
 /** Returns the slot of the parent from the `tenant` of a door, 0 for none. */
 static inline uint32_t cell_slot_of(uint32_t tenant)
 {
-    return tenant & ~(CELL_POOLED | CELL_GROUP_SUPERVISOR | CELL_KEEPER);
+    return tenant & ~(CELL_POOLED | CELL_GROUP_SUPERVISOR | CELL_KEEPER | CELL_CALLS);
 }
 
 /**
@@ -401,6 +402,12 @@ static inline bool cell_is_pooled(const struct cell *cell)
 static inline bool cell_is_keeper(const struct cell *cell)
 {
     return ATOM_PEEK(&cell->door.tenant) & CELL_KEEPER;
+}
+
+/** Whether the actor runs the callbacks of a schedule. */
+static inline bool cell_calls(const struct cell *cell)
+{
+    return ATOM_PEEK(&cell->door.tenant) & CELL_CALLS;
 }
 
 /** Whether the actor is a group supervisor. */

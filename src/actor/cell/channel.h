@@ -82,7 +82,7 @@ struct channel_hooks {
     void (*on_worker_end)(struct worker *worker);
 };
 
-/** The first member of the record that the layer above keeps for an actor with channels. */
+/** The first member of what the layer above keeps for an actor with channels: slots_channels. */
 struct cell_channels {
     struct envelope *ready; /* a mailbox, a ring: CHANNEL envelopes */
 };

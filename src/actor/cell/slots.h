@@ -17,6 +17,7 @@
 #define ACTOR_CELL_SLOTS_H
 
 #include "actor/cell/cell.h"
+#include "actor/cell/channel.h"
 #include "mem/poison.h"
 #include "os/lock.h"
 
@@ -36,9 +37,11 @@ enum {
     SLOTS_PLACE_STATES,                    /* number of kinds for states */
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
     SLOTS_PLACE_ORIGIN,                    /* for an origin with a small message, without rare */
+    SLOTS_PLACE_CHANNELS,                  /* for what net keeps of the channels of an actor */
     SLOTS_PLACES,
     SLOTS_STATE_MAX = 64,
-    SLOTS_ORIGIN_MAX = sizeof(struct cell_origin) + 16
+    SLOTS_ORIGIN_MAX = sizeof(struct cell_origin) + 16,
+    SLOTS_CHANNELS_SIZE = 32 /* of a struct net_cell */
 };
 
 /** The cache line before the cells of a chunk. */
@@ -59,7 +62,8 @@ static inline size_t slots_place_size(unsigned kind)
                                                 [SLOTS_PLACE_32] = 32,
                                                 [SLOTS_PLACE_64] = SLOTS_STATE_MAX,
                                                 [SLOTS_PLACE_IDLE] = sizeof(struct cell_idle),
-                                                [SLOTS_PLACE_ORIGIN] = SLOTS_ORIGIN_MAX};
+                                                [SLOTS_PLACE_ORIGIN] = SLOTS_ORIGIN_MAX,
+                                                [SLOTS_PLACE_CHANNELS] = SLOTS_CHANNELS_SIZE};
     return sizes[kind];
 }
 
@@ -237,6 +241,15 @@ static inline struct cell_idle *slots_idle(const struct cell *cell)
     const struct slots_chunk *chunk = slots_chunk_of(cell);
     struct cell_idle *idles = atomptr_load(&chunk->places[SLOTS_PLACE_IDLE], ATOM_RELAXED);
     return idles + (cell->identity & (SLOTS_CHUNK - 1));
+}
+
+/** Returns the channels of an actor that has CELL_CHANNELS. Owner only. */
+static inline struct cell_channels *slots_channels(const struct cell *cell)
+{
+    const struct slots_chunk *chunk = slots_chunk_of(cell);
+    char *places = atomptr_load(&chunk->places[SLOTS_PLACE_CHANNELS], ATOM_RELAXED);
+    return (struct cell_channels *)(void *)(places + (cell->identity & (SLOTS_CHUNK - 1)) *
+                                                         SLOTS_CHANNELS_SIZE);
 }
 
 /** Whether this memory is the place of this kind beside a cell. */

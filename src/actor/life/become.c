@@ -230,7 +230,7 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     if (cell->dispatch)
         tr__capacity_change(worker, cell, cell->dispatch->behavior, behavior);
     ATOM_POKE(&cell->dispatch, dispatch);
-    if (cell->extra && cell->extra->channels)
+    if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_change(worker, cell);
     cell->flags &= (uint16_t)~CELL_BY_KIND;
     if (is_by_kind)

@@ -28,7 +28,7 @@ void tr__child_link(struct worker *worker, struct cell *parent, struct cell *chi
         child->sibling_last = slot;
     }
     parent->child_last = slot;
-    if (child->flags & CELL_CALLS)
+    if (cell_calls(child))
         worker->system->schedules.linked++;
     if (cell_is_pooled(child)) {
         worker->system->user.pool_linked++;
@@ -86,7 +86,7 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     TR_ASSERT(child->flags & CELL_LINKED);
     tr__child_take_out(worker, parent, child);
     child->flags &= (uint16_t)~CELL_LINKED;
-    if (child->flags & CELL_CALLS)
+    if (cell_calls(child))
         worker->system->schedules.linked--;
     if (cell_is_pooled(child)) {
         worker->system->user.pool_linked--;
@@ -154,7 +154,7 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     TR_ASSERT(child->life == LIFE_STOPPED);
     if (child_is_disowned(child))
         return; /* a sweep has taken it out of the list already */
-    bool is_schedule = child->flags & CELL_CALLS;
+    bool is_schedule = cell_calls(child);
     bool is_pooled = cell_is_pooled(child);
     /*
      * A child without an origin cannot come back, and a parent without an extra waits for no child.

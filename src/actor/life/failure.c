@@ -424,7 +424,7 @@ static void kill_member(struct worker *worker, struct cell *cell, struct envelop
  */
 static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    if (!(cell->flags & CELL_CALLS))
+    if (!cell_calls(cell))
         return false;
     struct cell *parent = slots_parent(worker->slots, cell);
     mail_readdress(envelope, (enum envelope_kind)envelope->kind, parent->identity, cell->identity);
@@ -594,7 +594,7 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case TR_RESUME:
         failure->phase = FAILURE_PAST;
         cell->flags &= (uint16_t)~CELL_FAILED;
-        if (cell->extra && cell->extra->channels)
+        if (cell->flags & CELL_CHANNELS)
             worker->system->channels.hooks->on_change(worker, cell);
         return true;
     case TR_RESTART:

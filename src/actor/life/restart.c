@@ -59,7 +59,7 @@ static void bury_stash(struct worker *worker, struct cell *cell)
 
 static void drop_incarnation(struct worker *worker, struct cell *cell)
 {
-    if (cell->extra && cell->extra->channels)
+    if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_end(worker, cell, true);
     tr__laters_refuse(worker, cell);
     bury_stash(worker, cell);

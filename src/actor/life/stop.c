@@ -67,7 +67,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT(!(cell->flags & CELL_IDLES));
-    if (cell->flags & CELL_CALLS)
+    if (cell_calls(cell))
         tr__schedule_orphan(worker, cell);
     tr__cell_unname(worker, cell);
     if (cell->heap) {
@@ -87,7 +87,7 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
  */
 static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason)
 {
-    if (cell->extra && cell->extra->channels)
+    if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_end(
             worker, cell, cell->flags & (CELL_FAILED | CELL_KILLING));
     tr__stash_empty(cell);
@@ -215,7 +215,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     if (cell->extra)
         tr__laters_refuse(worker, cell);
     /* Most actors leave nothing: no mail, no timers, no stash and no watches. */
-    if (cell->extra || cell->cycle || cell->notices || cell->flags & (CELL_MIXED | CELL_IDLES)) {
+    if (cell->extra || cell->cycle || cell->notices ||
+        cell->flags & (CELL_MIXED | CELL_IDLES | CELL_CHANNELS)) {
         /*
          * Requests that wait for a durable actor that has failed are answered with TR_START_FAILED.
          */
@@ -306,8 +307,7 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         tr__budget_end(worker, cell);
         extra_free(worker, cell);
     }
-    if (parent == system->user.guardian &&
-        (cell->flags & (CELL_FAILED | CELL_CALLS)) == CELL_FAILED)
+    if (parent == system->user.guardian && cell->flags & CELL_FAILED && !cell_calls(cell))
         atom32_fetch_add(&system->user.failures, 1, ATOM_RELAXED);
     if (!(cell->flags & CELL_LINKED)) {
         tr__origin_drop(worker, cell);

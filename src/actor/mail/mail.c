@@ -141,7 +141,7 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         ring_push(&cell->events, envelope);
         break;
     case MAIL_BOX_CHANNELS:
-        ring_push(&cell->extra->channels->ready, envelope);
+        ring_push(&slots_channels(cell)->ready, envelope);
         break;
     case MAIL_BOX_TAKEN:
     case MAIL_BOX_NONE:
@@ -288,8 +288,8 @@ bool tr__mail_join(struct cell *cell)
     }
     if (!mail_holds_events(cell))
         ring_join(&cell->cycle, &cell->events);
-    if (cell->extra && cell->extra->channels && !(cell->flags & CELL_BARRIER))
-        ring_join(&cell->cycle, &cell->extra->channels->ready);
+    if ((cell->flags & (CELL_CHANNELS | CELL_BARRIER)) == CELL_CHANNELS)
+        ring_join(&cell->cycle, &slots_channels(cell)->ready);
     return cell->cycle;
 }
 

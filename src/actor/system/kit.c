@@ -352,10 +352,10 @@ static void census_cell(struct census *census, const struct cell *cell)
         stash = cell->extra->stash.ring;
         held = cell->extra->mail.held;
         requests = cell->extra->mail.requests;
-        if (cell->extra->channels)
-            channels = cell->extra->channels->ready;
         census->queued += tr__batch_in_hand(cell);
     }
+    if (cell->flags & CELL_CHANNELS)
+        channels = slots_channels(cell)->ready;
     census->queued += ring_count(cell->cycle, &tally) + ring_count(cell->notices, &tally) +
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
                       ring_count(requests, &tally) + ring_count(cell->events, &tally) +

@@ -36,7 +36,7 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const int bound = CELL_SEALED | CELL_WOKEN | CELL_KILLING | CELL_BARRIER | CELL_METERED |
-                      CELL_FAILED | CELL_SUSPEND_WANTED | CELL_CALLS | CELL_HAS_WAITING_SENDERS;
+                      CELL_FAILED | CELL_SUSPEND_WANTED | CELL_HAS_WAITING_SENDERS;
     if (cell->life != LIFE_RUNNING || cell->flags & bound ||
         cell->dispatch->behavior->options.is_pinned)
         return false;
@@ -46,12 +46,12 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
      */
     if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
-    if (cell == worker->system->user.guardian || atom32_load(&cell->control, ATOM_RELAXED))
+    if (cell == worker->system->user.guardian || cell_calls(cell) ||
+        atom32_load(&cell->control, ATOM_RELAXED))
         return false;
-    if (!cell->extra)
-        return true;
-    return extra_may_move(cell->extra) &&
-           (!cell->extra->channels || worker->system->channels.hooks->may_move(cell));
+    if (cell->extra && !extra_may_move(cell->extra))
+        return false;
+    return !(cell->flags & CELL_CHANNELS) || worker->system->channels.hooks->may_move(cell);
 }
 
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
@@ -76,7 +76,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     struct timer_parcel *parcel;
     if (!tr__timers_reserve(worker, cell, &parcel))
         return false;
-    bool has_channels = cell->extra && cell->extra->channels;
+    bool has_channels = cell->flags & CELL_CHANNELS;
     if (has_channels && !worker->system->channels.hooks->on_leave(worker, cell)) {
         tr__timers_unreserve(worker, parcel);
         return false;
@@ -135,7 +135,7 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
     tr__shutdown_adopt(worker, cell);
-    if (cell->extra && cell->extra->channels)
+    if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_arrive(worker, cell);
     if (!has_timers)
         fail(worker, cell);

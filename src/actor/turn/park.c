@@ -424,7 +424,7 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     }
     extra->parked.abandons = extra->parked.count > 0;
     woken_clear(cell);
-    if (extra->channels)
+    if (cell->flags & CELL_CHANNELS)
         worker->system->channels.hooks->on_abandon(worker, cell);
 }
 

@@ -358,7 +358,7 @@ static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
         tr__slot_give(&system->slots, NULL, cell);
         return status;
     }
-    cell->flags |= CELL_CALLS;
+    ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_CALLS);
     memcpy(cell->state_inline, &schedule->number, sizeof schedule->number);
     lock_take(&system->foreign.lock);
     atom64_count(&system->foreign.counters.spawned, 1);
