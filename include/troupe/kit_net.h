@@ -184,11 +184,11 @@ bool tr_kit_add_program(tr_kit *kit, const char *program);
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
-/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. */
+/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. Does not wait. */
 const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
-/** Returns what a variable of its own environment is. NULL: there is none. One thread. */
+/** Returns what a variable of its own environment is. NULL: there is none. One thread. Does not wait. */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
-/** Returns its working directory; NULL: that of the program. One thread. */
+/** Returns its working directory; NULL: that of the program. One thread. Does not wait. */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
  * Returns the peer that is its input and output: what the child writes is sent with tr_kit_send, what it reads

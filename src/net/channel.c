@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "net/datagram.h"
 #include "net/dial.h"
+#include "net/event.h"
 #include "net/exchange.h"
 #include "net/filter.h"
 #include "net/input.h"

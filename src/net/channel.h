@@ -200,10 +200,6 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
  * only.
  */
 void tr__channel_call(struct channel *channel);
-/** Memory was missing: calls tr__channel_call again, soon. Owner only. */
-void tr__channel_starve(struct channel *channel);
-/** Makes an event a message that belongs to the channel. Owner only. */
-void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 /** The timer of a channel has fired. It may be freed. Owner only. */

@@ -7,6 +7,7 @@
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "net/event.h"
 
 enum {
     BATCH_BYTES = 256 * 1024, /* of the datagrams that one call receives */

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "net/datagram.h"
 #include "net/dial.h"
+#include "net/event.h"
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/move.h"
@@ -75,20 +76,6 @@ static bool is_sending(const struct worker *worker)
 }
 
 /* ---- Events. ---- */
-
-void tr__channel_starve(struct channel *channel)
-{
-    list_remove(&channel->starved);
-    list_push_last(&channel->worker->channels.net->starved, &channel->starved);
-}
-
-void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
-{
-    event->type = type;
-    event->block_class = ENVELOPE_LENT;
-    event->payload.block.data = message;
-    event->payload.block.size = 0;
-}
 
 static struct channel *channel_of(const struct envelope *envelope)
 {

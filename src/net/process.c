@@ -4,7 +4,6 @@
 #include "actor/cell/system.h"
 #include "net/output.h"
 #include "net/table.h"
-#include "net/worker.h"
 #include "os/process.h"
 
 /* How long the end of a worker waits for a process that it has killed. */

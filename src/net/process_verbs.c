@@ -7,9 +7,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "net/process.h"
-#include "net/table.h"
 #include "net/worker.h"
-#include "os/process.h"
 
 /* ---- Starting. ---- */
 
