@@ -146,7 +146,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
 /**
  * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
  * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
- * "address", or "watch", "resolve", "start" (of a child process) or "signals". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * "address", or "watch", "resolve", "start" (of a child process), "signals", "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
  * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
  * One thread. Does not wait.
  */

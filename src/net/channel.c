@@ -257,10 +257,7 @@ static bool has_news(const struct channel *channel)
     if (channel_has(channel, CHANNEL_OPENS | CHANNEL_DIALED) ||
         (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel)))
         return true;
-    if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->output.size <= channel->endpoint->options.output_max / 2)
-        return true;
-    return has_piece(channel);
+    return channel_drains(channel) || has_piece(channel);
 }
 
 /* Whether the other side has ended, all that it sent was read, and nobody has noticed the end. */
@@ -468,7 +465,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER)
         tr__channel_end(channel, TR_OK, NULL);
-    else if (resets || !is_whole || channel->process)
+    else if (resets || !is_whole || channel->process || channel_has(channel, CHANNEL_FILE))
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);

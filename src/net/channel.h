@@ -69,7 +69,8 @@ enum channel_flag {
     CHANNEL_WAITS_OPEN = 1 << 13, /* a turn in tr_connect waits for its handshake */
     CHANNEL_CLOSES = 1 << 14,     /* the actor is to get tr_closed */
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
-    CHANNEL_PAUSED = 1 << 16      /* of a listener: it accepts nothing now */
+    CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
+    CHANNEL_FILE = 1 << 17        /* a turn writes a file to it; other writes wait */
 };
 
 /** Bytes that have come and were not read. */
@@ -164,6 +165,13 @@ static inline struct net_cell *net_cell_of(const struct cell *cell)
 static inline bool channel_has(const struct channel *channel, uint32_t flags)
 {
     return channel->flags & flags;
+}
+
+/** Whether the actor is to get tr_drained now. */
+static inline bool channel_drains(const struct channel *channel)
+{
+    return channel_has(channel, CHANNEL_DRAINS) && !channel_has(channel, CHANNEL_FILE) &&
+           channel->output.size <= channel->endpoint->options.output_max / 2;
 }
 
 static inline uint64_t channel_bits(const struct channel *channel)

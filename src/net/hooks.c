@@ -191,8 +191,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED) &&
         put_piece(self, channel, envelope))
         return true;
-    if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->output.size <= channel->endpoint->options.output_max / 2) {
+    if (channel_drains(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
         put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
         return true;
