@@ -376,6 +376,16 @@ void tr_reset(tr_self *self, tr_channel channel);
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
 
+/**
+ * Lets a timer without a key end with a channel: when the channel ends, is closed or handed over, the timer is stopped, and its
+ * message is taken back if it waits in the mailbox. So no message of a timer is about a channel that is gone:
+ *     tr_timer_ends_with(self, tr_timer_once(self, NULL, 10 * TR_SECOND, too_late), channel);
+ * Returns TR_OK; TR_CLOSED: the channel has ended or is closing, and the timer with it. TR_NOT_FOUND: there is no such timer, or it has
+ * a key. TR_LIMIT (TR_CHANNEL_TIMERS_MAX), TR_NO_MEMORY, TR_NOT_OWNER: the timer continues.
+ * In a turn. Does not wait.
+ */
+tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
+
 /* ---- What is known of a channel. ---- */
 
 /** Returns the channel for which a listener has started this actor; none for others. In a turn. Does not wait. */

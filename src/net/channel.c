@@ -10,6 +10,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/channel_timers.h"
 #include "net/dial.h"
 #include "net/event.h"
 #include "net/exchange.h"
@@ -86,6 +87,7 @@ static void event_forget(struct channel *channel)
 void tr__channel_disown(struct channel *channel)
 {
     event_forget(channel);
+    tr__channel_timers_end(channel);
     struct net_cell *record = net_cell_of(channel->cell);
     TR_ASSERT(record && record->count > 0);
     record->count--;
@@ -352,6 +354,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         return;
     }
     tr__session_uncount(channel);
+    tr__channel_timers_end(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_CLOSES;
     if (channel->process)
@@ -405,6 +408,7 @@ static void linger_begin(struct channel *channel, tr_status status)
     if (!channel->input.borrower)
         tr__input_settle(channel); /* otherwise the end of that turn does it */
     tr__channel_change(channel, CHANNEL_LINGERING);
+    tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     linger(channel);

@@ -33,6 +33,7 @@ struct exchange;
 struct filter;
 struct out_page;
 struct process;
+struct channel_timers;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -139,6 +140,7 @@ struct channel {
     uint32_t listener_worker;         /* which of its counts */
     tr_address accepted_from;         /* as the kernel says */
     struct process *process;          /* of which it is a part: net/process.h; NULL: none */
+    struct channel_timers *timers;    /* that end with it: net/channel_timers.h; NULL: none */
     char *text;                       /* of tr_closed; NULL: none */
     struct tr_opened *opened;         /* lent to the event while its turn runs; NULL: none */
 };
