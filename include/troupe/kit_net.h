@@ -146,7 +146,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
 /**
  * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
  * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
- * "address", or "watch", "resolve", "start" (of a child process) or "signals". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * "address", or "watch", "resolve", "start" (of a child process), "signals", "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
  * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
  * One thread. Does not wait.
  */
@@ -184,11 +184,11 @@ bool tr_kit_add_program(tr_kit *kit, const char *program);
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
-/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. */
+/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. Does not wait. */
 const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
-/** Returns what a variable of its own environment is. NULL: there is none. One thread. */
+/** Returns what a variable of its own environment is. NULL: there is none. One thread. Does not wait. */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
-/** Returns its working directory; NULL: that of the program. One thread. */
+/** Returns its working directory; NULL: that of the program. One thread. Does not wait. */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
  * Returns the peer that is its input and output: what the child writes is sent with tr_kit_send, what it reads

@@ -371,6 +371,8 @@
 #define TR_MOVED_CHANNELS_MAX 4
 /** Channels of a system. One more: TR_LIMIT. */
 #define TR_CHANNELS_MAX (4u * 1024 * 1024)
+/** Timers that end with one channel. One more: TR_LIMIT. */
+#define TR_CHANNEL_TIMERS_MAX 16
 /** Child processes of a system at once. One more: TR_LIMIT. */
 #define TR_PROCESSES_MAX 4096
 /** Arguments of a child process. More: TR_TOO_LARGE. The kernel also limits their bytes. */

@@ -331,6 +331,22 @@ tr_status tr_print(tr_self *self, tr_channel channel, const char *format, ...) T
 /** Writes a buffer, which is retained and not copied. In a turn. May wait. */
 tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 /**
+ * Writes a file, or `size` bytes of it from `offset` on; SIZE_MAX: to its end. It is read piece by piece on a helper thread, so
+ * that neither the worker nor its memory has to hold it; the turn waits until all of it was taken. Other writes to the channel
+ * wait meanwhile, so that bytes stay in order. TR_OK: all of it. TR_NOT_FOUND, TR_NOT_PERMITTED, TR_INVALID_ARGUMENT (no regular
+ * file, or it has fewer bytes), TR_LIMIT, TR_NOT_IN_A_TURN and any other error before the first byte: nothing was written, and
+ * the channel stays open. After that an error (TR_FILE_FAILED: it cannot be read, or was cut meanwhile) ends the channel with a reset, so
+ * that the other side never takes a part for the whole.
+ * In a turn. May wait.
+ */
+tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uint64_t offset,
+                        size_t size);
+/**
+ * As tr_write_file, for a file that the program has opened. It is read by pread, and stays open; it must until this returns.
+ * In a turn. May wait.
+ */
+tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size);
+/**
  * Writes all of it, or nothing: TR_LIMIT when .output_max bytes wait to be sent, then tr_drained comes.
  * In a turn. Does not wait.
  */
@@ -372,6 +388,16 @@ void tr_reset(tr_self *self, tr_channel channel);
  * In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
+
+/**
+ * Lets a timer without a key end with a channel: when the channel ends, is closed or handed over, the timer is stopped, and its
+ * message is taken back if it waits in the mailbox. So no message of a timer is about a channel that is gone:
+ *     tr_timer_ends_with(self, tr_timer_once(self, NULL, 10 * TR_SECOND, too_late), channel);
+ * Returns TR_OK; TR_CLOSED: the channel has ended or is closing, and the timer with it. TR_NOT_FOUND: there is no such timer, or it has
+ * a key. TR_LIMIT (TR_CHANNEL_TIMERS_MAX), TR_NO_MEMORY, TR_NOT_OWNER: the timer continues.
+ * In a turn. Does not wait.
+ */
+tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
 
 /* ---- What is known of a channel. ---- */
 

@@ -340,6 +340,25 @@ struct tr_platform {
     tr_status (*signals_read)(const tr_platform *platform, int fd, int *signal);
     /** Returns signals to what they did before, and closes. Any thread. Does not wait. */
     void (*signals_close)(const tr_platform *platform, int fd);
+
+    /**
+     * Opens a file to read it, and says how many bytes it has. TR_NOT_FOUND, TR_NOT_PERMITTED, TR_LIMIT,
+     * TR_NO_MEMORY, TR_INVALID_ARGUMENT (it is no regular file), TR_FILE_FAILED. *why is the reason as the
+     * operating system says it; constant.
+     * Any thread. May wait; the runtime calls it on a helper thread.
+     */
+    tr_status (*file_open)(const tr_platform *platform, const char *path, int *fd, uint64_t *size,
+                           const char **why);
+    /** As file_open, of a file that is open: how many bytes has it? Any thread. May wait. */
+    tr_status (*file_size)(const tr_platform *platform, int fd, uint64_t *size, const char **why);
+    /**
+     * Reads so many bytes. TR_FILE_FAILED: it cannot, or the file has not so many any more.
+     * Any thread. May wait; the runtime calls it on a helper thread.
+     */
+    tr_status (*file_read)(const tr_platform *platform, int fd, uint64_t offset, void *to,
+                           size_t size, const char **why);
+    /** Closes what file_open has opened. Any thread. Does not wait. */
+    void (*file_close)(const tr_platform *platform, int fd);
 };
 
 TR_BEGIN_C

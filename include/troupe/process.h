@@ -113,14 +113,14 @@ TR_BEGIN_C
 /**
  * Starts a process. Returns its channel, open already. Where tr_try_process_start would return an error, the turn ends with
  * it, and with a text such as "cannot start sort: No such file or directory".
- * In a turn. Waits until the program is loaded, without parking the turn.
+ * In a turn. Does not wait. Its thread stands while the program is loaded, about a millisecond.
  */
 tr_channel tr_process_start(tr_self *self, const tr_process *process);
 /**
  * As tr_process_start. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be executed; TR_LIMIT,
  * TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING, TR_NOT_SUPPORTED (a durable
  * actor). *why, which may be NULL, is the reason as the operating system says it, or "".
- * In a turn. Waits until the program is loaded, without parking the turn.
+ * In a turn. Does not wait. Its thread stands while the program is loaded, about a millisecond.
  */
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
@@ -147,10 +147,10 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
  * Takes signals of this program: tr_signals(self, SIGHUP, SIGUSR1). From now on they do nothing but send tr_signal to this
  * actor, until tr_close of the returned channel, or the end of the incarnation; then they do what they did before.
  * A signal has one taker in a process. Where tr_try_signals would return an error, the turn ends.
+ * In a turn. Does not wait.
  *
  * SIGINT and SIGTERM belong to the runner while tr_app_main or tr_app_run runs, which stops the system in order. A program that
  * makes its system with tr_system_new may take them. A signal that each thread of the program blocks never comes.
- * In a turn. Does not wait.
  */
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))

@@ -8,8 +8,10 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/channel_timers.h"
 #include "net/deadline.h"
 #include "net/dial.h"
+#include "net/event.h"
 #include "net/exchange.h"
 #include "net/filter.h"
 #include "net/filters.h"
@@ -86,6 +88,7 @@ static void event_forget(struct channel *channel)
 void tr__channel_disown(struct channel *channel)
 {
     event_forget(channel);
+    tr__channel_timers_end(channel);
     struct net_cell *record = net_cell_of(channel->cell);
     TR_ASSERT(record);
     if (record->peer == channel_bits(channel))
@@ -231,10 +234,7 @@ static bool has_news(const struct channel *channel)
     if (channel_has(channel, CHANNEL_OPENS | CHANNEL_DIALED) ||
         (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel)))
         return true;
-    if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->work->output.size <= channel->endpoint->options.output_max / 2)
-        return true;
-    return has_piece(channel);
+    return channel_drains(channel) || has_piece(channel);
 }
 
 /* Whether the other side has ended, all that it sent was read, and nobody has noticed the end. */
@@ -352,6 +352,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
         return;
     }
     tr__session_uncount(channel);
+    tr__channel_timers_end(channel);
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_CLOSES;
     if (channel->rare->process)
@@ -403,6 +404,7 @@ static void linger_begin(struct channel *channel, tr_status status)
     tr__shutdown_limit(channel);
     tr__input_drop(channel); /* nothing comes any more */
     tr__channel_change(channel, CHANNEL_LINGERING);
+    tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     linger(channel);
@@ -465,7 +467,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if ((resets && !channel_has(channel, CHANNEL_ANSWERED)) || !is_whole ||
-             channel->rare->process)
+             channel->rare->process || channel_has(channel, CHANNEL_FILE))
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);

@@ -33,6 +33,7 @@ struct exchange;
 struct filter;
 struct out_page;
 struct process;
+struct channel_timers;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -75,6 +76,7 @@ enum channel_flag {
     CHANNEL_SHAKES = 1 << 19,     /* a filter was added while it was open, and shakes hands */
     CHANNEL_UNASKED = 1 << 20,    /* the first piece that has come belongs to no exchange */
     CHANNEL_ALONE = 1 << 21,      /* an exchange is under way alone, or a turn waits for that */
+    CHANNEL_FILE = 1 << 22,       /* a turn writes a file to it; other writes wait */
     CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
@@ -128,15 +130,16 @@ struct channel_work {
 /** What only some channels need. The others have tr__no_rare, which is only read; net/rare.h. */
 struct channel_rare {
     struct channel_filter filter;
-    tr_time within_ns;           /* tr_channel_within; 0: no limit */
-    struct exchange *exchanges;  /* under way, the oldest first: net/exchange.c */
-    struct exchange *looks;      /* of tr_readable and tr_writable */
-    uint32_t exchange_count;     /* of `exchanges` */
-    struct datagrams *datagrams; /* that have come: net/datagram.c; NULL: none */
-    uint64_t datagrams_lost;     /* as the kernel says */
-    tr_address accepted_from;    /* as the kernel says; only with connections_per_peer_max */
-    struct process *process;     /* of which it is a part: net/process.h; NULL: none */
-    char *text;                  /* of tr_closed; NULL: none */
+    tr_time within_ns;             /* tr_channel_within; 0: no limit */
+    struct exchange *exchanges;    /* under way, the oldest first: net/exchange.c */
+    struct exchange *looks;        /* of tr_readable and tr_writable */
+    uint32_t exchange_count;       /* of `exchanges` */
+    struct datagrams *datagrams;   /* that have come: net/datagram.c; NULL: none */
+    uint64_t datagrams_lost;       /* as the kernel says */
+    tr_address accepted_from;      /* as the kernel says; only with connections_per_peer_max */
+    struct process *process;       /* of which it is a part: net/process.h; NULL: none */
+    struct channel_timers *timers; /* that end with it: net/channel_timers.h; NULL: none */
+    char *text;                    /* of tr_closed; NULL: none */
 };
 
 /** Turns that wait for a channel: a ring. */
@@ -221,6 +224,13 @@ static inline bool waits_are_empty(const struct channel_waits *waits)
     return !waits->first;
 }
 
+/** Whether the actor is to get tr_drained now. */
+static inline bool channel_drains(const struct channel *channel)
+{
+    return channel_has(channel, CHANNEL_DRAINS) && !channel_has(channel, CHANNEL_FILE) &&
+           channel->work->output.size <= channel->endpoint->options.output_max / 2;
+}
+
 static inline uint64_t channel_bits(const struct channel *channel)
 {
     return atom64_load(&channel->bits, ATOM_RELAXED);
@@ -257,10 +267,6 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
 void tr__channel_call(struct channel *channel);
 /** Whether the actor of a channel has a handler for a message. Owner only. */
 bool tr__channel_handles(const struct channel *channel, const tr_type *type);
-/** Memory was missing: looks at its deadline and calls tr__channel_call again, soon. Owner only. */
-void tr__channel_starve(struct channel *channel);
-/** Makes an event a message that belongs to the channel. Owner only. */
-void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 

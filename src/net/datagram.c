@@ -6,6 +6,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "net/event.h"
 #include "net/held.h"
 #include "net/rare.h"
 

@@ -252,7 +252,8 @@ void tr__exchanges_free(struct channel *channel)
 static bool is_due(const struct channel *channel, const struct exchange *exchange)
 {
     if (exchange->kind == EXCHANGE_WRITABLE)
-        return channel->work->output.size <= channel->endpoint->options.output_max / 2;
+        return !channel_has(channel, CHANNEL_FILE) &&
+               channel->work->output.size <= channel->endpoint->options.output_max / 2;
     return channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
            tr__input_has_bytes(channel);
 }

@@ -6,6 +6,7 @@
 #include "net/datagram.h"
 #include "net/deadline.h"
 #include "net/dial.h"
+#include "net/event.h"
 #include "net/exchange.h"
 #include "net/held.h"
 #include "net/input.h"
@@ -85,23 +86,6 @@ static bool is_sending(const struct worker *worker)
 }
 
 /* ---- Events. ---- */
-
-void tr__channel_starve(struct channel *channel)
-{
-    channel->flags |= CHANNEL_STARVED;
-    if (channel_has(channel, CHANNEL_DIRTY))
-        return; /* the flush moves it */
-    list_remove(&channel->listed);
-    list_push_last(&channel->worker->channels.net->starved, &channel->listed);
-}
-
-void tr__event_lend(struct envelope *event, const tr_type *type, void *message)
-{
-    event->type = type;
-    event->block_class = ENVELOPE_LENT;
-    event->payload.block.data = message;
-    event->payload.block.size = 0;
-}
 
 static struct channel *channel_of(const struct envelope *envelope)
 {
@@ -227,8 +211,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED) &&
         put_piece(self, channel, envelope))
         return true;
-    if (channel_has(channel, CHANNEL_DRAINS) &&
-        channel->work->output.size <= channel->endpoint->options.output_max / 2) {
+    if (channel_drains(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
         put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
         return true;

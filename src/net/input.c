@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "net/area.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/filter.h"
 #include "net/output.h"
 #include "net/protocol.h"

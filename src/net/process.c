@@ -6,7 +6,6 @@
 #include "net/output.h"
 #include "net/table.h"
 #include "net/wait.h"
-#include "net/worker.h"
 #include "os/process.h"
 
 /* How long the end of a worker waits for a process that it has killed. */

@@ -9,9 +9,7 @@
 #include "net/deadline.h"
 #include "net/process.h"
 #include "net/rare.h"
-#include "net/table.h"
 #include "net/worker.h"
-#include "os/process.h"
 
 /* ---- Starting. ---- */
 

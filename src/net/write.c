@@ -11,11 +11,11 @@
 #include "net/held.h"
 #include "net/output.h"
 #include "net/wait.h"
+#include "net/write.h"
 
 /* ---- Writing. ---- */
 
-/* Finds a channel to which this turn may write. */
-static tr_status writable(struct tr_self *self, tr_channel handle, struct channel **found)
+tr_status tr__writable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
     if (status != TR_OK)
@@ -42,35 +42,37 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     return status;
 }
 
-/*
- * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. The
- * channel may be gone afterwards: finds it again.
- */
-static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t size,
-                               struct channel **found)
+/* Whether a write has to wait, for capacity or for a file. */
+static bool is_full(struct channel *channel)
 {
-    tr_status status = writable(self, handle, found);
-    if (status != TR_OK || (*found)->work->output.size < (*found)->endpoint->options.output_max)
-        return status;
-    while (status == TR_OK &&
-           (*found)->work->output.size >= (*found)->endpoint->options.output_max) {
-        struct channel *channel = *found;
-        size_t max = channel->endpoint->options.output_max;
-        if (channel->state == CHANNEL_OPEN)
-            tr__output_flush(channel);
-        if (channel->work->output.size < max)
-            break;
-        if (turn_may_park(self) == TR_NOT_IN_A_TURN)
-            return channel->work->output.size + size > TR_OUTPUT_EXTRA * max ? TR_LIMIT : TR_OK;
-        status = wait_for_capacity(self, channel);
-        if (status == TR_OK)
-            status = writable(self, handle, found);
-    }
-    return status == TR_OK ? writable(self, handle, found) : status;
+    size_t max = channel->endpoint->options.output_max;
+    if (channel_has(channel, CHANNEL_FILE))
+        return true;
+    if (channel->work->output.size >= max && channel->state == CHANNEL_OPEN)
+        tr__output_flush(channel);
+    return channel->work->output.size >= max;
 }
 
-/* Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
-static size_t make_head(const struct channel *channel, size_t size, unsigned char *head)
+tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
+                             struct channel **found)
+{
+    tr_status status = tr__writable(self, handle, found);
+    while (status == TR_OK && is_full(*found)) {
+        struct channel *channel = *found;
+        size_t max = channel->endpoint->options.output_max;
+        if (turn_may_park(self) == TR_NOT_IN_A_TURN)
+            return channel_has(channel, CHANNEL_FILE) ||
+                           channel->work->output.size + size > TR_OUTPUT_EXTRA * max
+                       ? TR_LIMIT
+                       : TR_OK;
+        status = wait_for_capacity(self, channel);
+        if (status == TR_OK)
+            status = tr__writable(self, handle, found);
+    }
+    return status == TR_OK ? tr__writable(self, handle, found) : status;
+}
+
+size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head)
 {
     const tr_framing *framing = channel->endpoint->options.framing;
     if (!framing || !framing->head)
@@ -84,7 +86,7 @@ static size_t make_head(const struct channel *channel, size_t size, unsigned cha
 static tr_status put(struct channel *channel, tr_bytes bytes)
 {
     unsigned char head[TR_FRAME_HEAD_MAX];
-    size_t length = make_head(channel, bytes.size, head);
+    size_t length = tr__write_head(channel, bytes.size, head);
     if (length == SIZE_MAX)
         return TR_TOO_LARGE;
     tr_status status = held_prepare(channel);
@@ -110,7 +112,7 @@ static tr_status written(struct tr_self *self, tr_channel handle, tr_status stat
 {
     struct channel *channel;
     if (status != TR_OK && status != TR_INVALID_ARGUMENT &&
-        writable(self, handle, &channel) == TR_OK)
+        tr__writable(self, handle, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
 }
@@ -119,7 +121,7 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TURN_VERB(self);
     struct channel *channel;
-    tr_status status = make_capacity(self, handle, bytes.size, &channel);
+    tr_status status = tr__write_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
         status = put(channel, bytes);
     return status == TR_OK ? TR_OK : written(self, handle, status);
@@ -158,9 +160,9 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     struct channel *channel;
     if (!buffer)
         return TR_INVALID_ARGUMENT;
-    tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
+    tr_status status = tr__write_capacity(self, handle, tr_buffer_size(buffer), &channel);
     unsigned char head[TR_FRAME_HEAD_MAX];
-    size_t length = status == TR_OK ? make_head(channel, tr_buffer_size(buffer), head) : 0;
+    size_t length = status == TR_OK ? tr__write_head(channel, tr_buffer_size(buffer), head) : 0;
     if (length == SIZE_MAX)
         status = TR_TOO_LARGE;
     if (status == TR_OK)
@@ -176,19 +178,16 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TURN_VERB(self);
     struct channel *channel;
-    tr_status status = writable(self, handle, &channel);
+    tr_status status = tr__writable(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    if (channel->work->output.size >= channel->endpoint->options.output_max) {
-        if (channel->state == CHANNEL_OPEN)
-            tr__output_flush(channel);
-        status = writable(self, handle, &channel);
-        if (status != TR_OK)
-            return status;
-        if (channel->work->output.size >= channel->endpoint->options.output_max) {
-            channel->flags |= CHANNEL_DRAINS;
-            return TR_LIMIT;
-        }
+    bool has_to_wait = is_full(channel);
+    status = tr__writable(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    if (has_to_wait) {
+        channel->flags |= CHANNEL_DRAINS;
+        return TR_LIMIT;
     }
     return put(channel, bytes);
 }
@@ -197,7 +196,7 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
 {
     TURN_VERB(self);
     struct channel *channel;
-    tr_status status = make_capacity(self, handle, size, &channel);
+    tr_status status = tr__write_capacity(self, handle, size, &channel);
     if (status == TR_CLOSED || status == TR_RESET) /* what is written to it goes nowhere */
         return tr_scratch(self, size);
     if (status == TR_OK && channel->endpoint->options.framing &&
@@ -213,7 +212,7 @@ void tr_commit(tr_self *self, tr_channel handle, size_t size)
 {
     TURN_VERB(self);
     struct channel *channel;
-    if (!size || writable(self, handle, &channel) != TR_OK)
+    if (!size || tr__writable(self, handle, &channel) != TR_OK)
         return;
     const struct out_page *last = channel->work->output.last;
     if (!last || last->buffer || last->capacity - last->end < size)
@@ -228,11 +227,11 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    tr_status status = writable(self, handle, &channel);
+    tr_status status = tr__writable(self, handle, &channel);
     if (status == TR_OK && channel->state == CHANNEL_OPEN)
         tr__output_flush(channel);
     while (status == TR_OK) {
-        status = writable(self, handle, &channel);
+        status = tr__writable(self, handle, &channel);
         if (status != TR_OK || tr__output_is_empty(channel))
             return status;
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);

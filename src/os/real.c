@@ -5,6 +5,7 @@
 #include "os/clock.h"
 #include "os/cpu.h"
 #include "os/datagram.h"
+#include "os/file_read.h"
 #include "os/log.h"
 #include "os/memory.h"
 #include "os/parker.h"
@@ -61,6 +62,10 @@ static const tr_platform real_table = {
     .signals_open = tr__real_signals_open,
     .signals_read = tr__real_signals_read,
     .signals_close = tr__real_signals_close,
+    .file_open = tr__real_file_open,
+    .file_size = tr__real_file_size,
+    .file_read = tr__real_file_read,
+    .file_close = tr__real_file_close,
 };
 
 const tr_platform *tr_platform_real(void)

@@ -5,7 +5,9 @@
 #include "os/virtual.h"
 
 #include "base/assert.h"
+#include "os/file_read.h"
 #include "os/memory.h"
+#include "os/virtual_file.h"
 #include "os/virtual_io.h"
 #include "os/virtual_names.h"
 #include "os/virtual_process.h"
@@ -253,6 +255,10 @@ static const tr_platform virtual_table = {
     .signals_open = tr__virtual_signals_open,
     .signals_read = tr__virtual_signals_read,
     .signals_close = tr__virtual_signals_close,
+    .file_open = tr__virtual_file_open,
+    .file_size = tr__virtual_file_size,
+    .file_read = tr__virtual_file_read,
+    .file_close = tr__real_file_close,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)

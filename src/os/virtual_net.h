@@ -57,6 +57,8 @@ enum virtual_call {
     VIRTUAL_CALL_RESOLVE,
     VIRTUAL_CALL_START,
     VIRTUAL_CALL_SIGNALS,
+    VIRTUAL_CALL_FILE_OPEN,
+    VIRTUAL_CALL_FILE_READ,
     VIRTUAL_CALLS
 };
 
@@ -111,7 +113,7 @@ struct virtual_net {
     struct list children; /* of os/virtual_process.h, oldest first */
     struct list takers;   /* of os/virtual_signal.h */
     int64_t last_pid;
-    tr_time arriving_ns;  /* while something arrives: its time */
+    tr_time arriving_ns; /* while something arrives: its time */
     bool is_settling;
     int last_fd;
     uint16_t last_port;

@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "os/virtual.h"
 #include "os/virtual_socket.h"
 #include "os/virtual_stream.h"

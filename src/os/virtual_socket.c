@@ -182,6 +182,8 @@ enum virtual_call tr__virtual_call_named(const char *name)
         [VIRTUAL_CALL_RESOLVE] = "resolve",
         [VIRTUAL_CALL_START] = "start",
         [VIRTUAL_CALL_SIGNALS] = "signals",
+        [VIRTUAL_CALL_FILE_OPEN] = "file_open",
+        [VIRTUAL_CALL_FILE_READ] = "file_read",
     };
     _Static_assert(sizeof names / sizeof names[0] == VIRTUAL_CALLS, "each call has a name");
     int call = 0;

@@ -228,6 +228,57 @@ TEST(certificates_are_replaced_while_running, "C-15", "CH-21")
     end();
 }
 
+/* ---- A file through TLS. ---- */
+
+static tr_next on_file_line(tr_self *self, const struct tr_received *line)
+{
+    tr_status status = tr_write_file(self, line->channel, server_pem, 0, SIZE_MAX);
+    say("%s", tr_status_name(status));
+    tr_write_text(self, line->channel, "the end\n");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(file_session, void, TR_ON(tr_received, on_file_line));
+
+static tr_next listen_file(tr_self *self)
+{
+    listener = tr_listen(
+        self,
+        file_session,
+        TR_TLS(
+            "127.0.0.1:7001", .certificate = server_pem, .key = server_key, .framing = TR_LINES));
+    return TR_SAME;
+}
+
+static tr_next fetch_file(tr_self *self)
+{
+    char expected[8192] = "";
+    tr_bytes bytes;
+    FILE *file = fopen(server_pem, "r");
+    ck_assert_ptr_nonnull(file);
+    size_t size = fread(expected, 1, sizeof expected - 20, file);
+    fclose(file);
+    strcat(expected, "the end\n");
+    tr_channel channel = tr_connect(
+        self, TR_TLS("127.0.0.1:7001", .trusts = authority, .server_name = "shop.example"));
+    tr_write_text(self, channel, "get\n");
+    if (tr_read_exactly(self, channel, size + 8, &bytes))
+        say("%s", memcmp(bytes.data, expected, size + 8) == 0 ? "whole" : "different");
+    tr_close(self, channel);
+    return TR_SAME;
+}
+
+TEST(a_file_is_sent_through_tls, "C-15", "C-08")
+{
+    begin(1, false);
+    host_run(listen_file);
+    host_run(fetch_file);
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("TR_OK; whole");
+    end();
+}
+
 SUITE("channels with TLS", lines_go_through_tls, both_sides_show_certificates,
       a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
-      files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running)
+      files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running,
+      a_file_is_sent_through_tls)

@@ -565,19 +565,19 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
 }
 
 /* Ends a timer of this actor. */
-static tr_timer_end entry_end(struct tr_self *self, struct timer_entry *entry)
+static tr_timer_end entry_end(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
-    tr__wheel_cancel(&self->worker->timers.wheel, &entry->node);
+    tr__wheel_cancel(&worker->timers.wheel, &entry->node);
     tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /*
      * If the turn of its message has started, the message was delivered, and the envelope belongs
      * to that turn.
      */
-    if (is_in_hand(self, entry)) {
+    if (is_in_hand(worker->turns.message, entry)) {
         end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
         entry_let_go(entry);
     }
-    entry_remove(self->worker, self->cell, entry);
+    entry_remove(worker, cell, entry);
     return end;
 }
 
@@ -591,17 +591,32 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
         return TR_TIMER_NONE;
     struct timer_entry *entry =
         tr__keys_find(&self->cell->extra->timers.keys, &self->worker->timers.pool, key, length);
-    return entry ? entry_end(self, entry) : TR_TIMER_NONE;
+    return entry ? entry_end(self->worker, self->cell, entry) : TR_TIMER_NONE;
+}
+
+/* Finds a timer without a key. NULL: it is over, or belongs to another actor. */
+static struct timer_entry *loose_of(struct worker *worker, const struct cell *cell, tr_timer timer)
+{
+    uint64_t number = tr__timer_number(cell, timer.number);
+    struct timer_entry *entry = tr__loose_find(&worker->timers.pool.loose, number);
+    bool is_mine = entry && context_of(worker, entry)->owner == (uint32_t)cell->identity;
+    return is_mine ? entry : NULL;
+}
+
+bool tr__timer_is_there(struct worker *worker, const struct cell *cell, tr_timer timer)
+{
+    return loose_of(worker, cell, timer);
+}
+
+tr_timer_end tr__timer_end(struct worker *worker, struct cell *cell, tr_timer timer)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    struct timer_entry *entry = loose_of(worker, cell, timer);
+    return entry ? entry_end(worker, cell, entry) : TR_TIMER_NONE;
 }
 
 tr_timer_end tr_timer_stop(tr_self *self, tr_timer timer)
 {
     TURN_VERB(self);
-    if (!self)
-        return TR_TIMER_NONE;
-    uint64_t number = tr__timer_number(self->cell, timer.number);
-    struct timer_entry *entry = tr__loose_find(&self->worker->timers.pool.loose, number);
-    bool is_mine =
-        entry && context_of(self->worker, entry)->owner == (uint32_t)self->cell->identity;
-    return is_mine ? entry_end(self, entry) : TR_TIMER_NONE;
+    return self ? tr__timer_end(self->worker, self->cell, timer) : TR_TIMER_NONE;
 }

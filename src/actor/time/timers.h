@@ -12,7 +12,7 @@
 #ifndef ACTOR_TIME_TIMERS_H
 #define ACTOR_TIME_TIMERS_H
 
-#include <troupe/status.h>
+#include <troupe/self.h>
 
 struct cell;
 struct envelope;
@@ -57,6 +57,11 @@ void tr__idle_resume(struct worker *worker, struct cell *cell);
  * Removes all timers at the end of the incarnation. Their queued messages become void. Owner only.
  */
 void tr__timers_drop(struct worker *worker, struct cell *cell);
+
+/** Whether a timer without a key is this actor's, and not over. Owner only. */
+bool tr__timer_is_there(struct worker *worker, const struct cell *cell, tr_timer timer);
+/** As tr_timer_stop, in a turn of the actor or outside of one. Owner only. */
+tr_timer_end tr__timer_end(struct worker *worker, struct cell *cell, tr_timer timer);
 
 /** Voids the message of a timer that waits in a mailbox. Owner only. */
 void tr__timer_void(struct worker *worker, struct envelope *envelope);

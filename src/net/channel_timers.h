@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Timers of an actor that end with one of its channels. Owner only. */
+#ifndef NET_CHANNEL_TIMERS_H
+#define NET_CHANNEL_TIMERS_H
+
+#include "net/channel.h"
+
+/** Stops the timers that end with this channel, which has an actor or has none of them. */
+void tr__channel_timers_end(struct channel *channel);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Files that are written to a channel: read piece by piece on helper threads, while the turn waits. CHANNEL_FILE keeps all
+ * other writes out of the bytes of the file.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <troupe/blocking.h>
+#include <troupe/net.h>
+
+#include "actor/cell/verb.h"
+#include "actor/turn/park.h"
+#include "net/exchange.h"
+#include "net/held.h"
+#include "net/output.h"
+#include "net/wait.h"
+#include "net/write.h"
+
+/* Bytes of one read. What a helper thread costs is small beside the copy of so many. */
+enum { PIECE_MAX = 64 * 1024 };
+
+/* What the turn and a helper thread share; on the stack of the turn. */
+struct file_job {
+    const tr_platform *platform;
+    const char *path; /* NULL: the program has opened it */
+    int fd;
+    uint64_t offset;
+    uint64_t size; /* of the file */
+    uint64_t left; /* bytes that are not written yet */
+    tr_buffer *piece;
+    tr_status status;
+    const char *why;
+};
+
+/* ---- On a helper thread. ---- */
+
+static void open_file(void *argument)
+{
+    struct file_job *job = argument;
+    job->status =
+        job->path
+            ? job->platform->file_open(job->platform, job->path, &job->fd, &job->size, &job->why)
+            : job->platform->file_size(job->platform, job->fd, &job->size, &job->why);
+}
+
+static void read_piece(void *argument)
+{
+    struct file_job *job = argument;
+    job->status = job->platform->file_read(job->platform,
+                                           job->fd,
+                                           job->offset,
+                                           tr_buffer_data(job->piece),
+                                           tr_buffer_size(job->piece),
+                                           &job->why);
+}
+
+/* ---- In the turn. ---- */
+
+static tr_status run(struct tr_self *self, struct file_job *job, void (*function)(void *argument))
+{
+    tr_status status = tr_try_blocking(self, function, job);
+    return status == TR_OK ? job->status : status;
+}
+
+static tr_status open_and_measure(struct tr_self *self, struct file_job *job, size_t size)
+{
+    tr_status status = run(self, job, open_file);
+    if (status != TR_OK)
+        return status;
+    uint64_t there = job->offset <= job->size ? job->size - job->offset : 0;
+    job->left = size == SIZE_MAX ? there : size;
+    return job->offset > job->size || job->left > there ? TR_INVALID_ARGUMENT : TR_OK;
+}
+
+/* Waits until less than half of the capacity is in use. No other turn writes meanwhile. */
+static tr_status wait_for_capacity(struct tr_self *self, tr_channel handle, struct channel **found)
+{
+    tr_status status = tr__writable(self, handle, found);
+    while (status == TR_OK &&
+           (*found)->work->output.size >= (*found)->endpoint->options.output_max) {
+        tr__output_flush(*found);
+        status = tr__writable(self, handle, found);
+        if (status != TR_OK || (*found)->work->output.size < (*found)->endpoint->options.output_max)
+            break;
+        status = tr__channel_park(self, *found, &(*found)->writers, false, NULL);
+        if (status == TR_OK)
+            status = tr__writable(self, handle, found);
+    }
+    return status;
+}
+
+/* Reads and writes one piece. */
+static tr_status write_piece(struct tr_self *self, tr_channel handle, struct file_job *job)
+{
+    struct channel *channel;
+    tr_status status = wait_for_capacity(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    size_t size = job->left < PIECE_MAX ? (size_t)job->left : PIECE_MAX;
+    job->piece = tr_buffer_new(size);
+    if (!job->piece)
+        return TR_NO_MEMORY;
+    status = run(self, job, read_piece);
+    if (status == TR_OK)
+        status = tr__writable(self, handle, &channel);
+    if (status == TR_OK)
+        status = held_prepare(channel);
+    if (status == TR_OK)
+        status = tr__output_append_buffer(channel, job->piece);
+    tr_buffer_release(job->piece);
+    job->offset += size;
+    job->left -= size;
+    return status;
+}
+
+static tr_status write_head(struct channel *channel, uint64_t size)
+{
+    unsigned char head[TR_FRAME_HEAD_MAX];
+    size_t length = tr__write_head(channel, (size_t)size, head);
+    return length == SIZE_MAX ? TR_TOO_LARGE : tr__output_append(channel, head, length);
+}
+
+/* Ends the channel: the other side must not take a part of a file for the whole. */
+static void end_amid(struct tr_self *self, tr_channel handle, const struct file_job *job,
+                     tr_status status)
+{
+    struct channel *channel;
+    char text[160];
+    if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
+        return;
+    bool is_own = status == TR_CLOSED; /* by tr_close or tr_finish of another turn */
+    const char *why = is_own ? "the channel was closed" : tr_status_text(status);
+    (void)snprintf(text,
+                   sizeof text,
+                   "cannot send all of %s: %s",
+                   job->path ? job->path : "a file",
+                   job->why[0] ? job->why : why);
+    tr__channel_end(channel, is_own ? TR_CANCELLED : status, text);
+}
+
+static void file_over(struct tr_self *self, tr_channel handle)
+{
+    struct channel *channel;
+    if (tr__channel_of(self, handle, &channel) != TR_OK)
+        return;
+    channel->flags &= ~(uint32_t)CHANNEL_FILE;
+    tr__waits_wake(&channel->writers);
+    if (channel->rare->looks)
+        tr__exchanges_look(channel);
+    tr__channel_call(channel); /* for tr_drained */
+}
+
+/* Writes what was opened and measured. */
+static tr_status write_all(struct tr_self *self, tr_channel handle, struct file_job *job)
+{
+    struct channel *channel;
+    tr_status status = tr__write_capacity(self, handle, 0, &channel);
+    if (status == TR_OK)
+        status = held_prepare(channel);
+    if (status == TR_OK)
+        status = write_head(channel, job->left);
+    if (status != TR_OK)
+        return status;
+    job->why = "";
+    channel->flags |= CHANNEL_FILE;
+    while (status == TR_OK && job->left)
+        status = write_piece(self, handle, job);
+    if (status != TR_OK)
+        end_amid(self, handle, job, status);
+    file_over(self, handle);
+    return status;
+}
+
+static tr_status write_file(struct tr_self *self, tr_channel handle, struct file_job *job,
+                            size_t size)
+{
+    struct channel *channel;
+    tr_status status = turn_may_park(self);
+    if (status == TR_OK)
+        status = tr__writable(self, handle, &channel);
+    if (status == TR_OK)
+        status = open_and_measure(self, job, size);
+    if (status == TR_OK)
+        status = write_all(self, handle, job);
+    return status;
+}
+
+tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uint64_t offset,
+                        size_t size)
+{
+    TURN_VERB(self);
+    const tr_platform *platform = self->worker->loop.platform;
+    struct file_job job = {.platform = platform, .path = path, .fd = -1, .offset = offset};
+    if (!path)
+        return TR_INVALID_ARGUMENT;
+    tr_status status = write_file(self, channel, &job, size);
+    if (job.fd >= 0)
+        platform->file_close(platform, job.fd);
+    return status;
+}
+
+tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size)
+{
+    TURN_VERB(self);
+    struct file_job job = {
+        .platform = self->worker->loop.platform, .fd = fd, .offset = offset, .why = ""};
+    return fd < 0 ? TR_INVALID_ARGUMENT : write_file(self, channel, &job, size);
+}

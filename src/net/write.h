@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the verbs that write share. Owner only. */
+#ifndef NET_WRITE_H
+#define NET_WRITE_H
+
+#include "net/channel.h"
+
+/** Finds a channel to which this turn may write. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or why it has ended. */
+TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
+                                     struct channel **found);
+/**
+ * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. The
+ * channel may be gone afterwards: finds it again.
+ */
+TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
+                                           struct channel **found);
+/** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
+size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head);
+
+#endif
