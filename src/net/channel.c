@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "actor/cell/extra.h"
+#include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
@@ -444,6 +446,11 @@ void tr__channel_close(struct channel *channel)
         return;
     bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
     tr__exchanges_fail(channel, TR_CANCELLED);
+    if (channel->state == CHANNEL_DIALING && channel->output.size) {
+        channel->flags |=
+            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED; /* tr__channel_opened continues */
+        return;
+    }
     if (!is_stream) {
         tr__channel_end(channel, TR_OK, NULL);
         return;
@@ -457,9 +464,27 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
+/* The actor ends before the channel to which it wrote is open, and with it the turn that dials. */
+static void say_unsent(const struct channel *channel)
+{
+    struct tr_system *system = channel->worker->system;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, channel->cell, path);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            path,
+            "%zu bytes for %s were not sent: the actor has ended before the channel was open",
+            channel->output.size,
+            channel->endpoint->options.address);
+}
+
 void tr__channel_orphan(struct channel *channel, bool resets)
 {
     struct net_worker *net = channel->worker->channels.net;
+    bool is_opening = channel->state == CHANNEL_DIALING && channel->kind == CHANNEL_STREAM;
+    bool has_unsent = is_opening && !resets && channel->output.size > channel->output.held;
+    if (has_unsent && channel->fd < 0)
+        say_unsent(channel);
     event_forget(channel);
     /* Turns that waited have ended: what was on their stacks is gone. */
     list_init(&channel->readers);
@@ -475,60 +500,12 @@ void tr__channel_orphan(struct channel *channel, bool resets)
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
+    else if (has_unsent && !resets && channel->fd >= 0)
+        tr__channel_close(channel); /* it is accepted, and still shakes hands */
     else if (resets || !is_whole)
         tr__channel_free(channel);
     else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
-}
-
-/* ---- Deadlines. ---- */
-
-static tr_time deadline_of(const struct channel *channel)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    tr_time next = channel->deadline_ns;
-    if (channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM) {
-        tr_time idle =
-            options->idle_ns ? timer_deadline(channel->active_ns, options->idle_ns) : TR_NEVER;
-        tr_time stall = tr__output_is_due(channel)
-                            ? timer_deadline(channel->output.since_ns, options->stall_ns)
-                            : TR_NEVER;
-        next = idle < next ? idle : next;
-        next = stall < next ? stall : next;
-    }
-    return channel->state == CHANNEL_ENDED ? TR_NEVER : next;
-}
-
-void tr__channel_arm(struct channel *channel)
-{
-    struct wheel *wheel = &channel->worker->channels.net->wheel;
-    tr_time next = deadline_of(channel);
-    /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
-    if (next == TR_NEVER || (timer_is_armed(&channel->timer) && channel->timer.deadline_ns <= next))
-        return;
-    tr__wheel_cancel(wheel, &channel->timer);
-    tr__wheel_arm(wheel, &channel->timer, next);
-}
-
-void tr__channel_expired(struct channel *channel, tr_time now_ns)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    if (deadline_of(channel) > now_ns) {
-        tr__channel_arm(channel);
-        return;
-    }
-    if (channel->kind == CHANNEL_LISTENER) {
-        tr__listener_again(channel);
-        return;
-    }
-    bool is_stalled = tr__output_is_due(channel) &&
-                      timer_deadline(channel->output.since_ns, options->stall_ns) <= now_ns;
-    if (channel->state == CHANNEL_LINGERING)
-        tr__channel_end(channel, TR_TIMEOUT, NULL);
-    else if (channel->state == CHANNEL_OPEN && is_stalled)
-        tr__channel_end(channel, TR_STALLED, NULL);
-    else
-        tr__channel_end(channel, TR_TIMEOUT, NULL);
 }
 
 /* ---- Readiness. ---- */

@@ -68,7 +68,8 @@ enum channel_flag {
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
     CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
-    CHANNEL_CLOSE_HELD = 1 << 18  /* tr_close or tr_reset waits for a commit: net/held.h */
+    CHANNEL_CLOSES_OPENED = 1 << 19, /* it was closed with output while it was being opened */
+    CHANNEL_CLOSE_HELD = 1 << 18     /* tr_close or tr_reset waits for a commit: net/held.h */
 };
 
 /** Bytes that have come and were not read. */
@@ -206,8 +207,6 @@ void tr__channel_starve(struct channel *channel);
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
-/** The timer of a channel has fired. It may be freed. Owner only. */
-void tr__channel_expired(struct channel *channel, tr_time now_ns);
 /** Wakes the turn that has waited longest, or all of them. Owner only. */
 void tr__waits_wake_one(struct list *waits);
 void tr__waits_wake(struct list *waits);
@@ -230,8 +229,6 @@ void tr__channel_finish(struct channel *channel);
 /** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */
 void tr__channel_free(struct channel *channel);
 
-/** Arms the timer of a channel for its next deadline. Owner only. */
-void tr__channel_arm(struct channel *channel);
 /** A socket has become ready. Owner only. */
 void tr__channel_ready(struct channel *channel, uint32_t what);
 

@@ -4,6 +4,7 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/deadline.h"
 #include "net/dial.h"
 #include "net/held.h"
 #include "net/input.h"

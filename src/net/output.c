@@ -5,6 +5,7 @@
 
 #include "actor/cell/system.h"
 #include "base/assert.h"
+#include "net/deadline.h"
 #include "net/filter.h"
 #include "net/held.h"
 #include "net/worker.h"
@@ -321,7 +322,7 @@ void tr__output_flush(struct channel *channel)
             break; /* it waits for its handshake */
     }
     note_capacity(channel);
-    if (is_up && tr__output_is_empty(channel))
+    if (is_up && channel->state != CHANNEL_DIALING && tr__output_is_empty(channel))
         note_empty(channel);
     tr__channel_arm(channel);
 }

@@ -3,6 +3,7 @@
 
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
+#include "net/deadline.h"
 #include "net/worker.h"
 
 static bool is_stopping(const struct worker *worker)

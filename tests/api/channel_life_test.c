@@ -187,6 +187,128 @@ TEST(what_lingers_at_the_deadline_is_reset, "X-01", "C-09")
     kits_each(play_deadline);
 }
 
+/* ---- Closed before it is open. ---- */
+
+ONCE(dial_write_close, {
+    channel = tr_dial(self, TR_TCP(SERVER));
+    tr_write_text(self, channel, "all");
+    tr_close(self, channel);
+    tr_close(self, channel);
+    say("%s", tr_status_name(tr_write_text(self, channel, "late")));
+    tr_bytes bytes;
+    say("%s", tr_status_name(tr_try_read(self, channel, &bytes)));
+})
+
+static void play_dial_close(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_write_close);
+    tr_kit_peer *peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+    ck_assert_ptr_nonnull(peer);
+    PEER_GETS(peer, "all");
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_settle(kit);
+    SAID("TR_CLOSED; TR_CLOSED; closed TR_OK");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+static void play_dial_close_refused(void)
+{
+    HOST(host, dial_write_close);
+    tr_kit_advance(kit, TR_MINUTE);
+    SAID("TR_CLOSED; TR_CLOSED; closed TR_CONNECT_REFUSED");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+ONCE(dial_close, tr_close(self, tr_dial(self, TR_TCP(SERVER))))
+
+/* Without output there is nothing to open it for. */
+static void play_dial_close_empty(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_close);
+    SAID("closed TR_OK");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+static tr_next dial_write_stop(tr_self *self)
+{
+    tr_write_text(self, tr_dial(self, TR_TCP(SERVER)), "nothing");
+    return TR_STOP;
+}
+
+/* The turn that dials ends with its actor; the log has a line about it. */
+static void play_dial_stop(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_write_stop);
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, TR_SECOND));
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(what_was_written_before_a_close_is_sent_when_the_channel_is_open, "C-05", "C-09")
+{
+    kits_each(play_dial_close);
+    kits_each(play_dial_close_refused);
+    kits_each(play_dial_close_empty);
+    kits_each(play_dial_stop);
+}
+
+TR_ACTOR(greeter, run);
+TR_MESSAGE(greeting, (u64, how));
+enum { GREET_AND_CLOSE, GREET_AND_STOP, GREET_AND_FAIL };
+
+static tr_next greet(tr_self *self, void *state, const struct greeting *message)
+{
+    (void)state;
+    tr_write_text(self, tr_peer(self), "busy");
+    if (message->how == GREET_AND_STOP)
+        return TR_STOP;
+    if (message->how == GREET_AND_FAIL)
+        return tr_fail(self, TR_BAD_DATA, "no");
+    tr_close(self, tr_peer(self));
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(greeter, void, TR_SETUP_WITH(greeting, greet), TR_ON(run, on_run),
+            TR_ON(tr_opened, on_opened), TR_ON(tr_received, on_received));
+
+static uint64_t greets_how;
+static bool has_header;
+
+ONCE(listen_greeting,
+     listener = tr_listen(self, greeter, TR_TCP(SERVER, .has_proxy_header = has_header), greeting,
+                          .how = greets_how))
+
+static void play_greeting(void)
+{
+    HOST(host, listen_greeting);
+    tr_kit_peer *peer = peer_new();
+    if (has_header) /* the channel opens when the header was read */
+        peer_send(peer, "PROXY UNKNOWN\r\n");
+    PEER_GETS(peer, greets_how == GREET_AND_FAIL ? "" : "busy");
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), greets_how == GREET_AND_FAIL ? TR_RESET : TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_settle(kit);
+    SAID("");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+}
+
+TEST(a_set_up_may_write_and_end, "C-09", "C-02")
+{
+    for (greets_how = GREET_AND_CLOSE; greets_how <= GREET_AND_FAIL; greets_how++) {
+        has_header = false;
+        kits_each(play_greeting);
+        has_header = true;
+        if (greets_how != GREET_AND_FAIL)
+            kits_each(play_greeting);
+    }
+}
+
 SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
       a_shutdown_lets_busy_sessions_answer, a_request_in_the_middle_ends_with_the_deadline,
-      what_lingers_at_the_deadline_is_reset)
+      what_lingers_at_the_deadline_is_reset,
+      what_was_written_before_a_close_is_sent_when_the_channel_is_open, a_set_up_may_write_and_end)
