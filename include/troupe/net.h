@@ -54,8 +54,8 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
- * Bytes that were read are memory of the runtime, borrowed until the next read from that channel or the
- * end of the turn, whichever is first, waits included. A connection on which nothing happens has no
+ * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or
+ * ends, waits included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
  * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
  * for their next request should do so with tr_received, and use tr_read within a request.
  *

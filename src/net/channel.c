@@ -288,7 +288,8 @@ void tr__channel_call(struct channel *channel)
 {
     struct worker *worker = channel->worker;
     struct cell *cell = channel->cell;
-    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING)
+    if (channel->event || !cell || cell->flags & CELL_SEALED || cell->life >= LIFE_STOPPING ||
+        channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
         tr__channel_hang_up(channel); /* calls this again, when it has ended */

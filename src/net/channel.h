@@ -68,6 +68,7 @@ enum channel_flag {
     CHANNEL_WATCHED = 1 << 15,    /* the loop watches its descriptor */
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
     CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
+    CHANNEL_GONE = 1 << 20,       /* tr_closed was handled, and a turn still has bytes of it */
     CHANNEL_CLOSES_OPENED = 1 << 19, /* it was closed with output while it was being opened */
     CHANNEL_CLOSE_HELD = 1 << 18     /* tr_close or tr_reset waits for a commit: net/held.h */
 };

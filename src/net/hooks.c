@@ -8,6 +8,7 @@
 #include "net/dial.h"
 #include "net/held.h"
 #include "net/input.h"
+#include "net/lent.h"
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
@@ -224,7 +225,9 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
     channel->event = NULL;
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
     envelope_give(&worker->pool, envelope);
-    if (was_closed)
+    if (was_closed && channel->input.borrower)
+        channel->flags |= CHANNEL_GONE; /* a turn has bytes: its end frees the channel */
+    else if (was_closed)
         tr__channel_free(channel);
     else
         tr__channel_call(channel);
@@ -335,11 +338,14 @@ static void on_turn_end(struct tr_self *self)
     while (self->borrowed) {
         struct channel *channel = self->borrowed;
         tr__input_settle(channel);
-        if (channel->state == CHANNEL_LINGERING)
+        if (channel_has(channel, CHANNEL_GONE))
+            tr__channel_free(channel);
+        else if (channel->state == CHANNEL_LINGERING)
             tr__channel_ready(channel, 0);
         else
             tr__channel_call(channel); /* its end may be all that is left */
     }
+    tr__lent_free(self);
 }
 
 const struct channel_hooks tr__net_hooks = {

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "net/area.h"
 #include "net/filter.h"
+#include "net/lent.h"
 #include "net/output.h"
 #include "net/worker.h"
 
@@ -263,7 +264,7 @@ static void borrow(struct tr_self *self, struct channel *channel)
     turn_require_slow_end(self);
 }
 
-static void unborrow(struct channel *channel)
+void tr__input_unborrow(struct channel *channel)
 {
     struct tr_self *self = channel->input.borrower;
     if (!self)
@@ -360,8 +361,10 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 {
     struct channel_input *input = &channel->input;
     *is_cut = false;
-    if (input->borrower != self)
-        unborrow(channel);
+    if (self && self->lent)
+        tr__lent_return(self, channel);
+    if (input->borrower != self && tr__lent_away(channel) != TR_OK)
+        return TR_NO_MEMORY;
     piece_end(input);
     if (cutter->how == CUT_EXACTLY && cutter->size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
@@ -385,8 +388,8 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 
 void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
-    if (channel->input.borrower != self)
-        unborrow(channel);
+    if (channel->input.borrower != self && tr__lent_away(channel) != TR_OK)
+        return; /* the end of the turn that has bytes looks at the channel too */
     borrow(self, channel);
 }
 
@@ -421,7 +424,7 @@ bool tr__input_has_bytes(const struct channel *channel)
 void tr__input_settle(struct channel *channel)
 {
     struct channel_input *input = &channel->input;
-    unborrow(channel);
+    tr__input_unborrow(channel);
     piece_end(input);
     if (!net_buffer_size(&input->buffer))
         memory_release(channel);
@@ -429,9 +432,18 @@ void tr__input_settle(struct channel *channel)
         (void)tr__input_leave_area(channel, 0); /* without memory it stays where it is */
 }
 
+void tr__input_replace(struct channel *channel, struct net_buffer rest)
+{
+    struct channel_input *input = &channel->input;
+    input->area = NULL;
+    input->buffer = rest;
+    input->nul = NOWHERE;
+    input->piece = NOWHERE;
+}
+
 void tr__input_free(struct channel *channel)
 {
-    unborrow(channel);
+    tr__input_unborrow(channel);
     channel->input.nul = NOWHERE;
     memory_release(channel);
 }

@@ -39,7 +39,7 @@ struct channel_hooks {
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope);
     /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
-    /** A turn with self->borrowed has ended. */
+    /** A turn with self->borrowed or self->lent has ended. */
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
     void (*on_birth)(struct worker *worker, struct cell *cell);
