@@ -419,7 +419,10 @@ static void linger_begin(struct channel *channel, tr_status status)
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
-    linger(channel);
+    if (channel->cell)
+        tr__output_touch(channel); /* with the rest of what the run writes, if it does not fail */
+    else
+        linger(channel);
 }
 
 void tr__channel_hang_up(struct channel *channel)
@@ -503,9 +506,12 @@ void tr__channel_orphan(struct channel *channel, bool resets)
         tr__channel_end(channel, TR_OK, NULL);
     else if (has_unsent && !resets && channel->fd >= 0)
         tr__channel_close(channel); /* it is accepted, and still shakes hands */
-    else if (resets || !is_whole)
+    else if (resets || !is_whole) {
+        bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
+        if (resets && !is_all_sent)
+            close_socket(channel, true); /* also one that was closed, and lingers */
         tr__channel_free(channel);
-    else if (channel->state == CHANNEL_OPEN)
+    } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
 }
 

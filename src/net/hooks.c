@@ -341,7 +341,7 @@ static void on_turn_end(struct tr_self *self)
         if (channel_has(channel, CHANNEL_GONE))
             tr__channel_free(channel);
         else if (channel->state == CHANNEL_LINGERING)
-            tr__channel_ready(channel, 0);
+            tr__output_touch(channel); /* the run continues it, if it does not fail */
         else
             tr__channel_call(channel); /* its end may be all that is left */
     }

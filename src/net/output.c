@@ -302,6 +302,8 @@ static void note_empty(struct channel *channel)
 
 void tr__output_flush(struct channel *channel)
 {
+    if (channel->cell && channel->cell->flags & CELL_FAILED)
+        return; /* what a run has written that fails does not leave; the channel is reset, or the actor resumed */
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
@@ -335,7 +337,10 @@ void tr__output_flush_all(struct worker *worker)
     while ((link = list_pop_first(&net->dirty))) {
         struct channel *channel = LIST_OWNER(link, struct channel, dirty);
         channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
-        tr__output_flush(channel);
+        if (channel->state == CHANNEL_LINGERING)
+            tr__channel_ready(channel, 0);
+        else
+            tr__output_flush(channel);
     }
 }
 

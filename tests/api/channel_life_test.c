@@ -519,9 +519,109 @@ TEST(a_signal_may_read, "C-07", "L-05")
     kits_each(play_late);
 }
 
+/* ---- Turns that fail. ---- */
+
+enum {
+    FAIL_AT_ONCE,
+    FAIL_AFTER_CLOSE,
+    FAIL_AFTER_FINISH,
+    FAIL_BY_CRASH,
+    FAIL_AFTER_OTHERS,
+    FAILURES
+};
+static int fails_how;
+TR_ACTOR(weak, run);
+
+static tr_next on_weak(tr_self *self, const struct tr_received *message)
+{
+    bool is_good = strcmp(message->bytes.data, "good") == 0;
+    tr_print(self, message->channel, "%s\n", (const char *)message->bytes.data);
+    if (is_good)
+        return TR_SAME;
+    if (fails_how == FAIL_AFTER_CLOSE)
+        tr_close(self, message->channel);
+    else if (fails_how == FAIL_AFTER_FINISH)
+        tr_finish(self, message->channel);
+    else if (fails_how == FAIL_BY_CRASH)
+        tr_crash(self, TR_BAD_DATA, "bad");
+    return tr_fail(self, TR_BAD_DATA, "bad");
+}
+
+TR_BEHAVIOR(weak, void, TR_ON(run, on_run), TR_ON(tr_received, on_weak));
+
+ONCE(listen_weak, listener = tr_listen(self, weak, TR_TCP(SERVER, .framing = TR_LINES)))
+
+static void play_failing(void)
+{
+    HOST(host, listen_weak);
+    peer = peer_new();
+    peer_send(peer, "good\n");
+    PEER_GETS(peer, "good\n");
+    peer_send(peer, fails_how == FAIL_AFTER_OTHERS ? "good\ngood\nbad\n" : "bad\n");
+    ck_assert_ptr_null(strstr(tr_kit_receive_text(peer, TR_SECOND), "bad"));
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_RESET);
+    tr_kit_close(peer);
+}
+
+/* The turns before may have left, if they were another run. */
+TEST(what_a_run_that_fails_has_written_does_not_leave, "C-09")
+{
+    for (fails_how = 0; fails_how < FAILURES; fails_how++)
+        kits_each(play_failing);
+}
+
+TR_ACTOR(resumed, run);
+
+static tr_next fail_after_write(tr_self *self)
+{
+    tr_write_text(self, channel, "kept");
+    return tr_fail(self, TR_BAD_DATA, "bad");
+}
+
+static tr_next on_go(tr_self *self, const struct run *message)
+{
+    return on_run(self, message);
+}
+
+TR_BEHAVIOR(resumed, void, TR_ON(run, on_go));
+
+static tr_directive resume_child(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_RESUME;
+}
+
+static resumed_ref child;
+TR_ACTOR(parent, run);
+TR_BEHAVIOR(parent, void, TR_ON(run, on_run), TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = resume_child));
+
+ONCE(spawn_resumed, child = tr_spawn(self, resumed, NULL))
+
+/* An actor that is resumed keeps its channels, and nothing is missing in what they send. */
+static void play_resumed(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(parent, spawn_resumed);
+    TELL_RUN(test, child, connect_lines);
+    tr_kit_settle(kit);
+    peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+    ck_assert_ptr_nonnull(peer);
+    TELL_RUN(test, child, fail_after_write);
+    PEER_GETS(peer, "kept");
+    tr_kit_close(peer);
+}
+
+TEST(an_actor_that_is_resumed_sends_what_it_wrote, "C-09", "S-01")
+{
+    kits_each(play_resumed);
+}
+
 SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
       a_shutdown_lets_busy_sessions_answer, a_request_in_the_middle_ends_with_the_deadline,
       what_lingers_at_the_deadline_is_reset,
       what_was_written_before_a_close_is_sent_when_the_channel_is_open, a_set_up_may_write_and_end,
       a_turn_keeps_what_it_read_whatever_others_do, a_turn_keeps_what_it_read_before_it_hands_over,
-      a_signal_may_read)
+      a_signal_may_read, what_a_run_that_fails_has_written_does_not_leave,
+      an_actor_that_is_resumed_sends_what_it_wrote)
