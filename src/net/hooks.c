@@ -14,6 +14,7 @@
 #include "net/output.h"
 #include "net/shutdown.h"
 #include "net/table.h"
+#include "net/why.h"
 #include "net/worker.h"
 
 /* ---- The worker. ---- */
@@ -368,6 +369,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_handed = tr__channel_handed,
     .on_release = tr__held_release,
     .on_drop = tr__held_drop,
+    .why = tr__net_why,
+    .why_turn = tr__net_why_turn,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

@@ -65,8 +65,10 @@ struct channel_hooks {
      */
     void (*on_release)(struct worker *worker, struct channel_effect *effect);
     void (*on_drop)(struct worker *worker, struct channel_effect *effect);
-    /** Adds to the report what the actor waits for. */
+    /** Adds to the report of tr_actor_why which channels of the actor wait to send. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+    /** Writes for which channel a turn waits. Returns the tr_why_kind; -1: for none, and nothing was written. */
+    int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
     /** Whether channels of actors that have ended still have something to send. */
     bool (*is_sending)(const struct worker *worker);
     /** The worker ends: frees worker->channels.net. */
