@@ -54,8 +54,8 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
- * Bytes that were read are memory of the runtime, borrowed until the next read from that channel or the
- * end of the turn, whichever is first, waits included. A connection on which nothing happens has no
+ * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or
+ * ends, waits included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
  * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
  * for their next request should do so with tr_received, and use tr_read within a request.
  *
@@ -70,7 +70,9 @@
  * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
  * handler for it a session stops, and any other actor fails with the status unless that is TR_OK, so that
  * its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels.
- * One that stops sends what it has written (within .linger_ns) and closes.
+ * One that stops sends what it has written (within .linger_ns) and closes. What was written to a channel that is still
+ * being opened is sent when it is open, also after tr_close; but an actor that ends takes its dials along, and the log
+ * says how much was not sent.
  *
  * While an actor is suspended, nothing is read for it but the replies of exchanges under way. Its channels
  * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX

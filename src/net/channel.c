@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "actor/cell/log.h"
+#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
@@ -290,7 +292,7 @@ static bool is_quiet(const struct channel *channel)
 
 void tr__channel_call(struct channel *channel)
 {
-    if (is_quiet(channel) || !may_call(channel))
+    if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
         tr__channel_hang_up(channel); /* calls this again, when it has ended */
@@ -407,7 +409,10 @@ static void linger_begin(struct channel *channel, tr_status status)
     tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
-    linger(channel);
+    if (channel->cell)
+        tr__output_touch(channel); /* with the rest of what the run writes, if it does not fail */
+    else
+        linger(channel);
 }
 
 void tr__channel_hang_up(struct channel *channel)
@@ -435,6 +440,11 @@ void tr__channel_close(struct channel *channel)
         return;
     bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
     tr__exchanges_fail(channel, TR_CANCELLED);
+    if (channel->state == CHANNEL_DIALING && channel->work->output.size) {
+        channel->flags |=
+            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED; /* tr__channel_opened continues */
+        return;
+    }
     if (!is_stream) {
         tr__channel_end(channel, TR_OK, NULL);
         return;
@@ -449,9 +459,28 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
+/* The actor ends before the channel to which it wrote is open, and with it the turn that dials. */
+static void say_unsent(const struct channel *channel)
+{
+    struct tr_system *system = channel->worker->system;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, channel->cell, path);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            path,
+            "%zu bytes for %s were not sent: the actor has ended before the channel was open",
+            channel->work->output.size,
+            channel->endpoint->options.address);
+}
+
 void tr__channel_orphan(struct channel *channel, bool resets)
 {
     struct net_worker *net = channel->worker->channels.net;
+    bool is_opening = channel->state == CHANNEL_DIALING && channel->kind == CHANNEL_STREAM;
+    bool has_unsent =
+        is_opening && !resets && channel->work->output.size > channel->work->output.held;
+    if (has_unsent && channel->fd < 0)
+        say_unsent(channel);
     event_forget(channel);
     /* Turns that waited have ended: what was on their stacks is gone. */
     channel->readers.first = channel->writers.first = NULL;
@@ -462,14 +491,19 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     list_push_last(&net->lingering, &channel->link);
     /* What is still held never leaves, and nobody is to take a part for all. */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
+    bool cuts = resets && !channel_has(channel, CHANNEL_ANSWERED);
     bool is_whole = channel->kind == CHANNEL_STREAM &&
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
-    else if ((resets && !channel_has(channel, CHANNEL_ANSWERED)) || !is_whole ||
-             channel->rare->process || channel_has(channel, CHANNEL_FILE))
+    else if (has_unsent && !resets && channel->fd >= 0)
+        tr__channel_close(channel); /* it is accepted, and still shakes hands */
+    else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
+        bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
+        if (cuts && !is_all_sent)
+            close_socket(channel, true); /* also one that was closed, and lingers */
         tr__channel_free(channel);
-    else if (channel->state == CHANNEL_OPEN)
+    } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
 }
 

@@ -77,13 +77,15 @@ enum channel_flag {
     CHANNEL_UNASKED = 1 << 20,    /* the first piece that has come belongs to no exchange */
     CHANNEL_ALONE = 1 << 21,      /* an exchange is under way alone, or a turn waits for that */
     CHANNEL_FILE = 1 << 22,       /* a turn writes a file to it; other writes wait */
+    CHANNEL_GONE = 1 << 23,       /* tr_closed was handled, and a turn still has bytes of it */
     CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
     CHANNEL_PEER_FAR = 1 << 27,   /* peer.far is set */
     CHANNEL_ANSWERED =
         1 << 28, /* of a protocol: a whole answer was written, which a failure does not cut */
-    CHANNEL_IN_PART = 1 << 29 /* of a protocol: a piece has begun to come */
+    CHANNEL_IN_PART = 1 << 29,      /* of a protocol: a piece has begun to come */
+    CHANNEL_CLOSES_OPENED = 1 << 30 /* it was closed with output while it was being opened */
 };
 
 /** Bytes that have come and were not read. */

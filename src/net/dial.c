@@ -220,6 +220,12 @@ void tr__channel_opened(struct channel *channel)
     channel->deadline_ns = TR_NEVER;
     channel_note_active(channel);
     tr__channel_change(channel, CHANNEL_OPEN);
+    if (channel_has(channel, CHANNEL_CLOSES_OPENED)) {
+        channel->flags &= ~(uint32_t)CHANNEL_CLOSES_OPENED;
+        tr__channel_arm(channel);
+        tr__channel_close(channel); /* it may be freed */
+        return;
+    }
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
         channel->flags |= CHANNEL_OPENS;
     tr__waits_wake(&channel->readers);
@@ -268,9 +274,10 @@ static tr_status shake_step(struct channel *channel)
     if (!channel_has(channel, CHANNEL_READABLE))
         return TR_WOULD_BLOCK;
     tr_status status = tr__input_peek(channel);
-    /* The last bytes of a handshake may have been all that there was. */
+    /* The last bytes of a handshake may have been all that there was, or the end may be right behind them. */
     bool is_open = filter->table->is_open(filter->state);
-    return status == TR_WOULD_BLOCK && is_open ? TR_OK : status;
+    bool is_all = status == TR_WOULD_BLOCK || status == TR_CLOSED;
+    return is_all && is_open ? TR_OK : status;
 }
 
 void tr__channel_shake(struct channel *channel)
@@ -303,7 +310,8 @@ static tr_status shake(struct tr_self *self, struct channel *channel)
         if (status != TR_OK)
             return status;
     }
-    return channel->state == CHANNEL_OPEN ? TR_OK : channel->status;
+    bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING;
+    return is_up ? TR_OK : channel->status;
 }
 
 /* ---- The whole way. ---- */

@@ -271,6 +271,18 @@ void tr__exchanges_look(struct channel *channel)
     }
 }
 
+bool tr__exchange_is_here(const struct channel *channel, uint32_t id)
+{
+    const struct exchange *lists[] = {channel->rare->exchanges, channel->rare->looks};
+    for (size_t i = 0; i < 2; i++) {
+        for (const struct exchange *exchange = lists[i]; exchange; exchange = exchange->next) {
+            if (exchange->id == id)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* ---- Verbs. ---- */
 
 static tr_channel_ask failed(tr_status status)

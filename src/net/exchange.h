@@ -28,5 +28,7 @@ void tr__exchanges_fail(struct channel *channel, tr_status status);
 void tr__exchanges_free(struct channel *channel);
 /** Ends the asks of tr_readable and tr_writable whose time has come. */
 void tr__exchanges_look(struct channel *channel);
+/** Whether the ask with this number waits for the channel. Owner only. */
+bool tr__exchange_is_here(const struct channel *channel, uint32_t id);
 
 #endif

@@ -10,6 +10,7 @@
 #include "net/exchange.h"
 #include "net/held.h"
 #include "net/input.h"
+#include "net/lent.h"
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
@@ -19,6 +20,7 @@
 #include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
+#include "net/why.h"
 #include "net/worker.h"
 
 #include <troupe/process.h>
@@ -274,7 +276,9 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         protocol_of(channel)->on_turn_end(channel);
     channel->request = NULL;
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
-    if (was_closed)
+    if (was_closed && channel->work->input.borrower)
+        channel->flags |= CHANNEL_GONE; /* a turn has bytes: its end frees the channel */
+    else if (was_closed)
         tr__channel_free(channel);
     else
         tr__channel_call(channel);
@@ -452,11 +456,14 @@ static void on_turn_end(struct tr_self *self)
     while (self->borrowed) {
         struct channel *channel = self->borrowed;
         tr__input_settle(channel);
-        if (channel->state == CHANNEL_LINGERING)
-            tr__channel_ready(channel, 0);
+        if (channel_has(channel, CHANNEL_GONE))
+            tr__channel_free(channel);
+        else if (channel->state == CHANNEL_LINGERING)
+            tr__output_touch(channel); /* the run continues it, if it does not fail */
         else
             tr__channel_call(channel); /* its end may be all that is left */
     }
+    tr__lent_free(self);
 }
 
 const struct channel_hooks tr__net_hooks = {
@@ -482,6 +489,8 @@ const struct channel_hooks tr__net_hooks = {
     .on_handed = tr__channel_handed,
     .on_release = tr__held_release,
     .on_drop = tr__held_drop,
+    .why = tr__net_why,
+    .why_turn = tr__net_why_turn,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

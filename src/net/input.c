@@ -9,6 +9,7 @@
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/filter.h"
+#include "net/lent.h"
 #include "net/output.h"
 #include "net/protocol.h"
 #include "net/wait.h"
@@ -299,7 +300,7 @@ static void borrow(struct tr_self *self, struct channel *channel)
     turn_require_slow_end(self);
 }
 
-static void unborrow(struct channel *channel)
+void tr__input_unborrow(struct channel *channel)
 {
     struct tr_self *self = channel->work->input.borrower;
     if (!self)
@@ -398,8 +399,10 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
                          tr_bytes *piece, bool *is_cut)
 {
     *is_cut = false;
-    if (channel->work->input.borrower != self)
-        unborrow(channel);
+    if (self && self->lent)
+        tr__lent_return(self, channel);
+    if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
+        return TR_NO_MEMORY;
     piece_end(&channel->work->input);
     if (cutter->how == CUT_EXACTLY && cutter->size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
@@ -426,8 +429,8 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 
 void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
-    if (channel->work->input.borrower != self)
-        unborrow(channel);
+    if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
+        return; /* the end of the turn that has bytes looks at the channel too */
     if (work_of(channel))
         borrow(self, channel);
     else
@@ -475,7 +478,7 @@ bool tr__input_has_bytes(const struct channel *channel)
 void tr__input_settle(struct channel *channel)
 {
     struct channel_input *input = &channel->work->input;
-    unborrow(channel);
+    tr__input_unborrow(channel);
     piece_end(input);
     if (!net_buffer_size(&input->buffer))
         memory_release(channel);
@@ -499,11 +502,20 @@ void tr__input_abandon(struct channel *channel)
         channel->work->input.borrower = NULL;
 }
 
+void tr__input_replace(struct channel *channel, struct net_buffer rest)
+{
+    struct channel_input *input = &channel->work->input;
+    input->area = NULL;
+    input->buffer = rest;
+    input->nul = NOWHERE;
+    input->piece = NOWHERE;
+}
+
 void tr__input_free(struct channel *channel)
 {
     if (!work_is_there(channel))
         return;
-    unborrow(channel);
+    tr__input_unborrow(channel);
     channel->work->input.nul = NOWHERE;
     channel->work->input.piece = NOWHERE;
     memory_release(channel);

@@ -3,7 +3,8 @@
  * What a channel has received: filled from the socket, cut into pieces, lent to turns.
  *
  * Bytes are received into the area of the worker, or behind bytes that are there already. A piece that is
- * taken stays where it is until the next one is taken, or the turn that took it ends (rule of the borrower).
+ * taken stays where it is until that turn takes the next one, or ends (rule of the borrower). If another turn takes
+ * one before, the first one keeps the memory: net/lent.h.
  * A part of a piece that must wait for the rest is moved to memory of the channel, so that the area is free.
  * Owner only.
  */
@@ -56,6 +57,10 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more);
 void tr__input_drop(struct channel *channel);
 /** The turn that had bytes of this channel is gone, with its stack. */
 void tr__input_abandon(struct channel *channel);
+/** Takes the bytes from the turn that has borrowed them, which must not use them any more, or has the memory itself now. */
+void tr__input_unborrow(struct channel *channel);
+/** Lets the channel continue with these bytes. The memory of the others has another owner now. */
+void tr__input_replace(struct channel *channel, struct net_buffer rest);
 /** Frees all memory. */
 void tr__input_free(struct channel *channel);
 

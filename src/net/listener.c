@@ -173,7 +173,9 @@ static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
     bool was_born = !worker->channels.newborn;
     worker->channels.newborn = NULL;
     channel = tr__table_find(worker->system, bits);
-    if (!was_born || (channel && !channel->cell && channel->state == CHANNEL_DIALING)) {
+    bool has_no_actor = channel && !channel->cell && channel->state == CHANNEL_DIALING &&
+                        !channel_has(channel, CHANNEL_CLOSES_OPENED);
+    if (!was_born || has_no_actor) {
         if (channel)
             tr__channel_free(channel);
         if (status == TR_OK) {
@@ -232,7 +234,7 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
                     error.status ? error.text : tr_status_text(status));
     /* Its set-up may have closed it. */
     channel = tr__table_find(worker->system, bits);
-    if (channel && channel->cell && channel->state == CHANNEL_DIALING)
+    if (channel && channel->state == CHANNEL_DIALING)
         session_begin(channel);
     return TR_SAME;
 }

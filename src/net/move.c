@@ -10,6 +10,7 @@
 #include "actor/mail/mail.h"
 #include "net/deadline.h"
 #include "net/input.h"
+#include "net/lent.h"
 #include "net/output.h"
 #include "net/wait.h"
 #include "net/worker.h"
@@ -156,8 +157,11 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope, address);
     memcpy(envelope->payload.bytes, &channel, sizeof channel);
-    tr__input_settle(channel);
-    status = pack(channel);
+    status = tr__lent_away(channel); /* what was read stays where it is until the turn ends */
+    if (status == TR_OK) {
+        tr__input_settle(channel);
+        status = pack(channel);
+    }
     if (status == TR_OK) {
         tr__channel_disown(channel);
         status = tr__mail_send(worker, cell, envelope);

@@ -339,6 +339,8 @@ static void note_empty(struct channel *channel)
 
 void tr__output_flush(struct channel *channel)
 {
+    if (channel->cell && channel->cell->flags & CELL_FAILED)
+        return; /* what a run has written that fails does not leave; the channel is reset, or the actor resumed */
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
@@ -362,7 +364,7 @@ void tr__output_flush(struct channel *channel)
             break; /* it waits for its handshake */
     }
     note_capacity(channel);
-    if (is_up && tr__output_is_empty(channel))
+    if (is_up && channel->state != CHANNEL_DIALING && tr__output_is_empty(channel))
         note_empty(channel);
     tr__channel_arm(channel);
     work_rest(channel);
@@ -378,7 +380,10 @@ void tr__output_flush_all(struct worker *worker)
         channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
         if (channel_has(channel, CHANNEL_STARVED))
             list_push_last(&net->starved, &channel->listed);
-        tr__output_flush(channel);
+        if (channel->state == CHANNEL_LINGERING)
+            tr__channel_ready(channel, 0);
+        else
+            tr__output_flush(channel);
     }
 }
 

@@ -32,7 +32,8 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
     bool is_first = waits_are_empty(&channel->readers);
     bool has_waited = false;
     for (;;) {
-        if (channel->state == CHANNEL_LINGERING || channel_has(channel, CHANNEL_CLOSE_HELD))
+        if (channel->state == CHANNEL_LINGERING ||
+            channel_has(channel, CHANNEL_CLOSE_HELD | CHANNEL_CLOSES_OPENED))
             return TR_CLOSED;
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;

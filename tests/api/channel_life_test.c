@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Channels and the life of their actors and of the system: shutdown, closes before a channel is open, turns that fail,
- * bytes that turns hold. On the network of kits.
+ * Channels and the life of their actors and of the system: shutdown, closes before a channel is open, turns that fail. On the network of kits.
  */
 #include "support/net.h"
 
@@ -187,6 +186,233 @@ TEST(what_lingers_at_the_deadline_is_reset, "X-01", "C-09")
     kits_each(play_deadline);
 }
 
+/* ---- Closed before it is open. ---- */
+
+ONCE(dial_write_close, {
+    channel = tr_dial(self, TR_TCP(SERVER));
+    tr_write_text(self, channel, "all");
+    tr_close(self, channel);
+    tr_close(self, channel);
+    say("%s", tr_status_name(tr_write_text(self, channel, "late")));
+    tr_bytes bytes;
+    say("%s", tr_status_name(tr_try_read(self, channel, &bytes)));
+})
+
+static void play_dial_close(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_write_close);
+    tr_kit_peer *peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+    ck_assert_ptr_nonnull(peer);
+    PEER_GETS(peer, "all");
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_settle(kit);
+    SAID("TR_CLOSED; TR_CLOSED; closed TR_OK");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+static void play_dial_close_refused(void)
+{
+    HOST(host, dial_write_close);
+    tr_kit_advance(kit, TR_MINUTE);
+    SAID("TR_CLOSED; TR_CLOSED; closed TR_CONNECT_REFUSED");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+ONCE(dial_close, tr_close(self, tr_dial(self, TR_TCP(SERVER))))
+
+/* Without output there is nothing to open it for. */
+static void play_dial_close_empty(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_close);
+    SAID("closed TR_OK");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+static tr_next dial_write_stop(tr_self *self)
+{
+    tr_write_text(self, tr_dial(self, TR_TCP(SERVER)), "nothing");
+    return TR_STOP;
+}
+
+/* The turn that dials ends with its actor; the log has a line about it. */
+static void play_dial_stop(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_write_stop);
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, TR_SECOND));
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(what_was_written_before_a_close_is_sent_when_the_channel_is_open, "C-05", "C-09")
+{
+    kits_each(play_dial_close);
+    kits_each(play_dial_close_refused);
+    kits_each(play_dial_close_empty);
+    kits_each(play_dial_stop);
+}
+
+TR_ACTOR(greeter, run);
+TR_MESSAGE(greeting, (u64, how));
+enum { GREET_AND_CLOSE, GREET_AND_STOP, GREET_AND_FAIL };
+
+static tr_next greet(tr_self *self, void *state, const struct greeting *message)
+{
+    (void)state;
+    tr_write_text(self, tr_peer(self), "busy");
+    if (message->how == GREET_AND_STOP)
+        return TR_STOP;
+    if (message->how == GREET_AND_FAIL)
+        return tr_fail(self, TR_BAD_DATA, "no");
+    tr_close(self, tr_peer(self));
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(greeter, void, TR_SETUP_WITH(greeting, greet), TR_ON(run, on_run),
+            TR_ON(tr_opened, on_opened), TR_ON(tr_received, on_received));
+
+static uint64_t greets_how;
+static bool has_header;
+
+ONCE(listen_greeting,
+     listener = tr_listen(self, greeter, TR_TCP(SERVER, .has_proxy_header = has_header), greeting,
+                          .how = greets_how))
+
+static void play_greeting(void)
+{
+    HOST(host, listen_greeting);
+    tr_kit_peer *peer = peer_new();
+    if (has_header) /* the channel opens when the header was read */
+        peer_send(peer, "PROXY UNKNOWN\r\n");
+    PEER_GETS(peer, greets_how == GREET_AND_FAIL ? "" : "busy");
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), greets_how == GREET_AND_FAIL ? TR_RESET : TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_settle(kit);
+    SAID("");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+}
+
+TEST(a_set_up_may_write_and_end, "C-09", "C-02")
+{
+    for (greets_how = GREET_AND_CLOSE; greets_how <= GREET_AND_FAIL; greets_how++) {
+        has_header = false;
+        kits_each(play_greeting);
+        has_header = true;
+        if (greets_how != GREET_AND_FAIL)
+            kits_each(play_greeting);
+    }
+}
+
+/* ---- Turns that fail. ---- */
+
+static tr_kit_peer *peer;
+
+ONCE(connect_lines, channel = tr_connect(self, TR_TCP(SERVER, .framing = TR_LINES)))
+
+enum {
+    FAIL_AT_ONCE,
+    FAIL_AFTER_CLOSE,
+    FAIL_AFTER_FINISH,
+    FAIL_BY_CRASH,
+    FAIL_AFTER_OTHERS,
+    FAILURES
+};
+static int fails_how;
+TR_ACTOR(weak, run);
+
+static tr_next on_weak(tr_self *self, const struct tr_received *message)
+{
+    bool is_good = strcmp(message->bytes.data, "good") == 0;
+    tr_print(self, message->channel, "%s\n", (const char *)message->bytes.data);
+    if (is_good)
+        return TR_SAME;
+    if (fails_how == FAIL_AFTER_CLOSE)
+        tr_close(self, message->channel);
+    else if (fails_how == FAIL_AFTER_FINISH)
+        tr_finish(self, message->channel);
+    else if (fails_how == FAIL_BY_CRASH)
+        tr_crash(self, TR_BAD_DATA, "bad");
+    return tr_fail(self, TR_BAD_DATA, "bad");
+}
+
+TR_BEHAVIOR(weak, void, TR_ON(run, on_run), TR_ON(tr_received, on_weak));
+
+ONCE(listen_weak, listener = tr_listen(self, weak, TR_TCP(SERVER, .framing = TR_LINES)))
+
+static void play_failing(void)
+{
+    HOST(host, listen_weak);
+    peer = peer_new();
+    peer_send(peer, "good\n");
+    PEER_GETS(peer, "good\n");
+    peer_send(peer, fails_how == FAIL_AFTER_OTHERS ? "good\ngood\nbad\n" : "bad\n");
+    ck_assert_ptr_null(strstr(tr_kit_receive_text(peer, TR_SECOND), "bad"));
+    PEER_GETS(peer, "");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_RESET);
+    tr_kit_close(peer);
+}
+
+/* The turns before may have left, if they were another run. */
+TEST(what_a_run_that_fails_has_written_does_not_leave, "C-09")
+{
+    for (fails_how = 0; fails_how < FAILURES; fails_how++)
+        kits_each(play_failing);
+}
+
+TR_ACTOR(resumed, run);
+
+static tr_next fail_after_write(tr_self *self)
+{
+    tr_write_text(self, channel, "kept");
+    return tr_fail(self, TR_BAD_DATA, "bad");
+}
+
+static tr_next on_go(tr_self *self, const struct run *message)
+{
+    return on_run(self, message);
+}
+
+TR_BEHAVIOR(resumed, void, TR_ON(run, on_go));
+
+static tr_directive resume_child(tr_self *self, const tr_error *cause)
+{
+    (void)self;
+    (void)cause;
+    return TR_RESUME;
+}
+
+static resumed_ref child;
+TR_ACTOR(parent, run);
+TR_BEHAVIOR(parent, void, TR_ON(run, on_run), TR_SUPERVISE(TR_ONE_FOR_ONE, .decide = resume_child));
+
+ONCE(spawn_resumed, child = tr_spawn(self, resumed, NULL))
+
+/* An actor that is resumed keeps its channels, and nothing is missing in what they send. */
+static void play_resumed(void)
+{
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(parent, spawn_resumed);
+    TELL_RUN(test, child, connect_lines);
+    tr_kit_settle(kit);
+    peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+    ck_assert_ptr_nonnull(peer);
+    TELL_RUN(test, child, fail_after_write);
+    PEER_GETS(peer, "kept");
+    tr_kit_close(peer);
+}
+
+TEST(an_actor_that_is_resumed_sends_what_it_wrote, "C-09", "S-01")
+{
+    kits_each(play_resumed);
+}
+
 SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
       a_shutdown_lets_busy_sessions_answer, a_request_in_the_middle_ends_with_the_deadline,
-      what_lingers_at_the_deadline_is_reset)
+      what_lingers_at_the_deadline_is_reset,
+      what_was_written_before_a_close_is_sent_when_the_channel_is_open, a_set_up_may_write_and_end,
+      what_a_run_that_fails_has_written_does_not_leave,
+      an_actor_that_is_resumed_sends_what_it_wrote)

@@ -17,6 +17,8 @@ static tr_next on_opened(tr_self *self, const struct tr_opened *message)
 static tr_next on_line(tr_self *self, const struct tr_received *line)
 {
     tr_print(self, line->channel, "you said %s\n", (const char *)line->bytes.data);
+    if (strcmp(line->bytes.data, "all") == 0)
+        say("all");
     return TR_SAME;
 }
 
@@ -129,6 +131,35 @@ TEST(lines_go_through_tls, "C-15", "CH-21")
         tr_kit_advance(kit, TR_SECOND);
         SAID("opened a -; client you said hello; closed TR_CLOSED -");
         ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+        end();
+    }
+}
+
+static bool closes, writes;
+
+static tr_next write_and_end(tr_self *self)
+{
+    tr_channel channel =
+        tr_dial(self, TR_TLS(SERVER, .trusts = authority, .server_name = "shop.example"));
+    if (writes)
+        tr_write_text(self, channel, "all\n");
+    if (closes)
+        tr_close(self, channel);
+    else
+        tr_finish(self, channel);
+    return TR_SAME;
+}
+
+/* The end waits for the handshake, and what was written goes before it. */
+TEST(an_end_before_the_handshake_comes_after_what_was_written, "C-15", "C-09")
+{
+    for (int i = 0; i < 3; i++) {
+        closes = i == 1;
+        writes = i < 2;
+        begin(1, false);
+        host_run(write_and_end);
+        tr_kit_advance(kit, TR_SECOND);
+        SAID(writes ? "opened - -; all; closed TR_CLOSED -" : "opened - -; closed TR_CLOSED -");
         end();
     }
 }
@@ -278,7 +309,8 @@ TEST(a_file_is_sent_through_tls, "C-15", "C-08")
     end();
 }
 
-SUITE("channels with TLS", lines_go_through_tls, both_sides_show_certificates,
+SUITE("channels with TLS", lines_go_through_tls,
+      an_end_before_the_handshake_comes_after_what_was_written, both_sides_show_certificates,
       a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
       files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running,
       a_file_is_sent_through_tls)

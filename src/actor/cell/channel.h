@@ -48,7 +48,7 @@ struct channel_hooks {
                      tr_status *status);
     bool (*on_refuse)(struct tr_self *self, int code, const char *text);
     bool (*on_forward)(struct tr_self *self, tr_ref to, tr_next *next);
-    /** A turn with self->borrowed has ended. */
+    /** A turn with self->borrowed or self->lent has ended. */
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
     void (*on_birth)(struct worker *worker, struct cell *cell);
@@ -74,8 +74,10 @@ struct channel_hooks {
      */
     void (*on_release)(struct worker *worker, struct channel_effect *effect);
     void (*on_drop)(struct worker *worker, struct channel_effect *effect);
-    /** Adds to the report what the actor waits for. */
+    /** Adds to the report of tr_actor_why which channels of the actor wait to send. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+    /** Writes for which channel a turn waits. Returns the tr_why_kind; -1: for none, and nothing was written. */
+    int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
     /** Whether channels of actors that have ended still have something to send. */
     bool (*is_sending)(const struct worker *worker);
     /** The worker ends: frees worker->channels.net. */

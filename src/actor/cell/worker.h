@@ -189,6 +189,7 @@ struct tr_self {
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
     struct channel *borrowed; /* channels of whose memory the turn has bytes: net/input.h */
+    struct lent *lent;        /* memory that such a channel had: net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
 };
@@ -222,8 +223,8 @@ static inline bool turn_is_plain(const struct tr_self *self)
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
            !self->defer_count && !self->asks.count && !self->batch && !self->capacity.grant &&
            !self->capacity.favoured && !self->become.behavior && !self->frame && !self->outbox &&
-           !self->borrowed && self->state == TURN_RUNS && self->reply_failed == TR_OK &&
-           self->error.status == TR_OK &&
+           !self->borrowed && !self->lent && self->state == TURN_RUNS &&
+           self->reply_failed == TR_OK && self->error.status == TR_OK &&
            tr__scratch_mark(self->scratch.current) == self->scratch.mark;
 }
 

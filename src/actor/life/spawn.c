@@ -445,6 +445,8 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     if (status != TR_OK) {
         if (status != TR_STOPPED && mounted)
             mount_failed(worker, cell, mounted, error);
+        if (status != TR_STOPPED && cell->flags & CELL_CHANNELS)
+            worker->system->channels.hooks->on_end(worker, cell, true);
         /* Requests that wait for a durable actor are answered with TR_START_FAILED. */
         bool is_told = cell_durable(cell) && status != TR_STOPPED;
         tr__cell_end_unborn(worker, cell, is_told ? TR_START_FAILED : TR_STOPPED);

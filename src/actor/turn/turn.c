@@ -156,7 +156,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         tr__asks_drop(self);
     if (self->is_cancelled)
         next = same; /* the result of a cancelled turn is ignored */
-    if (self->borrowed)
+    if (self->borrowed || self->lent)
         worker->channels.hooks->on_turn_end(self);
     if (self->batch)
         tr__batch_end(self, next);
@@ -296,6 +296,8 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (!running)
         loop_step(&worker->loop);
     run_defers(self);
+    if (self->borrowed || self->lent)
+        worker->channels.hooks->on_turn_end(self);
     if (is_watched)
         tr__budget_call_end(worker, cell);
     return self;

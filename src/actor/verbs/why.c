@@ -248,7 +248,15 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
         holds |= TR_HOLDS_MAIL | TR_HOLDS_CAPACITY;
     if (turn->job)
         kind = TR_WHY_BLOCKING;
-    tell_wait(worker, turn, words, sizeof words, &who);
+    int for_channel = -1;
+    if (turn->cell->flags & CELL_CHANNELS && turn->state != TURN_WOKEN)
+        for_channel = worker->channels.hooks->why_turn(turn, words, sizeof words);
+    if (for_channel >= 0) {
+        kind = (tr_why_kind)for_channel;
+        who = 0;
+    } else {
+        tell_wait(worker, turn, words, sizeof words, &who);
+    }
     tr_reason *reason = tr__why_add(report,
                                     kind,
                                     holds,
@@ -550,6 +558,8 @@ void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report
     }
     mail_look(worker, cell);
     see_alive(worker, cell, report);
+    if (cell->flags & CELL_CHANNELS)
+        worker->channels.hooks->why(worker, cell, report);
     if (cell_durable(cell) && cell->life == LIFE_RUNNING)
         cell_durable(cell)->hooks->why(worker, cell, report);
     if (!report->count)

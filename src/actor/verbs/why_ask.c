@@ -383,6 +383,9 @@ const char *tr_why_name(tr_why_kind kind)
         [TR_WHY_GROUP] = "TR_WHY_GROUP",
         [TR_WHY_AWAKE] = "TR_WHY_AWAKE",
         [TR_WHY_STORING] = "TR_WHY_STORING",
+        [TR_WHY_READS] = "TR_WHY_READS",
+        [TR_WHY_WRITES] = "TR_WHY_WRITES",
+        [TR_WHY_LINGERS] = "TR_WHY_LINGERS",
     };
     bool is_known = (unsigned)kind < sizeof names / sizeof *names;
     return is_known ? names[kind] : "?";
