@@ -2,7 +2,6 @@
 #include "net/shakes.h"
 
 #include "net/dial.h"
-#include "net/rare.h"
 #include "net/worker.h"
 
 void tr__shakes_add(struct channel *channel)
