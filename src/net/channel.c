@@ -12,7 +12,6 @@
 #include "net/datagram.h"
 #include "net/channel_timers.h"
 #include "net/deadline.h"
-#include "net/dial.h"
 #include "net/event.h"
 #include "net/exchange.h"
 #include "net/filter.h"
@@ -24,6 +23,7 @@
 #include "net/process.h"
 #include "net/protocol.h"
 #include "net/rare.h"
+#include "net/shakes.h"
 #include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
@@ -159,12 +159,22 @@ int tr__channel_take_fd(struct channel *channel)
 
 static void close_socket(struct channel *channel, bool resets)
 {
-    const tr_platform *platform = channel->worker->loop.platform;
-    int fd = tr__channel_take_fd(channel);
+    struct loop *loop = &channel->worker->loop;
+    int fd = channel->fd;
+    /* A connection that was accepted has no second descriptor: to close it ends the watch. */
+    bool is_only = channel_has(channel, CHANNEL_ACCEPTED) && channel_has(channel, CHANNEL_WATCHED);
+    if (is_only) {
+        channel->flags &= ~(uint32_t)CHANNEL_WATCHED;
+        channel->fd = -1;
+    } else {
+        fd = tr__channel_take_fd(channel);
+    }
     if (fd >= 0 && channel->kind == CHANNEL_SIGNALS)
-        platform->signals_close(platform, fd);
+        loop->platform->signals_close(loop->platform, fd);
     else if (fd >= 0)
-        platform->socket_close(platform, fd, resets);
+        loop->platform->socket_close(loop->platform, fd, resets);
+    if (is_only)
+        tr__loop_forget(loop);
 }
 
 void tr__channel_free(struct channel *channel)
@@ -338,7 +348,8 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
 {
     if (channel->state == CHANNEL_ENDED)
         return;
-    bool resets = status != TR_OK && status != TR_CLOSED;
+    /* After TR_RESET there is no connection that could be reset. */
+    bool resets = status != TR_OK && status != TR_CLOSED && status != TR_RESET;
     channel->status = status;
     text_set(channel, text || !resets ? text : tr__filters_text(channel));
     if (channel->rare->filter.table && resets)
@@ -386,6 +397,7 @@ static void linger(struct channel *channel)
         }
         channel->drop_left -= got < channel->drop_left ? (uint32_t)got : channel->drop_left;
         if (!channel->drop_left) {
+            close_socket(channel, true);
             tr__channel_end(channel, TR_RESET, NULL);
             return;
         }
@@ -505,6 +517,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
         tr__channel_free(channel);
     } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
+    else
+        tr__output_touch(channel); /* it lingers; a run that has failed sent nothing */
 }
 
 /* ---- Readiness. ---- */
@@ -565,7 +579,7 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
     switch ((enum channel_state)channel->state) {
     case CHANNEL_DIALING:
         if (channel->rare->filter.table)
-            tr__channel_shake(channel);
+            tr__shakes_add(channel);
         else
             tr__waits_wake(&channel->readers);
         break;

@@ -131,7 +131,9 @@ struct channel_work {
 
 /** What only some channels need. The others have tr__no_rare, which is only read; net/rare.h. */
 struct channel_rare {
+    struct channel *channel;
     struct channel_filter filter;
+    struct list shaking;           /* in net_worker.shaking */
     tr_time within_ns;             /* tr_channel_within; 0: no limit */
     struct exchange *exchanges;    /* under way, the oldest first: net/exchange.c */
     struct exchange *looks;        /* of tr_readable and tr_writable */

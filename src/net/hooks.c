@@ -17,6 +17,7 @@
 #include "net/peer.h"
 #include "net/process.h"
 #include "net/protocol.h"
+#include "net/shakes.h"
 #include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
@@ -38,7 +39,7 @@ static void on_io(struct worker *worker, uint64_t token, uint32_t what)
         tr__channel_ready(channel, what);
 }
 
-static void on_round(struct worker *worker, tr_time now_ns)
+static bool on_round(struct worker *worker, tr_time now_ns)
 {
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
@@ -60,6 +61,7 @@ static void on_round(struct worker *worker, tr_time now_ns)
         tr__channel_arm(channel);
         tr__channel_call(channel);
     }
+    return tr__shakes_round(worker);
 }
 
 /* Memory that was missing is asked for again so soon. */

@@ -15,7 +15,9 @@ struct channel_rare *tr__rare_of(struct channel *channel)
     struct channel_rare *rare = source_resize(source, NULL, sizeof *rare);
     if (!rare)
         return NULL;
-    *rare = (struct channel_rare){.filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
+    *rare = (struct channel_rare){.channel = channel,
+                                  .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
+    list_init(&rare->shaking);
     channel->rare = rare;
     return rare;
 }
@@ -27,6 +29,7 @@ void tr__rare_free(struct channel *channel)
         return;
     TR_ASSERT(!rare->exchanges && !rare->looks && !rare->datagrams);
     const struct memory_source *source = &channel->worker->system->source;
+    list_remove(&rare->shaking);
     if (rare->filter.table)
         rare->filter.table->free(rare->filter.state);
     tr__net_buffer_free(&rare->filter.raw);

@@ -5,6 +5,7 @@
 #include "net/channel.h"
 #include "net/hooks.h"
 #include "net/output.h"
+#include "net/shakes.h"
 #include "net/work.h"
 
 struct net_worker *tr__net_worker_of(struct worker *worker)
@@ -24,6 +25,8 @@ struct net_worker *tr__net_worker_of(struct worker *worker)
     list_init(&net->dirty);
     list_init(&net->lingering);
     list_init(&net->starved);
+    list_init(&net->shaking);
+    net->shakes_left = SHAKES_MAX;
     worker->channels.net = net;
     worker->channels.hooks = &tr__net_hooks;
     return net;

@@ -21,9 +21,11 @@ struct net_worker {
     struct wheel wheel;     /* nodes of struct channel_timer */
     struct list dirty;      /* channels with output that is to be sent when the run ends */
     struct list lingering;  /* channels without an actor */
-    struct list starved;    /* channels whose event could not be queued for lack of memory */
-    int64_t date_s;         /* the second of `date`; 0: none yet */
-    char date[40];          /* the Date header of answers, made once a second: src/http */
+    struct list shaking;  /* channel_rare of channels whose handshake may continue: net/shakes.h */
+    uint32_t shakes_left; /* steps of handshakes in this round */
+    struct list starved;  /* channels whose event could not be queued for lack of memory */
+    int64_t date_s;       /* the second of `date`; 0: none yet */
+    char date[40];        /* the Date header of answers, made once a second: src/http */
 };
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */

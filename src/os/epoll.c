@@ -112,6 +112,8 @@ void tr__epoll_unwatch(struct epoll *epoll, int fd)
 {
     TR_ASSERT(epoll->watched > 0);
     epoll->watched--;
+    if (fd < 0)
+        return; /* it was closed, and the kernel has forgotten it */
     /* The call fails if the descriptor was closed. Then the kernel has forgotten it. */
     struct epoll_event unused = {0};
     (void)epoll_ctl(epoll->fd, EPOLL_CTL_DEL, fd, &unused);

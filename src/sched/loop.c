@@ -316,3 +316,8 @@ void tr__loop_unwatch(struct loop *loop, int fd)
     loop->io_watched--;
     loop->platform->io_unwatch(loop->platform, loop->parker, fd);
 }
+
+void tr__loop_forget(struct loop *loop)
+{
+    tr__loop_unwatch(loop, -1);
+}

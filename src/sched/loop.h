@@ -153,6 +153,8 @@ TR_MUST_CHECK tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token
  * before may still come by on_io, with their token. Worker only.
  */
 void tr__loop_unwatch(struct loop *loop, int fd);
+/** As tr__loop_unwatch, of a descriptor that is closed already, and was the only one of its socket. */
+void tr__loop_forget(struct loop *loop);
 
 /** Posts a node and wakes the worker if it sleeps. True when it woke it. Any thread. */
 static inline bool loop_post(struct loop *loop, struct stack_node *node)

@@ -100,7 +100,7 @@ static tr_next talk_to_other(tr_self *self)
         TR_TLS(SERVER, .trusts = authority, .server_name = "other.example", .framing = TR_LINES));
 }
 
-static void begin(int workers, bool mutual)
+static void prepare(int workers, bool mutual)
 {
     certificates_init(&at);
     snprintf(server_pem, sizeof server_pem, "%s", certificate_path(&at, "shop.pem"));
@@ -111,6 +111,11 @@ static void begin(int workers, bool mutual)
     is_mutual = mutual;
     kit_open(workers, 1);
     tr_kit_advance(kit, (time(NULL) - 1704067200) * TR_SECOND); /* a kit begins in 2024 */
+}
+
+static void begin(int workers, bool mutual)
+{
+    prepare(workers, mutual);
     HOST(host, listen);
 }
 
@@ -162,6 +167,63 @@ TEST(an_end_before_the_handshake_comes_after_what_was_written, "C-15", "C-09")
         SAID(writes ? "opened - -; all; closed TR_CLOSED -" : "opened - -; closed TR_CLOSED -");
         end();
     }
+}
+
+/* ---- Many handshakes at once. ---- */
+
+#define PLAIN "127.0.0.1:7001"
+enum { SHAKING = 10 };
+
+static tr_next on_plain_line(const struct tr_received *line)
+{
+    say("line %s", (const char *)line->bytes.data);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(plain, void, TR_ON(tr_received, on_plain_line));
+
+static tr_next on_shaken(const struct tr_closed *message)
+{
+    say("%s", message->status == TR_TLS_FAILED ? "shaken" : tr_status_name(message->status));
+    return TR_STOP;
+}
+
+static tr_next on_never(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(shaken, void, TR_ON(tr_received, on_never), TR_ON(tr_closed, on_shaken));
+
+static tr_next listen_twice(tr_self *self)
+{
+    (void)tr_listen(self, shaken, TR_TLS(SERVER, .certificate = server_pem, .key = server_key));
+    (void)tr_listen(self, plain, TR_TCP(PLAIN, .framing = TR_LINES));
+    return TR_SAME;
+}
+
+/*
+ * Ten handshakes can continue at the same moment: with bytes that are none, so that each of them is one step. A line that
+ * has come behind them is handled after four of them. Without the limit it is handled after all of them.
+ */
+TEST(many_handshakes_let_others_through, "C-15")
+{
+    tr_kit_peer *peers[SHAKING + 1];
+    tr_bytes garbage = {"GET / HTTP/1.1\r\n\r\n", 18};
+    prepare(1, false);
+    HOST(host, listen_twice);
+    for (int i = 0; i < SHAKING; i++)
+        peers[i] = peer_new();
+    peers[SHAKING] = tr_kit_connect(kit, PLAIN);
+    tr_kit_settle(kit);
+    for (int i = 0; i < SHAKING; i++)
+        ck_assert_uint_eq(tr_kit_send(peers[i], garbage), garbage.size);
+    peer_send(peers[SHAKING], "hello\n"); /* runs what that causes */
+    SAID("shaken; shaken; shaken; shaken; line hello; "
+         "shaken; shaken; shaken; shaken; shaken; shaken");
+    for (int i = 0; i <= SHAKING; i++)
+        tr_kit_close(peers[i]);
+    end();
 }
 
 TEST(both_sides_show_certificates, "C-15")
@@ -313,4 +375,4 @@ SUITE("channels with TLS", lines_go_through_tls,
       an_end_before_the_handshake_comes_after_what_was_written, both_sides_show_certificates,
       a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
       files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running,
-      a_file_is_sent_through_tls)
+      a_file_is_sent_through_tls, many_handshakes_let_others_through)

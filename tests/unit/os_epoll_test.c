@@ -289,15 +289,17 @@ TEST(a_duplicate_does_not_keep_a_descriptor_watched, "CH-14")
 
 TEST(a_descriptor_may_be_closed_before_it_is_unwatched, "")
 {
-    struct fixture fixture = fixture_make();
-    close(fixture.ends[0]);
-    unwatch(&fixture, fixture.ends[0]);
-    uint64_t before = waits(&fixture);
-    park(&fixture, now(&fixture) + TR_MILLISECOND);
-    ck_assert_uint_eq(waits(&fixture), before); /* nothing is watched any more */
-    ck_assert_uint_eq(one_event(&fixture, 1), 0);
-    fixture.ends[0] = dup(0);
-    fixture_free(&fixture);
+    for (int is_named = 0; is_named < 2; is_named++) {
+        struct fixture fixture = fixture_make();
+        close(fixture.ends[0]);
+        unwatch(&fixture, is_named ? fixture.ends[0] : -1);
+        uint64_t before = waits(&fixture);
+        park(&fixture, now(&fixture) + TR_MILLISECOND);
+        ck_assert_uint_eq(waits(&fixture), before); /* nothing is watched any more */
+        ck_assert_uint_eq(one_event(&fixture, 1), 0);
+        fixture.ends[0] = dup(0);
+        fixture_free(&fixture);
+    }
 }
 
 static tr_status try_watch(struct fixture *fixture, int fd, uint64_t token)

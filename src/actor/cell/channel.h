@@ -26,8 +26,8 @@ struct channel_hooks {
     void (*on_io)(struct worker *worker, uint64_t token, uint32_t what);
     /** loop->flush_is_due was set, and the run is over: sends what was written. */
     void (*on_flush)(struct worker *worker);
-    /** A round begins: handles deadlines that are reached. */
-    void (*on_round)(struct worker *worker, tr_time now_ns);
+    /** A round begins: handles deadlines that are reached. True: it wants another round, soon. */
+    bool (*on_round)(struct worker *worker, tr_time now_ns);
     /** Returns the earliest deadline; TR_NEVER for none. */
     tr_time (*next)(struct worker *worker);
     /**

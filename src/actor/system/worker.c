@@ -124,13 +124,13 @@ static void on_round(struct loop *loop)
     tr__delays_fire(worker, loop->now_ns);
     tr__wake_timers_fire(worker, loop->now_ns);
     tr__asks_fire(worker, loop->now_ns);
-    if (worker->channels.hooks)
-        worker->channels.hooks->on_round(worker, loop->now_ns);
+    bool has_more =
+        worker->channels.hooks && worker->channels.hooks->on_round(worker, loop->now_ns);
     if (atom32_load(&worker->system->shutdown.sweep, ATOM_ACQUIRE) != worker->shutdown.swept)
         tr__shutdown_sweep(worker);
     if (loop->now_ns - worker->mail.dead_letters.handed_in_ns >= BURIALS_EVERY_NS)
         tr__dead_letter_batches_end(worker);
-    bool has_more = tr__timers_fire(worker, loop->now_ns);
+    has_more |= tr__timers_fire(worker, loop->now_ns);
     has_more |= tr__schedules_fire(worker, loop->now_ns);
     loop->wants_round = has_more;
     /* After the deadline of a shutdown all actors are killed, so none needs to move. */
