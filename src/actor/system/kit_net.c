@@ -333,7 +333,12 @@ tr_status tr_kit_peer_status(const tr_kit_peer *peer)
 
 tr_address tr_kit_peer_address(const tr_kit_peer *peer)
 {
-    return peer->of_child ? (tr_address){.family = TR_FAMILY_UNIX} : peer->socket->local.address;
+    if (peer->of_child)
+        return (tr_address){.family = TR_FAMILY_UNIX};
+    tr_address address = peer->socket->local.address;
+    if (peer->socket->local.path[0])
+        address.path = peer->socket->local.path;
+    return address;
 }
 
 void tr_kit_partition(tr_kit *kit, tr_kit_peer *const *peers, size_t count, bool is_cut)
