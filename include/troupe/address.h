@@ -17,7 +17,7 @@
  * }
  * ```
  *
- * An address is a plain value and may be a field of a message: (address, from).
+ * An address is a value and may be a field of a message: (address, from).
  */
 #ifndef TROUPE_ADDRESS_H
 #define TROUPE_ADDRESS_H
@@ -29,18 +29,24 @@ typedef enum tr_family {
     TR_FAMILY_NONE, /* no address */
     TR_FAMILY_V4,   /* in the first 4 bytes of `host` */
     TR_FAMILY_V6,
-    TR_FAMILY_UNIX /* a socket in the file system, whose path is not kept here */
+    TR_FAMILY_UNIX /* a socket in the file system, or "@name" in none; see `path` */
 } tr_family;
 
-/** Where a socket is. All zero: nowhere. */
-TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope));
+/**
+ * Where a socket is. All zero: nowhere. `path` is of UNIX sockets, and borrowed: of tr_datagram until the turn ends. NULL: the
+ * socket has no name, or its name is not known.
+ */
+TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),
+           (str, path));
 typedef struct tr_address tr_address;
 
 /** The field type of an address: (address, from). */
 #define TR_FIELD_TYPE_address TR_FIELD_TYPE_message(tr_address)
 
-/** Bytes that tr_address_print needs, with the NUL: "[ffff:...:255.255.255.255%4294967295]:65535". */
-#define TR_ADDRESS_TEXT_MAX 72
+/** Bytes of the path of a UNIX socket, with the NUL. More: TR_ADDRESS_INVALID. */
+#define TR_ADDRESS_PATH_MAX 108
+/** Bytes that tr_address_print needs, with the NUL: those of "unix:" and the longest path. */
+#define TR_ADDRESS_TEXT_MAX 120
 
 TR_BEGIN_C
 /**
@@ -50,15 +56,17 @@ TR_BEGIN_C
  * Any thread. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
+/** Returns the address of a UNIX socket, whose path is borrowed: "/run/log" or "@name". Any thread. Does not wait. */
+tr_address tr_address_of_path(const char *path);
 /**
  * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and
  * returns it. IPv6 is written as RFC 5952 says, also where it stands for IPv4: "[::ffff:10.0.0.7]:7000". A UNIX
- * address is "unix", none is "none".
+ * address is "unix:/run/log" or, without a path, "unix"; none is "none".
  * Any thread. Does not wait.
  */
 TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
 /**
- * Whether two addresses are equal, ports and scopes included. UNIX addresses are: their paths are not known. An
+ * Whether two addresses are equal, ports, scopes and paths included. UNIX addresses without a path are. An
  * IPv4 address and the IPv6 address that stands for it are not.
  * Any thread. Does not wait.
  */

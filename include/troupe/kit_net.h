@@ -139,7 +139,7 @@ tr_kit_peer *tr_kit_bind(tr_kit *kit, const char *address);
  */
 tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes);
 /**
- * As tr_kit_receive, for one datagram. data is NULL: none has come. from may be NULL.
+ * As tr_kit_receive, for one datagram. data is NULL: none has come. from may be NULL; its path is borrowed as the bytes are.
  * One thread. Does not wait: time is virtual.
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);

@@ -181,8 +181,8 @@ typedef enum tr_endpoint_kind {
 /** An endpoint of datagrams, for tr_bind. Any thread. Does not wait. */
 #define TR_UDP(...) TR_ENDPOINT_(TR_ENDPOINT_UDP, __VA_ARGS__, )
 /**
- * As TR_UDP, with the path of a UNIX socket. It receives only: an address has no path, so tr_send_to sends nothing and
- * returns an error.
+ * As TR_UDP, with the path of a UNIX socket, or "@name". It sends to tr_address_of_path(path), and to the `from` of a datagram
+ * if its sender has a name.
  * Any thread. Does not wait.
  */
 #define TR_UNIX_DATAGRAM(...) TR_ENDPOINT_(TR_ENDPOINT_UNIX_DATAGRAM, __VA_ARGS__, )
@@ -364,8 +364,9 @@ void tr_commit(tr_self *self, tr_channel channel, size_t size);
 /** Sends what was written, and waits until the kernel has all of it. In a turn. May wait. */
 tr_status tr_flush(tr_self *self, tr_channel channel);
 /**
- * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel has no capacity: it is lost), TR_UNREACHABLE, TR_CONNECT_REFUSED,
- * TR_ADDRESS_INVALID, TR_INVALID_ARGUMENT.
+ * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel or, of UNIX sockets, the receiver has no capacity: it is lost),
+ * TR_UNREACHABLE, TR_CONNECT_REFUSED (nobody is at that path), TR_ADDRESS_INVALID (none, a UNIX address without a path, or with one that is too
+ * long), TR_NOT_PERMITTED, TR_INVALID_ARGUMENT.
  * In a turn. Does not wait.
  */
 tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
@@ -407,7 +408,7 @@ tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
 tr_channel tr_peer(const tr_self *self);
 /** Returns where the other side is. In a turn. Does not wait. */
 tr_address tr_channel_peer(tr_self *self, tr_channel channel);
-/** Returns where this side is: of tr_bind with ":0", its port. In a turn. Does not wait. */
+/** Returns where this side is: of tr_bind with ":0", its port; of a path, that, while it is open. In a turn. Does not wait. */
 tr_address tr_channel_address(tr_self *self, tr_channel channel);
 /** Returns an address as text, "127.0.0.1:7000", borrowed until the turn ends. In a turn. Does not wait. */
 TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);

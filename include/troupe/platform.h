@@ -77,6 +77,7 @@ typedef struct tr_packet {
     size_t capacity;    /* of `data`, for socket_receive_many */
     size_t size;        /* of the datagram; if it is more than `capacity`, the rest was lost */
     tr_address address; /* of the other side; none: the one that the socket is connected to */
+    char *path; /* TR_ADDRESS_PATH_MAX bytes for the path of a sender; NULL: it is not wanted */
 } tr_packet;
 
 /** What became possible for a descriptor that is watched. */

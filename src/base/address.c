@@ -303,6 +303,11 @@ static char *print_v6(const uint8_t *host, char *to)
     return to;
 }
 
+tr_address tr_address_of_path(const char *path)
+{
+    return (tr_address){.family = TR_FAMILY_UNIX, .path = path};
+}
+
 char *tr_address_print(const tr_address *address, char *text)
 {
     const uint8_t *host = address->host;
@@ -319,7 +324,12 @@ char *tr_address_print(const tr_address *address, char *text)
         sprintf(to, "]:%d", address->port);
         return text;
     case TR_FAMILY_UNIX:
-        return strcpy(text, "unix");
+        (void)snprintf(text,
+                       TR_ADDRESS_TEXT_MAX,
+                       "unix%s%s",
+                       address->path ? ":" : "",
+                       address->path ? address->path : "");
+        return text;
     case TR_FAMILY_NONE:
         break;
     }
@@ -337,6 +347,7 @@ bool tr_address_is_equal(const tr_address *a, const tr_address *b)
         return a->port == b->port && a->scope == b->scope &&
                memcmp(a->host, b->host, sizeof a->host) == 0;
     case TR_FAMILY_UNIX:
+        return a->path && b->path ? strcmp(a->path, b->path) == 0 : a->path == b->path;
     case TR_FAMILY_NONE:
         break;
     }

@@ -22,7 +22,7 @@ struct datagrams {
     size_t count;
     struct tr_datagram message; /* the one whose turn runs */
     tr_packet packets[BATCH_MAX];
-    unsigned char bytes[];
+    unsigned char bytes[]; /* of the datagrams, then the paths of those that have sent them */
 };
 
 static size_t frame_max(const struct channel *channel)
@@ -54,13 +54,18 @@ static struct datagrams *batch_new(struct channel *channel)
     size_t size = frame_max(channel);
     size_t max = BATCH_BYTES / size;
     max = max < BATCH_MAX ? max : BATCH_MAX;
-    struct datagrams *batch =
-        source_resize(&channel->worker->system->source, NULL, sizeof *batch + max * size);
+    bool has_paths = channel->endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    size_t path_size = has_paths ? TR_ADDRESS_PATH_MAX : 0;
+    struct datagrams *batch = source_resize(
+        &channel->worker->system->source, NULL, sizeof *batch + max * (size + path_size));
     if (!batch)
         return NULL;
     memset(batch, 0, sizeof *batch);
     for (size_t i = 0; i < max; i++)
-        batch->packets[i] = (tr_packet){.data = batch->bytes + i * size, .capacity = size};
+        batch->packets[i] = (tr_packet){
+            .data = batch->bytes + i * size,
+            .capacity = size,
+            .path = has_paths ? (char *)batch->bytes + max * size + i * path_size : NULL};
     batch->count = max;
     return batch;
 }
@@ -198,6 +203,8 @@ tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_
         return status;
     if (channel->kind != CHANNEL_DATAGRAM || !to)
         return TR_INVALID_ARGUMENT;
+    if (to->family == TR_FAMILY_NONE)
+        return TR_ADDRESS_INVALID; /* as of a UNIX socket without a name */
     if (bytes.size > TR_DATAGRAM_MAX)
         return TR_TOO_LARGE;
     if (tr__held_applies(channel))

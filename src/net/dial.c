@@ -479,6 +479,8 @@ tr_address tr_channel_address(tr_self *self, tr_channel handle)
     const tr_platform *platform = self->worker->loop.platform;
     if (tr__channel_of(self, handle, &channel) == TR_OK && channel->fd >= 0)
         (void)platform->socket_address(platform, channel->fd, false, &address);
+    if (address.family == TR_FAMILY_UNIX && channel->kind == CHANNEL_DATAGRAM)
+        address.path = channel->endpoint->options.address; /* as it was bound */
     return address;
 }
 

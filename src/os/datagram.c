@@ -12,10 +12,10 @@
 
 enum { DATAGRAMS_MAX = 32 }; /* of one system call; it keeps the stack small */
 
-/* The arguments of the kernel for one datagram. Of the address of a UNIX socket only the family matters. */
+/* The arguments of the kernel for one datagram. */
 struct datagram {
     struct iovec piece;
-    struct sockaddr_in6 address;
+    union socket_address address;
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t))];
 };
 
@@ -30,11 +30,12 @@ static uint64_t lost_of(struct msghdr *message)
     return lost;
 }
 
-static void address_read(const struct msghdr *message, tr_address *address)
+static void address_read(const struct msghdr *message, tr_packet *packet)
 {
-    union socket_address from;
-    memcpy(&from, message->msg_name, sizeof(struct sockaddr_in6));
-    (void)tr__socket_address_read(&from, message->msg_namelen, address);
+    const union socket_address *from = message->msg_name;
+    (void)tr__socket_address_read(from, message->msg_namelen, &packet->address);
+    if (packet->path && tr__socket_address_path(from, message->msg_namelen, packet->path))
+        packet->address.path = packet->path;
 }
 
 tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_packet *packets,
@@ -66,7 +67,7 @@ tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_p
         return tr__socket_status(errno);
     for (long i = 0; i < got; i++) {
         packets[i].size = headers[i].msg_len;
-        address_read(&headers[i].msg_hdr, &packets[i].address);
+        address_read(&headers[i].msg_hdr, &packets[i]);
     }
     *count = (size_t)got;
     *lost = lost_of(&headers[got - 1].msg_hdr);
@@ -79,17 +80,15 @@ tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const t
     (void)platform;
     struct mmsghdr headers[DATAGRAMS_MAX];
     struct iovec pieces[DATAGRAMS_MAX];
-    struct sockaddr_in6 addresses[DATAGRAMS_MAX];
+    union socket_address addresses[DATAGRAMS_MAX];
     size_t ready = 0;
     for (; ready < count && ready < DATAGRAMS_MAX; ready++) {
         const tr_packet *packet = &packets[ready];
         socklen_t size = 0;
         if (packet->address.family != TR_FAMILY_NONE) {
-            union socket_address to;
-            size = tr__socket_address_of(&packet->address, &to);
+            size = tr__socket_address_of(&packet->address, &addresses[ready]);
             if (!size)
                 break;
-            memcpy(&addresses[ready], &to, size);
         }
         pieces[ready] = (struct iovec){.iov_base = packet->data, .iov_len = packet->size};
         headers[ready] = (struct mmsghdr){.msg_hdr = {.msg_name = size ? &addresses[ready] : NULL,
@@ -103,6 +102,8 @@ tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const t
     do {
         done = syscall(SYS_sendmmsg, fd, headers, ready, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (done < 0 && errno == EINTR);
+    if (done < 0 && errno == ENOENT)
+        return TR_CONNECT_REFUSED; /* nobody has this path */
     if (done < 0)
         return tr__socket_status(errno);
     *sent = (size_t)done;

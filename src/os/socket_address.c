@@ -18,7 +18,25 @@ socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to
         memcpy(&to->v6.sin6_addr, from->host, sizeof to->v6.sin6_addr);
         return sizeof to->v6;
     }
+    if (from->family == TR_FAMILY_UNIX && from->path)
+        return tr__socket_address_of_path(from->path, to);
     return 0;
+}
+
+bool tr__socket_address_path(const union socket_address *from, socklen_t size,
+                             char path[TR_ADDRESS_PATH_MAX])
+{
+    size_t head = offsetof(struct sockaddr_un, sun_path);
+    _Static_assert(sizeof from->path.sun_path == TR_ADDRESS_PATH_MAX, "as Linux has it");
+    if (from->any.sa_family != AF_UNIX || size <= head)
+        return false; /* the socket has no name */
+    size_t length = size - head;
+    length = length < TR_ADDRESS_PATH_MAX ? length : TR_ADDRESS_PATH_MAX - 1;
+    memcpy(path, from->path.sun_path, length);
+    path[length] = '\0';
+    if (!path[0])
+        path[0] = '@';
+    return true;
 }
 
 socklen_t tr__socket_address_of_path(const char *path, union socket_address *to)

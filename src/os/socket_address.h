@@ -19,7 +19,7 @@ union socket_address {
     struct sockaddr_un path;
 };
 
-/** Returns the size of the address that is written to `to`; 0 if `from` is no address of an IP family. */
+/** Returns the size of the address that is written to `to`; 0 if `from` is none, or a UNIX address without a path. */
 socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to);
 
 /**
@@ -27,6 +27,10 @@ socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to
  * long.
  */
 socklen_t tr__socket_address_of_path(const char *path, union socket_address *to);
+
+/** Writes the path of a UNIX address of `size` bytes, '@' first for an abstract name. False: it has none. */
+bool tr__socket_address_path(const union socket_address *from, socklen_t size,
+                             char path[TR_ADDRESS_PATH_MAX]);
 
 /**
  * Reads an address of `size` bytes that the kernel gave. An IPv4 address in an IPv6 one becomes IPv4. Returns false,

@@ -177,6 +177,8 @@ tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet 
             memcpy(packet->data, datagram->data, size);
         packet->size = datagram->size;
         packet->address = datagram->from.address;
+        if (packet->path && datagram->from.path[0])
+            packet->address.path = strcpy(packet->path, datagram->from.path);
         box->used -= datagram->size;
         tr__virtual_net_free(socket->net, datagram);
     }
@@ -202,10 +204,7 @@ static tr_status route(const struct post_box *box, const tr_packet *packet,
     *to = box->socket.remote;
     if (packet->address.family == TR_FAMILY_NONE)
         return box->is_connected ? TR_OK : TR_INVALID_ARGUMENT;
-    if (packet->address.family == TR_FAMILY_UNIX)
-        return TR_UNREACHABLE; /* it has no path */
-    *to = (struct virtual_place){.address = packet->address};
-    return TR_OK;
+    return tr__virtual_place(to, &packet->address, packet->address.path);
 }
 
 /* Whether a datagram may be sent. */

@@ -77,7 +77,7 @@ struct virtual_transit {
 
 /** Where a socket is. */
 struct virtual_place {
-    tr_address address;          /* TR_FAMILY_UNIX: `path` says where */
+    tr_address address; /* its `path` is NULL; TR_FAMILY_UNIX: the next member says where */
     char path[VIRTUAL_PATH_MAX]; /* "": no name */
 };
 

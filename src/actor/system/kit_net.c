@@ -26,8 +26,9 @@ struct tr_kit_peer {
     struct tr_kit *kit;
     struct virtual_socket *socket;
     struct virtual_socket *
-        *of_child; /* where a child process has it; NULL: it belongs to the peer */
-    char *bytes;   /* what was received, and a NUL */
+        *of_child;                  /* where a child process has it; NULL: it belongs to the peer */
+    char path[TR_ADDRESS_PATH_MAX]; /* of the datagram that was received last */
+    char *bytes;                    /* what was received, and a NUL */
     size_t size;
     size_t capacity;
 };
@@ -332,7 +333,12 @@ tr_status tr_kit_peer_status(const tr_kit_peer *peer)
 
 tr_address tr_kit_peer_address(const tr_kit_peer *peer)
 {
-    return peer->of_child ? (tr_address){.family = TR_FAMILY_UNIX} : peer->socket->local.address;
+    if (peer->of_child)
+        return (tr_address){.family = TR_FAMILY_UNIX};
+    tr_address address = peer->socket->local.address;
+    if (peer->socket->local.path[0])
+        address.path = peer->socket->local.path;
+    return address;
 }
 
 void tr_kit_partition(tr_kit *kit, tr_kit_peer *const *peers, size_t count, bool is_cut)
@@ -376,7 +382,7 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
     peer->size = 0;
     tr__kit_wait_until(peer->kit, tr__kit_deadline(peer->kit, timeout_ns), can_take_datagram, peer);
     peer_reserve(peer, tr__virtual_datagram_size(socket));
-    tr_packet packet = {.data = peer->bytes, .capacity = peer->capacity};
+    tr_packet packet = {.data = peer->bytes, .capacity = peer->capacity, .path = peer->path};
     size_t count;
     if (tr__virtual_datagram_receive(socket, &packet, 1, &count, NULL) != TR_OK)
         return (tr_bytes){NULL, 0};
