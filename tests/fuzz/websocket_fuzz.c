@@ -120,7 +120,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1)
         return 0;
-    static struct deflate *deflate; /* made once, because zlib's memory takes longer than all the rest */
+    static struct deflate
+        *deflate; /* made once, because zlib's memory takes longer than all the rest */
     if (deflate == NULL)
         deflate = tr__deflate_new(&memory_only);
     struct result once = play(data + 1, size - 1, SIZE_MAX / 2, data[0], deflate);
