@@ -62,12 +62,12 @@ static bool is_same(const unsigned char *bytes, size_t size, const char *text)
 
 bool tr__encoding_is_accepted(tr_bytes list, const char *encoding)
 {
-    struct cursor in = {list.data, (const unsigned char *)list.data + list.size};
     bool is_named = false;
     bool is_named_zero = true;
     bool is_all_zero = true;
     if (list.size == 0)
         return false;
+    struct cursor in = {list.data, (const unsigned char *)list.data + list.size};
     do {
         bool is_zero = false;
         skip_space(&in);

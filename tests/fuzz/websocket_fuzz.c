@@ -48,7 +48,9 @@ static void note(struct result *result, const void *data, size_t size)
 static void take_message(struct result *result, const struct ws_event *event,
                          struct deflate *deflate)
 {
-    tr_bytes whole = net_buffer_bytes(&result->message);
+    tr_bytes whole = {0};
+    if (net_buffer_size(&result->message) > 0)
+        whole = net_buffer_bytes(&result->message);
     require(whole.size <= MESSAGE_MAX);
     note(result, whole.data, whole.size);
     note(result, &event->is_text, 1);
