@@ -40,13 +40,14 @@ static void take_event(struct result *result, const struct multipart_event *even
     if (event->kind == MULTIPART_MORE)
         return;
     require(!result->is_over);
-    if (event->kind != MULTIPART_DATA)
+    if (event->kind != MULTIPART_DATA) { /* Content may come in any portions. */
         note(result, &kind, 1);
+        note(result, &event->status, sizeof(event->status));
+    }
     note(result, event->bytes.data, event->bytes.size);
     note(result, event->name.data, event->name.size);
     note(result, event->filename.data, event->filename.size);
     note(result, event->type.data, event->type.size);
-    note(result, &event->status, sizeof(event->status));
     if (event->kind == MULTIPART_PART) {
         require(result->depth++ == 0 && event->name.data != NULL);
         require(++result->parts <= PARTS_MAX);
