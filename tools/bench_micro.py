@@ -37,6 +37,9 @@ def figures():
     yield Figure("wire", "tr_unpack and free +" + NUMBER, "six fields: read into a copy", "ns")
     yield Figure("wire", "msgpack-c pack +" + NUMBER, "msgpack-c: write", "ns")
     yield Figure("wire", "msgpack-c unpack and destroy +" + NUMBER, "msgpack-c: read", "ns")
+    yield Figure("json", "tr_json_read and free +best +" + NUMBER, "JSON of 216 bytes: read", "ns", "≤ 400")
+    yield Figure("json", "tr_json_read_in +best +" + NUMBER, "JSON of 216 bytes: read into memory that is there", "ns")
+    yield Figure("json", "tr_json_write +best +" + NUMBER, "JSON of 216 bytes: write", "ns", "≤ 400")
     tell = r"tell and reply +median +" + NUMBER
     yield Figure("await", tell, "tell and reply, round trip", "ns")
     for words, aim in (("a stretch each", "≤ 60"), ("a turn each", "")):

@@ -20,8 +20,8 @@ static inline char *base64_write(char *to, const unsigned char *bytes, size_t si
         bits |= count > 2 ? bytes[i + 2] : 0;
         *to++ = digits[bits >> 18];
         *to++ = digits[bits >> 12 & 63];
-        *to++ = count > 1 ? digits[bits >> 6 & 63] : '=';
-        *to++ = count > 2 ? digits[bits & 63] : '=';
+        *to++ = (char)(count > 1 ? digits[bits >> 6 & 63] : '=');
+        *to++ = (char)(count > 2 ? digits[bits & 63] : '=');
     }
     return to;
 }

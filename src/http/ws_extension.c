@@ -165,12 +165,12 @@ static struct ws_deflate take_offer(const struct extension *offer, char *answer)
 
 struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_ANSWER_MAX])
 {
-    struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
     struct extension taken = {0};
     bool is_taken = false;
     *answer = '\0';
     if (offers.size == 0)
         return (struct ws_deflate){0};
+    struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
     /* All of the list is read: one that is malformed anywhere is ignored. */
     skip_space(&in);
     do {
@@ -189,11 +189,11 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
 
 bool tr__ws_deflate_accepted(tr_bytes answer, struct ws_deflate *agreed)
 {
-    struct cursor in = {answer.data, (const unsigned char *)answer.data + answer.size};
     struct extension extension;
     *agreed = (struct ws_deflate){0};
     if (answer.size == 0)
         return true;
+    struct cursor in = {answer.data, (const unsigned char *)answer.data + answer.size};
     skip_space(&in);
     if (!read_extension(&in, &extension))
         return false;

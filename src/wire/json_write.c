@@ -36,7 +36,7 @@ struct text {
 static INLINE char *json_take(struct text *text, size_t count)
 {
     size_t end = text->length + count;
-    if (UNLIKELY(end > text->size))
+    if (UNLIKELY(end > text->size || text->buffer == NULL))
         return NULL;
     char *place = text->buffer + text->length;
     text->length = end;
@@ -45,7 +45,7 @@ static INLINE char *json_take(struct text *text, size_t count)
 
 static void json_put(struct text *text, const void *piece, size_t length)
 {
-    if (text->length < text->size) {
+    if (text->length < text->size && text->buffer != NULL) {
         size_t space = text->size - text->length;
         memcpy(text->buffer + text->length, piece, length < space ? length : space);
     }
@@ -163,7 +163,8 @@ static size_t write_short(char *to, double value, int digits)
         /* The digits of power + the fraction are a 1 and those of the fraction, with its zeros. */
         char fraction[NUMBER_MAX];
         write_digits(fraction, power + numerator % power, places + 1);
-        fraction[1] = places == 0 ? '0' : fraction[1];
+        if (places == 0)
+            fraction[1] = '0';
         size_t shown = places == 0 ? 1 : places;
         memcpy(to + length, fraction + 1, shown);
         return length + shown;
@@ -393,7 +394,8 @@ static void put_name(struct text *text, const char *name, bool is_first)
             *place++ = ',';
         place[0] = '"';
         copy_short(place + 1, name, size);
-        memcpy(place + size + 1, "\":", 2);
+        place[size + 1] = '"';
+        place[size + 2] = ':';
         return;
     }
     put_string(text, is_first ? "\"" : ",\"");

@@ -6,6 +6,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Reads into memory of the caller: the status is that of tr_json_read, and what it says is enough is enough. */
+static void check_read_in(const tr_type *type, tr_bytes document, tr_status expected)
+{
+    size_t needed;
+    size_t size = type->size < 8 ? 8 : type->size;
+    tr_wire_error error;
+    void *space = malloc(size);
+    require(space != NULL);
+    tr_status status = tr_json_read_in(type, document, space, size, &needed, &error);
+    if (status == TR_TOO_LARGE && needed > size) {
+        size = needed;
+        free(space);
+        space = malloc(size);
+        require(space != NULL);
+        status = tr_json_read_in(type, document, space, size, &needed, &error);
+    }
+    require(status == expected && (status != TR_OK || needed <= size));
+    if (status == TR_OK) {
+        require(tr_json_write(type, space, NULL, 0, &error) > 0);
+        tr_message_deinit(type, space);
+    }
+    free(space);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -15,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tr_wire_error error;
     void *message, *back;
     tr_status status = tr_json_read(type, (tr_bytes){document, size}, &message, &error);
+    check_read_in(type, (tr_bytes){document, size}, status);
     free(document);
     if (status != TR_OK) {
         require_place(&error, status, size);

@@ -48,7 +48,9 @@ static void note(struct result *result, const void *data, size_t size)
 static void take_message(struct result *result, const struct ws_event *event,
                          struct deflate *deflate)
 {
-    tr_bytes whole = net_buffer_bytes(&result->message);
+    tr_bytes whole = {0};
+    if (net_buffer_size(&result->message) > 0)
+        whole = net_buffer_bytes(&result->message);
     require(whole.size <= MESSAGE_MAX);
     note(result, whole.data, whole.size);
     note(result, &event->is_text, 1);
@@ -120,7 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1)
         return 0;
-    static struct deflate *deflate; /* made once, because zlib's memory takes longer than all the rest */
+    static struct deflate
+        *deflate; /* made once, because zlib's memory takes longer than all the rest */
     if (deflate == NULL)
         deflate = tr__deflate_new(&memory_only);
     struct result once = play(data + 1, size - 1, SIZE_MAX / 2, data[0], deflate);

@@ -101,7 +101,8 @@ static inline void ws_echo_give(struct ws_echo *echo, const unsigned char *data,
         unsigned char *exact = malloc(left + 1);
         struct ws_event event;
         ck_assert_ptr_nonnull(exact);
-        memmove(exact + 1, echo->unread.data, left); /* odd, so that nothing is aligned */
+        if (left > 0)
+            memcpy(exact + 1, echo->unread.data, left); /* odd, so that nothing is aligned */
         size_t taken = tr__ws_read(&echo->reader, exact + 1, left, &event);
         ck_assert_uint_le(taken, left);
         if (taken > 0)

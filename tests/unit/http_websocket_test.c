@@ -13,7 +13,7 @@ struct ws_case {
 };
 
 #define MESSAGE_MAX (1u << 20)
-/* Above this many bytes a case is cut near its ends and at eight places between. */
+/* Above this many bytes a case is cut near its ends and twice between. */
 #define CUT_ALL_MAX 2048
 
 /* Plays a script that comes in two portions, or in portions of one byte if `cut` is SIZE_MAX. Returns what was sent. */
@@ -54,8 +54,8 @@ static void check_case(const struct ws_case *it)
     for (enum ws_role role = WS_SERVER; role <= WS_CLIENT; role++) {
         struct ws_bytes input = {0};
         ws_add_script(&input, it->script, role == WS_SERVER);
-        size_t step = input.size <= CUT_ALL_MAX ? 1 : input.size / 9;
-        size_t near = input.size <= 1 << 18 ? 64 : 16;
+        size_t step = input.size <= CUT_ALL_MAX ? 1 : input.size / 3;
+        size_t near = input.size < 1 << 18 ? 64 : 4;
         for (size_t cut = 0; cut <= input.size;
              cut += cut < near || cut + near > input.size ? 1 : step)
             check_once(it, &input, cut, role);

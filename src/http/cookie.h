@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Cookies (RFC 6265): what a browser sends in Cookie, and what a server sends in Set-Cookie. Pure functions.
+ *
+ *     Cookie: session=31d4d96e407aad42; theme="dark"
+ *     Set-Cookie: session=31d4d96e407aad42; Path=/; Max-Age=3600; Secure; HttpOnly; SameSite=Lax
+ */
+#ifndef HTTP_COOKIE_H
+#define HTTP_COOKIE_H
+
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+#include <stdbool.h>
+
+/** What is left of a Cookie header. */
+struct cookies {
+    const char *at;
+    const char *end;
+};
+
+struct cookie_pair {
+    tr_bytes name;
+    tr_bytes value; /* without the quotes around it */
+};
+
+/** Begins with the value of a Cookie header. */
+static inline struct cookies cookies_of(tr_bytes header)
+{
+    const char *begin = header.size == 0 ? "" : (const char *)header.data;
+    return (struct cookies){begin, begin + header.size};
+}
+
+/** Takes the next cookie; false: there is none. What has no '=' or no name is passed over. */
+bool tr__cookie_next(struct cookies *cookies, struct cookie_pair *pair);
+
+/** Finds the first cookie of a name, whose case matters. Returns false if there is none. */
+bool tr__cookie_find(tr_bytes header, const char *name, tr_bytes *value);
+
+enum cookie_same_site { COOKIE_SAME_SITE_UNSAID, COOKIE_LAX, COOKIE_STRICT, COOKIE_NONE };
+
+/** A cookie to be set. What is NULL or zero is left out. */
+struct cookie {
+    const char *name; /* a token */
+    const char
+        *value; /* without control characters, spaces, quotes, commas, semicolons and backslashes */
+    const char *path;
+    const char *domain;
+    bool has_max_age;
+    int64_t max_age_s; /* 0 or less: the browser forgets the cookie */
+    bool is_secure;
+    bool is_http_only;
+    enum cookie_same_site same_site;
+};
+
+/**
+ * Writes the value of a Set-Cookie header, with a NUL if size > 0. *length is that of the whole; if it is not less than
+ * `size`, the text was cut. TR_INVALID_ARGUMENT: a part that would not be read back as it is, or SameSite=None without
+ * Secure, which browsers refuse.
+ */
+TR_MUST_CHECK tr_status tr__cookie_write(const struct cookie *cookie, char *to, size_t size,
+                                         size_t *length);
+
+#endif

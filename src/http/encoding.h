@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which encoding of an answer a client accepts: the value of Accept-Encoding (RFC 9110 12.5.3). */
+#ifndef HTTP_ENCODING_H
+#define HTTP_ENCODING_H
+
+#include <troupe/message.h>
+
+#include <stdbool.h>
+
+/**
+ * Whether a client accepts an encoding, such as "gzip": the list names it, or "*", with a weight that is not 0. An empty
+ * list accepts none, and so does one that is malformed.
+ */
+bool tr__encoding_is_accepted(tr_bytes list, const char *encoding);
+
+#endif

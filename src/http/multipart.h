@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Forms with files, multipart/form-data (RFC 7578, RFC 2046 5.1), as they come: a pure function over a buffer.
+ *
+ *     struct multipart form;
+ *     status = tr__multipart_init(&form, content_type, parts_max);
+ *     while (...) {
+ *         struct multipart_event event;
+ *         size_t taken = tr__multipart_read(&form, bytes, size, &event);
+ *         ...                            the first `taken` bytes are used up; the others come again, with more behind
+ *     }
+ *
+ * Nothing is collected here: the content of a part is given in the portions in which it comes. Only the head of a part has
+ * to be whole, and it has at most MULTIPART_HEAD_MAX bytes. Limits of sizes are the caller's, who sees every portion.
+ */
+#ifndef HTTP_MULTIPART_H
+#define HTTP_MULTIPART_H
+
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+#include <stdbool.h>
+
+#define MULTIPART_BOUNDARY_MAX 70 /* RFC 2046 5.1.1 */
+#define MULTIPART_HEAD_MAX 8192   /* bytes of the headers of one part */
+
+/** What is known of a form between two reads. Owner only. */
+struct multipart {
+    unsigned char state; /* of multipart.c */
+    unsigned char delimiter_size;
+    /** CR LF "--" and the boundary. */
+    unsigned char delimiter[4 + MULTIPART_BOUNDARY_MAX];
+    uint32_t parts; /* how many have begun */
+    uint32_t parts_max;
+};
+
+enum multipart_kind {
+    MULTIPART_MORE,  /* nothing yet: give the rest again with more behind it */
+    MULTIPART_PART,  /* a part begins: name, filename, type */
+    MULTIPART_DATA,  /* a portion of its content, not empty */
+    MULTIPART_CLOSE, /* the part ends */
+    MULTIPART_END,   /* the form ends; what comes behind is ignored */
+    MULTIPART_ERROR  /* `status` and `text`; nothing more is read */
+};
+
+struct multipart_event {
+    enum multipart_kind kind;
+    tr_bytes name;     /* of a part */
+    tr_bytes filename; /* of a part; data is NULL if it has none */
+    tr_bytes type;     /* its Content-Type; empty if it has none */
+    tr_bytes bytes;    /* of MULTIPART_DATA */
+    tr_status status;  /* TR_BAD_DATA; TR_TOO_LARGE: a head, or more than parts_max parts */
+    const char *text;  /* what is wrong */
+};
+
+/**
+ * Begins with the value of Content-Type. TR_BAD_DATA: it is not multipart/form-data, or its boundary is missing or not
+ * allowed.
+ */
+TR_MUST_CHECK tr_status tr__multipart_init(struct multipart *form, tr_bytes content_type,
+                                           uint32_t parts_max);
+
+/**
+ * Reads up to one event. Returns how many bytes are used up. The bytes may be changed: names are unquoted where they lie.
+ */
+size_t tr__multipart_read(struct multipart *form, unsigned char *bytes, size_t size,
+                          struct multipart_event *event);
+
+/** Whether the form has ended. A body that ends before is cut off. */
+bool tr__multipart_is_ended(const struct multipart *form);
+
+#endif
