@@ -172,6 +172,10 @@ static tr_status check(struct tr_system *system, const tr_spawn_args *args)
             args->error, TR_LIMIT, 0, "%s: the mailbox is too large", args->behavior->name);
         return TR_LIMIT;
     }
+    if (args->behavior->options.stack_bytes > TR_STACK_LARGEST) {
+        tr__error_set(args->error, TR_LIMIT, 0, "%s: the stack is too large", args->behavior->name);
+        return TR_LIMIT;
+    }
     if (atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST)) {
         tr__error_set(args->error, TR_STOPPING, 0, "the system is stopping");
         return TR_STOPPING;
@@ -437,7 +441,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
         tr__budget_begin(worker, cell, &behavior->options, above) != TR_OK)
         status = TR_NO_MEMORY;
     if (status != TR_OK)
-        tr__error_set(error, status, cell->identity, "out of memory for a budget");
+        tr__error_set(error, status, cell->identity, "out of memory for a budget or a stack");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (cell->exceptions)
