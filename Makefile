@@ -18,11 +18,11 @@ run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS=
 	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: ## everything that must hold before a commit, less than twenty minutes
+test: ## everything that must hold before a commit, about a quarter of an hour
 	@tools/bootstrap test
 	tools/test
 
-check-long: ## the explorer, power cuts, stress tests and fuzzers with long settings, hours
+check-long: ## the explorer, power cuts, stress tests and fuzzers with long settings, all tests with clang, hours
 	@tools/bootstrap test
 	TROUPE_LONG=1 tools/test long
 
