@@ -438,8 +438,9 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
     if (!extra)
         return TR_NO_MEMORY;
     struct fiber_pool *stacks;
-    if (tr__stacks_pool(worker, options->stack_bytes, &stacks) != TR_OK)
-        return TR_NO_MEMORY;
+    tr_status status = tr__stacks_pool(worker, options->stack_bytes, &stacks);
+    if (status != TR_OK)
+        return status;
     struct budget *budget = source_resize(&worker->source, NULL, sizeof *budget);
     if (!budget)
         return TR_NO_MEMORY;

@@ -105,7 +105,7 @@ static inline bool budget_is_wanted(const tr_options *options, const struct budg
 
 /**
  * Makes the budget record of an actor that is about to be set up, and sets CELL_METERED. `above`:
- * the tree of its parent, or NULL. TR_NO_MEMORY. Owner only.
+ * the tree of its parent, or NULL. TR_NO_MEMORY, TR_LIMIT. Owner only.
  */
 TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cell,
                                          const tr_options *options, struct budget_tree *above);

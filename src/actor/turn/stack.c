@@ -14,6 +14,8 @@ tr_status tr__stacks_pool(struct worker *worker, size_t bytes, struct fiber_pool
     struct worker_stacks *stacks = &worker->stacks;
     size_t wanted = bytes * FIBER_STACK_FACTOR;
     *pool = NULL;
+    if (bytes > TR_STACK_LARGEST)
+        return TR_LIMIT;
     if (wanted <= stacks->pool.stack_size)
         return TR_OK;
     size_t size = FIBER_STACK_SIZE;

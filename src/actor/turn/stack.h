@@ -18,7 +18,7 @@
 
 /**
  * Sets *pool to the pool for stacks of `bytes`, and makes it if there is none. NULL: the stacks of
- * the worker are large enough. TR_NO_MEMORY. Worker only.
+ * the worker are large enough. TR_NO_MEMORY, TR_LIMIT. Worker only.
  */
 TR_MUST_CHECK tr_status tr__stacks_pool(struct worker *worker, size_t bytes,
                                         struct fiber_pool **pool);
