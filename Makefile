@@ -18,7 +18,7 @@ run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS=
 	cmake --build --preset release --target example_$(EXAMPLE)
 	build/examples/$(EXAMPLE) $(ARGS)
 
-test: ## everything that must hold before a commit, about a quarter of an hour
+test: ## everything that must hold before a commit, less than twenty minutes
 	@tools/bootstrap test
 	tools/test
 
