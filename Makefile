@@ -22,7 +22,7 @@ test: ## everything that must hold before a commit, less than twenty minutes
 	@tools/bootstrap test
 	tools/test
 
-check-long: ## the explorer, power cuts, stress tests and fuzzers with long settings, hours
+check-long: ## the explorer, power cuts, stress tests and fuzzers with long settings, all tests with clang, hours
 	@tools/bootstrap test
 	TROUPE_LONG=1 tools/test long
 

@@ -168,6 +168,14 @@ typedef enum tr_overflow {
  *
  * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
  * them. The CPU time of each incarnation begins at 0.
+ *
+ * stack_bytes is for actors whose handlers, set-up or signals need more stack than those of others,
+ * for instance for a large local variable or a library. It is rounded up to a power of two; a
+ * system whose stack_bytes is larger gives that. Only while a turn runs or waits does the actor have
+ * a stack, of which only touched pages take memory. Such an actor does not move to another worker,
+ * and each of its runs takes a little longer. It has the stack of the behavior that was given to
+ * tr_spawn, also after tr_become. Less than TR_STACK_SIZE: TR_INVALID_ARGUMENT of the spawn; more
+ * than TR_STACK_LARGEST: TR_LIMIT.
  */
 typedef struct tr_options {
     tr_ordering ordering;       /* TR_BY_ARRIVAL */
@@ -181,6 +189,7 @@ typedef struct tr_options {
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
     tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
+    size_t stack_bytes;         /* of its turns; 0: as for all actors of the system */
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.

@@ -328,12 +328,13 @@
 /** Bytes of a text in the log, with its NUL. Longer texts are cut. */
 #define TR_LOG_MAX 1024
 /**
- * Bytes of the stack on which a handler runs. tr_system_options.stack_bytes replaces it. A handler
+ * Bytes of the stack on which a handler runs. tr_system_options.stack_bytes replaces it for all
+ * actors, tr_options.stack_bytes for those of a behavior. A handler
  * that uses more gets a SIGSEGV, which tr_app_main and names_faults report, and which traps_faults
  * makes a failure of the actor.
  */
 #define TR_STACK_SIZE (64u * 1024)
-/** The largest tr_system_options.stack_bytes. More: TR_LIMIT. */
+/** The largest stack_bytes of tr_system_options and of tr_options. More: TR_LIMIT. */
 #define TR_STACK_LARGEST (64u * 1024 * 1024)
 /**
  * Bytes of a channel that wait to be sent. .output_max of a tr_endpoint replaces it. More: tr_write

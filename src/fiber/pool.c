@@ -42,7 +42,7 @@ void tr__fiber_overflow(const struct fiber *fiber)
     (void)snprintf(text,
                    sizeof text,
                    "troupe: stack overflow: a stack of %zu bytes was exceeded, found after %s; set "
-                   "a larger stack_bytes in the system's options",
+                   "a larger stack_bytes in the actor's or the system's options",
                    fiber->side.size,
                    who);
     tr__panic(text);
@@ -152,8 +152,10 @@ tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platfo
 {
     TR_ASSERT(stack_size > 0);
     TR_ASSERT(stacks_max != 1);
-    *pool = (struct fiber_pool){
-        .platform = platform, .stack_size = stack_size, .stacks_max = stacks_max};
+    *pool = (struct fiber_pool){.platform = platform,
+                                .stack_size = stack_size,
+                                .stacks_max = stacks_max,
+                                .reserve = FIBER_RESERVE};
     return pool_grow(pool) ? TR_OK : TR_NO_MEMORY;
 }
 
@@ -190,6 +192,11 @@ struct fiber *tr__fiber_pool_take(struct fiber_pool *pool)
     struct fiber *fiber = free_pop(pool);
     TR_ASSERT(pool->free_count >= 1);
     return fiber;
+}
+
+tr_status tr__fiber_pool_ensure(struct fiber_pool *pool)
+{
+    return pool->free_count || pool_grow(pool) ? TR_OK : TR_NO_MEMORY;
 }
 
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool)
@@ -234,7 +241,7 @@ static size_t slabs_doom(struct fiber_pool *pool)
     size_t left = pool->free_count;
     size_t doomed = 0;
     for (struct fiber_slab *slab = pool->slabs; slab; slab = slab->next) {
-        if (doomed == FIBER_TRIM_STEP || left < slab->stacks_count + FIBER_RESERVE)
+        if (doomed == FIBER_TRIM_STEP || left < slab->stacks_count + pool->reserve)
             break;
         if (!slab_is_free(slab))
             continue;
@@ -278,7 +285,7 @@ static size_t stacks_clean(struct fiber_pool *pool)
     size_t cleaned = 0;
     for (struct fiber *fiber = pool->free; fiber && cleaned < FIBER_TRIM_STEP;
          fiber = fiber->next) {
-        if (!fiber->is_touched || kept++ < FIBER_RESERVE)
+        if (!fiber->is_touched || kept++ < pool->reserve)
             continue;
         tr__os_stack_clean(fiber->side.low, fiber->side.size);
         fiber->is_touched = false;
@@ -289,7 +296,7 @@ static size_t stacks_clean(struct fiber_pool *pool)
 
 bool tr__fiber_pool_trim(struct fiber_pool *pool)
 {
-    if (pool->free_count <= FIBER_RESERVE)
+    if (pool->free_count <= pool->reserve)
         return false;
     size_t doomed = slabs_doom(pool);
     if (doomed)

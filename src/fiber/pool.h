@@ -46,7 +46,7 @@
  */
 #define FIBER_SLAB_STACKS 16
 
-/** Free stacks that a trim leaves unchanged. */
+/** Free stacks that a trim leaves unchanged, unless the pool's owner sets another number. */
 #define FIBER_RESERVE (2 * FIBER_SLAB_STACKS)
 
 /** Slabs, or single stacks, that one trim gives back: some milliseconds. */
@@ -86,6 +86,8 @@ struct fiber_pool {
     size_t stacks_count; /* stacks made so far */
     size_t stacks_max;   /* 0 for no limit */
     size_t stack_size;   /* usable bytes of each */
+    size_t reserve;      /* free stacks that a trim leaves unchanged: FIBER_RESERVE, at least 1 */
+    const void *owner;   /* for `describe` */
     /*
      * Writes a text that says what ran on a stack that was just left, for the report; NULL:
      * unknown.
@@ -104,7 +106,7 @@ TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_pl
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
- * Gives back memory of free stacks, beyond FIBER_RESERVE of them: slabs that are wholly free, and
+ * Gives back memory of free stacks, beyond the reserve: slabs that are wholly free, and
  * touched pages of other free stacks. Returns true if more may be left.
  */
 bool tr__fiber_pool_trim(struct fiber_pool *pool);
@@ -115,7 +117,10 @@ static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
     return pool->stacks_count - pool->free_count;
 }
 
-/* For fiber.c. take returns NULL if no stack is available (rule 1); take_spare never fails. */
+/** Makes sure that there is a free stack. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__fiber_pool_ensure(struct fiber_pool *pool);
+
+/* For fiber.c and actor/turn/stack.c. take returns NULL if no stack is available (rule 1); take_spare never fails. */
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
 void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);

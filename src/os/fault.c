@@ -320,7 +320,7 @@ static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
     if (is_full) {
         fault_print(": the stack has ");
         print_number(stack.size);
-        fault_print(" bytes; set a larger stack_bytes in the system's options");
+        fault_print(" bytes; set a larger stack_bytes in the actor's or the system's options");
     }
     fault_print("\n");
 }

@@ -92,6 +92,13 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
 }
 
+void tr__loop_run(struct loop *loop, struct task *task)
+{
+    uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
+    loop_call_back(loop);
+    tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max ? turns_max : 1));
+}
+
 static void take_posts(struct loop *loop)
 {
     if (!loop->posts)

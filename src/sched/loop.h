@@ -139,6 +139,12 @@ bool tr__loop_has_work(const struct loop *loop);
  */
 void tr__loop_charge(struct loop *loop, uint32_t turns);
 
+/**
+ * Runs a task that is in no queue and whose run has not begun, in place of the one that
+ * tr__loop_charge has ended. No other task runs before it returns. Worker only.
+ */
+void tr__loop_run(struct loop *loop, struct task *task);
+
 /** Reads the clock. Worker only. */
 void tr__loop_look_at_clock(struct loop *loop);
 

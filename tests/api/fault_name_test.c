@@ -53,6 +53,9 @@ static tr_next on_recur(void)
 TR_BEHAVIOR(glutton, void, TR_ON(gorge, on_gorge), TR_ON(slip, on_slip), TR_ON(recur, on_recur),
             TR_OPTIONS(.restart = TR_TEMPORARY));
 
+TR_BEHAVIOR(gourmet, void, TR_ON(gorge, on_gorge),
+            TR_OPTIONS(.restart = TR_TEMPORARY, .stack_bytes = 4 * TR_STACK_SIZE));
+
 static struct embedded embedded_with(const tr_system_options *options, glutton_ref *glutton)
 {
     struct embedded at;
@@ -193,6 +196,16 @@ TEST(after_the_system_a_fault_is_as_without_it, "X-03")
 
 /* ---- Survived. ---- */
 
+static tr_status spawn_gourmet(tr_client *client, glutton_ref *gourmet)
+{
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_gourmet, .worker = -1};
+    uint64_t bits = 0;
+    tr_status status = tr_client_try_spawn(client, &args, &bits);
+    *gourmet = (glutton_ref){.bits = bits};
+    return status;
+}
+
 TEST(where_faults_are_trapped_a_large_local_variable_is_a_failure, "S-10")
 {
     struct embedded at = embedded_open();
@@ -244,8 +257,32 @@ TEST(stack_bytes_out_of_its_limits_is_refused, "S-10")
     ck_assert_int_eq(tr_system_new(&options, &system), TR_NOT_SUPPORTED);
 }
 
+/* A larger stack, which an actor has asked for, takes what is too much for the others, and its end is found too. */
+TEST(an_overflow_of_a_stack_of_an_actors_own_size_names_that_size, "S-10", "B-03")
+{
+    struct embedded at = embedded_open();
+    glutton_ref gourmet;
+    gorged = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(spawn_gourmet(at.client, &gourmet), TR_OK);
+        tr_tell(at.client, gourmet, gorge, .bytes = 3 * TR_STACK_SIZE);
+        embedded_run(&at);
+        ck_assert_uint_eq(gorged, i + 1);
+        log_text[0] = '\0';
+        tr_tell(at.client, gourmet, gorge, .bytes = 3 * TR_STACK_SIZE + IN_THE_GUARD);
+        embedded_run(&at);
+        ck_assert_uint_eq(gorged, i + 1);
+        const char *line = strstr(log_text, ": failed in gorge: TR_FAULT: stack overflow");
+        ck_assert_ptr_nonnull(line);
+        ck_assert_ptr_nonnull(
+            strstr(line, "; the stack has 262144 bytes, set a larger stack_bytes "));
+    }
+    embedded_close(&at);
+}
+
 SUITE("faults with a name", a_large_local_variable_in_an_app_is_named_with_actor_handler_and_stack,
       a_system_names_an_overflow_if_told_to, other_faults_are_named_without_a_stack,
       a_handler_that_was_there_gets_the_fault_instead, after_the_system_a_fault_is_as_without_it,
       where_faults_are_trapped_a_large_local_variable_is_a_failure,
+      an_overflow_of_a_stack_of_an_actors_own_size_names_that_size,
       stack_bytes_gives_each_turn_a_larger_stack, stack_bytes_out_of_its_limits_is_refused)

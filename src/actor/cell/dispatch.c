@@ -133,6 +133,9 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
     *why = "invalid behavior: negative budget";
     if (behavior->options.budget_cpu_ns < 0 || behavior->options.tree_budget_cpu_ns < 0)
         return false;
+    *why = "invalid behavior: .stack_bytes is less than TR_STACK_SIZE";
+    if (behavior->options.stack_bytes && behavior->options.stack_bytes < TR_STACK_SIZE)
+        return false;
     *why = "invalid behavior: unknown restart";
     if ((unsigned)behavior->options.restart > TR_TEMPORARY)
         return false;
@@ -283,7 +286,7 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     dispatch->is_plain = !behavior->setup.call && !behavior->child_count && !dispatch->pre_start &&
                          options->ordering == TR_BY_ARRIVAL && !options->budget_bytes &&
                          !options->tree_budget_bytes && !options->budget_cpu_ns &&
-                         !options->tree_budget_cpu_ns;
+                         !options->tree_budget_cpu_ns && !options->stack_bytes;
     return dispatch;
 }
 

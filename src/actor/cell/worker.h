@@ -333,11 +333,20 @@ struct worker_turns {
     struct tr_self calls[WORKER_TURNS];
 };
 
+enum { WORKER_STACK_CLASSES = 11 };
+_Static_assert((size_t)TR_STACK_SIZE << (WORKER_STACK_CLASSES - 1) >= TR_STACK_LARGEST,
+               "each size that is allowed has a class");
+
 /** Stacks of turns. Used by actor/turn. */
 struct worker_stacks {
     struct fiber_pool pool;
     struct fiber_host host;
     struct fiber *fiber; /* the fiber of the loop */
+    /* While the loop is on a larger stack, for one actor: a fiber on which it continues, and that actor. */
+    struct fiber *home; /* NULL: the loop is on a stack of `pool` */
+    struct cell *guest;
+    /* by class; NULL: none needed so far. Those of class i have FIBER_STACK_SIZE << i bytes. See actor/turn/stack.h */
+    struct fiber_pool *larger[WORKER_STACK_CLASSES];
     /* reserved for tr_post_stop and tr_pre_restart, if no other stack can be had */
     struct fiber *last;
 };

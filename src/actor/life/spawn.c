@@ -188,6 +188,10 @@ tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args)
         tr__error_set(args->error, TR_INVALID_ARGUMENT, 0, "%s", why);
         return TR_INVALID_ARGUMENT;
     }
+    if (args->behavior->options.stack_bytes > TR_STACK_LARGEST) {
+        tr__error_set(args->error, TR_LIMIT, 0, "%s: the stack is too large", args->behavior->name);
+        return TR_LIMIT;
+    }
     return check(system, args);
 }
 
@@ -433,11 +437,10 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
     tr_status status = TR_OK;
     struct budget_tree *above =
         mounted ? origin_rare(mounted)->above : budget_above(slots_parent(worker->slots, cell));
-    if (budget_is_wanted(&behavior->options, above) &&
-        tr__budget_begin(worker, cell, &behavior->options, above) != TR_OK)
-        status = TR_NO_MEMORY;
+    if (budget_is_wanted(&behavior->options, above))
+        status = tr__budget_begin(worker, cell, &behavior->options, above);
     if (status != TR_OK)
-        tr__error_set(error, status, cell->identity, "out of memory for a budget");
+        tr__error_set(error, status, cell->identity, "no budget or no stack for the actor");
     if (status == TR_OK)
         status = tr__cell_adopt(worker, cell, behavior, type, message, causal, error);
     if (cell->exceptions)

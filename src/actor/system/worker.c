@@ -21,6 +21,7 @@
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/run.h"
+#include "actor/turn/stack.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
 #include "os/memory.h"
@@ -179,6 +180,7 @@ static bool trim(struct worker *worker)
     TR_ASSERT(!worker->asks.young); /* a free ask may be in this chain: actor/ask/ask_open.h */
     tr__asks_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
+    worker->trim.has_stacks |= tr__stacks_trim(worker);
     has_shrunk |= worker->trim.has_stacks;
     heap_trim(worker);
     lock_take(&system->foreign.lock);
@@ -279,7 +281,7 @@ const struct loop_hooks tr__worker_handoff_hooks = {
  */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
 {
-    const struct worker *worker = LIST_OWNER(pool, struct worker, stacks.pool);
+    const struct worker *worker = pool->owner;
     const struct cell *running = worker_running(worker);
     if (!running)
         return;
@@ -370,6 +372,7 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         goto free_pool;
     worker->stacks.pool.describe = describe_running;
+    worker->stacks.pool.owner = worker;
     status = tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.fiber);
     if (status == TR_OK)
         status =
@@ -393,6 +396,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__fiber_discard(worker->stacks.fiber);
     tr__fiber_discard(worker->stacks.last);
     tr__fiber_pool_deinit(&worker->stacks.pool);
+    tr__stacks_free(worker);
     tr__timer_pool_deinit(&worker->timers.pool);
     source_resize(&worker->source, worker->faults.symbols, 0);
     tr__turns_free(worker);

@@ -8,6 +8,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
+#include "actor/turn/stack.h"
 #include "base/assert.h"
 #include "mem/heap.h"
 
@@ -436,11 +437,17 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
+    struct fiber_pool *stacks;
+    tr_status status = tr__stacks_pool(worker, options->stack_bytes, &stacks);
+    if (status != TR_OK)
+        return status;
     struct budget *budget = source_resize(&worker->source, NULL, sizeof *budget);
     if (!budget)
         return TR_NO_MEMORY;
-    *budget = (struct budget){
-        .tree = above, .bytes_max = options->budget_bytes, .cpu_max_ns = options->budget_cpu_ns};
+    *budget = (struct budget){.stacks = stacks,
+                              .tree = above,
+                              .bytes_max = options->budget_bytes,
+                              .cpu_max_ns = options->budget_cpu_ns};
     if (options->tree_budget_bytes || options->tree_budget_cpu_ns) {
         budget->own_tree = tree_new(worker, cell, options, above);
         if (!budget->own_tree) {

@@ -71,8 +71,9 @@ struct budget_tree {
     struct budget_part parts[];
 };
 
-/** The record of an actor to which a budget applies. Owner only. */
+/** The record of an actor to which a budget applies, or that has a stack of its own size. Owner only. */
 struct budget {
+    struct fiber_pool *stacks;    /* NULL: the worker's; see actor/turn/stack.h */
     struct budget_tree *own_tree; /* NULL: the actor has no budget for its tree */
     struct budget_tree *tree;     /* the innermost tree that it is charged to, or NULL */
     size_t bytes_max;             /* of the actor alone */
@@ -92,16 +93,19 @@ static inline struct budget_tree *budget_above(const struct cell *cell)
     return cell->flags & CELL_METERED ? cell->extra->budget->tree : NULL;
 }
 
-/** Whether a budget applies to an actor that starts with these options below this tree, or NULL. */
+/**
+ * Whether an actor that starts with these options below this tree, or NULL, needs a budget record:
+ * a budget applies to it, or it has a stack of its own size.
+ */
 static inline bool budget_is_wanted(const tr_options *options, const struct budget_tree *above)
 {
-    return above || options->budget_bytes || options->tree_budget_bytes || options->budget_cpu_ns ||
-           options->tree_budget_cpu_ns;
+    return above || options->stack_bytes || options->budget_bytes || options->tree_budget_bytes ||
+           options->budget_cpu_ns || options->tree_budget_cpu_ns;
 }
 
 /**
  * Makes the budget record of an actor that is about to be set up, and sets CELL_METERED. `above`:
- * the tree of its parent, or NULL. TR_NO_MEMORY. Owner only.
+ * the tree of its parent, or NULL. TR_NO_MEMORY, TR_LIMIT. Owner only.
  */
 TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cell,
                                          const tr_options *options, struct budget_tree *above);

@@ -125,8 +125,9 @@ static void story_write(struct tr_self *self, const struct fault *fault)
     if (fault->is_overflow && (size_t)length < size)
         snprintf(self->error.text + length,
                  size - (size_t)length,
-                 "; the stack has %zu bytes, set a larger stack_bytes in the system's options",
-                 self->worker->system->options.stack_size);
+                 "; the stack has %zu bytes, set a larger stack_bytes in the actor's or the "
+                 "system's options",
+                 self->worker->stacks.host.current->side.size);
 }
 
 /* Adds a frame that occurs `times` in a row. Returns false if there is not enough space. */

@@ -11,6 +11,7 @@
 #include "actor/turn/budget.h"
 #include "actor/turn/resume.h"
 #include "actor/turn/run.h"
+#include "actor/turn/stack.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
@@ -120,11 +121,11 @@ void tr__turns_free(struct worker *worker)
 static struct fiber *keep_fiber(struct tr_self *self)
 {
     struct worker *worker = self->worker;
-    struct fiber *fiber;
     struct tr_self *message = turn_take(worker);
     if (!message)
         return NULL;
-    if (tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &fiber) != TR_OK) {
+    struct fiber *fiber = tr__stack_keep(worker);
+    if (!fiber) {
         turn_give(worker, message);
         return NULL;
     }

@@ -18,6 +18,7 @@
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/resume.h"
+#include "actor/turn/stack.h"
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
@@ -354,6 +355,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
         if (__builtin_expect(is_plain, 1)) {
             envelope = take_notices(cell);
         } else {
+            if (__builtin_expect(cell->flags & CELL_METERED, 0) && stack_is_wrong(worker, cell))
+                tr__stack_enter(worker, cell);
             if (cell->cycle && !self->turns && (cell->replies || cell->exceptions))
                 tr__mail_resume_cycle(cell);
             envelope = next_message(worker, cell);

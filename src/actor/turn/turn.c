@@ -12,6 +12,7 @@
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/run.h"
+#include "actor/turn/stack.h"
 #include "base/assert.h"
 #include "fiber/jump.h"
 #include "wire/copy.h"
@@ -230,10 +231,11 @@ static void call_crashed(void *context)
  * delivered (L-05), so one fiber is reserved for it. One is enough: the handlers of these signals
  * cannot spawn, so none of them runs inside another.
  */
-static struct fiber *call_fiber(struct worker *worker, enum turn_kind kind, struct tr_self *self)
+static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, enum turn_kind kind,
+                                struct tr_self *self)
 {
     struct fiber *fiber;
-    if (tr__fiber_new(&worker->stacks.pool, call_main, self, &fiber) == TR_OK)
+    if (tr__fiber_new(stack_pool(worker, cell), call_main, self, &fiber) == TR_OK)
         return fiber;
     bool is_last = kind == TURN_POST_STOP || kind == TURN_PRE_RESTART;
     if (!is_last || !worker->stacks.last)
@@ -260,7 +262,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (worker->turns.depth + 1 >= WORKER_TURNS)
         return NULL;
     struct tr_self *self = &worker->turns.calls[worker->turns.depth + 1];
-    struct fiber *fiber = call_fiber(worker, kind, self);
+    struct fiber *fiber = call_fiber(worker, cell, kind, self);
     if (!fiber)
         return NULL;
     worker->turns.depth++;
@@ -325,8 +327,11 @@ void tr__turn_abort(struct tr_self *self, tr_next next)
     TR_ASSERT(self->is_detached ? !worker->turns.depth : self == worker_turn(worker));
     /* The defers of a detached turn run on the fiber that resumed it, which cannot be dropped. */
     TR_ASSERT(!self->is_detached || self->state == TURN_RUNS);
-    void (*crashed)(void *self) = message_crashed;
-    if (worker->turns.depth || self->is_detached)
-        crashed = call_crashed;
-    tr__fiber_replace(&worker->stacks.host, &worker->stacks.pool, crashed, self);
+    struct worker_stacks *stacks = &worker->stacks;
+    if (!worker->turns.depth && !self->is_detached)
+        tr__stack_restart(worker, message_crashed, self);
+    if (stacks->host.current->pool == &stacks->pool)
+        tr__fiber_replace(&stacks->host, &stacks->pool, call_crashed, self);
+    call_crashed(self); /* a pool of larger stacks may have no spare one */
+    TR_NOT_REACHED("an ended fiber was continued");
 }
