@@ -8,6 +8,7 @@
 #include "observe/act.h"
 #include "observe/metrics.h"
 #include "observe/past.h"
+#include "observe/storage.h"
 
 enum {
     LIST_DEFAULT = 1000,
@@ -449,6 +450,7 @@ const struct verb tr__verbs[] = {
     {"dead-letters", tr__verb_dead_letters, false},
     {"failures", tr__verb_failures, false},
     {"metrics", tr__verb_metrics, false},
+    {"store", tr__verb_store, false},
     {"stop", tr__verb_order, true},
     {"kill", tr__verb_order, true},
     {"suspend", tr__verb_order, true},
