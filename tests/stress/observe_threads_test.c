@@ -6,8 +6,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <troupe/observe.h>
 #include <troupe/troupe.h>
+#include <unistd.h>
+
+#include "observe/control.h"
 
 TR_MESSAGE(tick, (u64, n));
 TR_MESSAGE(count, (u64, n), (str, secret));
@@ -78,27 +83,90 @@ static void look(tr_system *system, tr_client *client)
     (void)tr_system_find(system, "/user/parent-0/leaf-1");
 }
 
-TEST(lists_while_actors_come_and_go, "O-07", "O-10")
+/* Starts a system with two actors that start others all the time. */
+static tr_system *system_start(tr_client **client)
 {
     tr_system *system;
-    tr_client *client;
     tr_system_options options = {.workers = 2, .on_log = on_log};
     ck_assert_int_eq(tr_system_new(&options, &system), TR_OK);
     ck_assert_int_eq(tr_system_start(system), TR_OK);
-    ck_assert_int_eq(tr_client_new(system, &client), TR_OK);
+    ck_assert_int_eq(tr_client_new(system, client), TR_OK);
     for (int i = 0; i < 2; i++) {
         parent_ref parent;
-        ck_assert_int_eq(tr_try_spawn_at(client, &parent, i, parent, i ? "parent-1" : "parent-0"),
+        ck_assert_int_eq(tr_try_spawn_at(*client, &parent, i, parent, i ? "parent-1" : "parent-0"),
                          TR_OK);
-        tr_tell(client, parent, tick, .n = 1);
+        tr_tell(*client, parent, tick, .n = 1);
     }
-    uint64_t rounds = test_scale(500, 5000);
-    for (uint64_t round = 0; round < rounds; round++)
-        look(system, client);
+    return system;
+}
+
+static void system_end(tr_system *system, tr_client *client)
+{
     tr_client_free(client);
     tr_system_shutdown(system, TR_SECOND);
     ck_assert_int_eq(tr_system_wait(system), TR_OK);
     tr_system_free(system);
 }
 
-SUITE("observe threads", lists_while_actors_come_and_go)
+TEST(lists_while_actors_come_and_go, "O-07", "O-10")
+{
+    tr_client *client;
+    tr_system *system = system_start(&client);
+    uint64_t rounds = test_scale(500, 5000);
+    for (uint64_t round = 0; round < rounds; round++)
+        look(system, client);
+    system_end(system, client);
+}
+
+/* Reads until the server has ended this many answers. */
+static void answers_read(int fd, size_t count)
+{
+    static char bytes[1 << 16];
+    char last = '\n';
+    while (count) {
+        ssize_t got = read(fd, bytes, sizeof bytes);
+        ck_assert_int_gt(got, 0);
+        for (ssize_t i = 0; i < got; i++) {
+            /* Only the last line of an answer has no "part" behind its id, which has one digit. */
+            static size_t column;
+            column = last == '\n' ? 0 : column + 1;
+            last = bytes[i];
+            count -= column == 9 && last != 'p';
+        }
+    }
+}
+
+TEST(the_socket_answers_while_actors_come_and_go, "O-09")
+{
+    static const char requests[] =
+        "{\"id\":1,\"do\":\"info\"}\n{\"id\":2,\"do\":\"ls\",\"limit\":100000}\n"
+        "{\"id\":3,\"do\":\"show\",\"path\":\"/user/parent-0\"}\n{\"id\":4,\"do\":\"top\"}\n"
+        "{\"id\":5,\"do\":\"why\",\"path\":\"/user/parent-1\"}\n{\"id\":6,\"do\":\"metrics\"}\n"
+        "{\"id\":7,\"do\":\"failures\"}\n{\"id\":8,\"do\":\"dead-letters\"}\n"
+        "{\"id\":9,\"do\":\"suspend\",\"path\":\"/user/parent-1/leaf-1\",\"may\":true}\n";
+    tr_client *client;
+    tr_system *system = system_start(&client);
+    struct control *control;
+    char why[CONTROL_WHY_SIZE] = "";
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/troupe-test-%d", (int)getpid());
+    ck_assert_msg(
+        tr__control_start(system, "play", address.sun_path, &control, why) == TR_OK, "%s", why);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    char byte;
+    do
+        ck_assert_int_eq(read(fd, &byte, 1), 1);
+    while (byte != '\n');
+    uint64_t rounds = test_scale(50, 1000);
+    for (uint64_t round = 0; round < rounds; round++) {
+        ck_assert_int_eq(write(fd, requests, sizeof requests - 1), sizeof requests - 1);
+        answers_read(fd, 9);
+    }
+    (void)close(fd);
+    tr__control_stop(control);
+    system_end(system, client);
+}
+
+SUITE("observe threads", lists_while_actors_come_and_go,
+      the_socket_answers_while_actors_come_and_go)
