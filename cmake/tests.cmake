@@ -282,7 +282,7 @@ if(TROUPE_FUZZ AND fuzz_sources)
 endif()
 
 # The program that tests/control/run looks into with the tool.
-if(TROUPE_TESTS AND TROUPE_PROGRAMS AND NOT TROUPE_SANITIZE)
+if(TROUPE_TESTS AND TROUPE_PROGRAMS AND TROUPE_SQLITE AND NOT TROUPE_SANITIZE)
     add_executable(control_target ${tests_dir}/control/target.c)
     target_link_libraries(control_target PRIVATE troupe_static troupe_flags)
     target_link_options(control_target PRIVATE ${no_lto})

@@ -298,6 +298,19 @@ static void stalls_print(const struct json *answer)
         printf("no worker is in a long turn now\n");
 }
 
+static void store_print(const struct json *answer)
+{
+    const struct json *kinds = json_get(answer, "kinds");
+    printf("status          %s\n", json_text(answer, "status", "?"));
+    printf("recent commit   %" PRId64 " us\n", json_number(answer, "commit_us"));
+    printf("writing for     %" PRId64 " ms\n", json_number(answer, "writing_for_ms"));
+    printf("waiting to wake %" PRId64 "\n", json_number(answer, "waiting_to_wake"));
+    printf("after a failure %" PRId64 "\n", json_number(answer, "waiting_to_retry"));
+    printf("   awake  kind\n");
+    for (const struct json *row = kinds ? kinds->first : NULL; row; row = row->next)
+        printf("%8" PRId64 "  %s\n", json_number(row, "awake"), json_text(row, "kind", "?"));
+}
+
 static void value_answer_print(const struct json *answer)
 {
     const struct json *value = json_get(answer, "value");
@@ -337,6 +350,7 @@ static const struct form {
              {"dead-letters", letter_print, nothing_print},
              {"failures", failure_print, nothing_print},
              {"metrics", NULL, plain_print},
+             {"store", NULL, store_print},
              {"ask", NULL, value_answer_print}};
 
 static const struct form *form_of(const char *verb)

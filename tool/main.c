@@ -26,6 +26,7 @@ static const char usage[] =
     "  stalls                   handlers that have run for long and still run\n"
     "  dead-letters             messages that no handler got: -f follows, --limit N\n"
     "  failures                 failures and restarts: -f follows, --limit N\n"
+    "  store                    durable actors that are awake, by kind, and what the store does\n"
     "  metrics                  all figures in the text format of Prometheus\n"
     "  stop|kill PATH           stops an actor after its messages, or after its current turn\n"
     "  suspend|resume PATH      an actor handles no message until it is resumed\n"
@@ -54,25 +55,11 @@ static const struct verb {
     const char *name;
     size_t least; /* number of arguments */
     size_t most;
-} verbs[] = {{"ps", 0, 0},
-             {"info", 0, 0},
-             {"ls", 0, 1},
-             {"tree", 0, 1},
-             {"show", 1, 1},
-             {"why", 1, 1},
-             {"top", 0, 0},
-             {"behaviors", 0, 0},
-             {"stalls", 0, 0},
-             {"dead-letters", 0, 0},
-             {"failures", 0, 0},
-             {"metrics", 0, 0},
-             {"stop", 1, 1},
-             {"kill", 1, 1},
-             {"suspend", 1, 1},
-             {"resume", 1, 1},
-             {"tell", 2, 3},
-             {"ask", 2, 3},
-             {"log", 1, 2}};
+} verbs[] = {{"ps", 0, 0},     {"info", 0, 0},         {"ls", 0, 1},       {"tree", 0, 1},
+             {"show", 1, 1},   {"why", 1, 1},          {"top", 0, 0},      {"behaviors", 0, 0},
+             {"stalls", 0, 0}, {"dead-letters", 0, 0}, {"failures", 0, 0}, {"metrics", 0, 0},
+             {"store", 0, 0},  {"stop", 1, 1},         {"kill", 1, 1},     {"suspend", 1, 1},
+             {"resume", 1, 1}, {"tell", 2, 3},         {"ask", 2, 3},      {"log", 1, 2}};
 
 static int complain(const char *text, const char *argument)
 {

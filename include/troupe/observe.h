@@ -59,7 +59,7 @@ typedef struct tr_actor_info {
     int worker;          /* -1: none, because it starts or moves */
     bool is_running;     /* one of its handlers runs now */
     bool is_ready;       /* it has something to do and waits for its worker */
-    uint32_t queued;     /* messages in its mailbox, with the one that is being handled */
+    uint32_t queued;     /* messages that wait in its mailbox */
     uint32_t queued_max; /* the bound of the mailbox */
     uint64_t queued_bytes;
     uint32_t children;

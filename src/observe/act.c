@@ -9,55 +9,54 @@
 #include "actor/cell/system.h"
 #include "observe/actors.h"
 #include "wire/json_write.h"
-#include "wire/type.h"
 
 enum { ASK_DEFAULT_MS = 5000, ASK_LONGEST_MS = 60000, REPLY_SHOWN_MAX = 128 * 1024 };
 
 /* Leaves a line about what was changed, by whom and with what result. */
-static void audit(struct session *session, const struct control_request *request, tr_status status)
+static void audit(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
-    tr__log(session->observer->system,
+    tr__log(visitor->observer->system,
             TR_LEVEL_INFO,
             request->path,
             "control: %.20s%s%.64s by user %u: %s",
             request->verb,
             request->message ? " " : "",
             request->message ? request->message : "",
-            (unsigned)session->uid,
+            (unsigned)visitor->uid,
             tr_status_name(status));
 }
 
 /* Ends a verb that changes something. */
-static void finish(struct session *session, const struct control_request *request, tr_status status)
+static void finish(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
-    audit(session, request, status);
+    audit(visitor, request, status);
     if (status != TR_OK) {
-        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
         return;
     }
-    tr__session_begin(session, request->id, false);
-    tr__json_string(&session->output, "path", request->path);
-    tr__session_end(session);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(&visitor->output, "path", request->path);
+    tr__visitor_end(visitor);
 }
 
 /* Whether orders may go to an actor: not to /user, which would end the program. */
-static bool may_order(struct session *session, const struct control_request *request, tr_ref actor)
+static bool may_order(struct visitor *visitor, const struct control_request *request, tr_ref actor)
 {
-    const struct cell *guardian = session->observer->system->user.guardian;
+    const struct cell *guardian = visitor->observer->system->user.guardian;
     if (actor.bits != ATOM_PEEK(&guardian->identity))
         return true;
-    tr__session_refuse(session,
+    tr__visitor_refuse(visitor,
                        request->id,
                        TR_NOT_PERMITTED,
                        "/user is the root of all actors; SIGTERM stops the program");
     return false;
 }
 
-void tr__verb_order(struct session *session, const struct control_request *request)
+void tr__verb_order(struct visitor *visitor, const struct control_request *request)
 {
-    tr_client *client = session->observer->client;
-    tr_ref actor = tr__session_actor(session, request);
-    if (!actor.bits || !may_order(session, request, actor))
+    tr_client *client = visitor->observer->client;
+    tr_ref actor = tr__visitor_actor(visitor, request);
+    if (!actor.bits || !may_order(visitor, request, actor))
         return;
     tr_status status = TR_NOT_SUPPORTED;
     if (strcmp(request->verb, "stop") == 0)
@@ -68,7 +67,7 @@ void tr__verb_order(struct session *session, const struct control_request *reque
         status = tr_client_suspend(client, actor);
     else if (strcmp(request->verb, "resume") == 0)
         status = tr_client_resume(client, actor);
-    finish(session, request, status);
+    finish(visitor, request, status);
 }
 
 /* ---- Messages. ---- */
@@ -89,19 +88,19 @@ static const tr_type *type_of(const tr_behavior *behavior, const char *name)
  * Reads the message of a request. Returns NULL if there is none, and then the request was refused. The result is given:
  * tr_message_free.
  */
-static void *message_read(struct session *session, const struct control_request *request,
+static void *message_read(struct visitor *visitor, const struct control_request *request,
                           tr_ref actor, const tr_type **type)
 {
     tr_wire_error error;
     void *message;
     struct actor_glance glance;
-    struct tr_system *system = session->observer->system;
+    struct tr_system *system = visitor->observer->system;
     const char *json = request->json ? request->json : "{}";
     bool is_known = tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
                     glance.ref == actor.bits && glance.behavior;
     *type = is_known && request->message ? type_of(glance.behavior, request->message) : NULL;
     if (!*type) {
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            TR_UNHANDLED,
                            "%.200s has no handler for a message \"%.64s\"",
@@ -111,13 +110,13 @@ static void *message_read(struct session *session, const struct control_request 
     }
     /* The thread of the control socket must not wait for capacity. */
     if (glance.behavior->options.overflow == TR_PARK && glance.queued >= glance.queued_max) {
-        tr__session_refuse(session, request->id, TR_MAILBOX_FULL, "the mailbox is full");
+        tr__visitor_refuse(visitor, request->id, TR_MAILBOX_FULL, "the mailbox is full");
         return NULL;
     }
     tr_status status = tr_json_read(*type, (tr_bytes){json, strlen(json)}, &message, &error);
     if (status == TR_OK)
         return message;
-    tr__session_refuse(session,
+    tr__visitor_refuse(visitor,
                        request->id,
                        status,
                        "the content of %.64s is not understood: %s%s%s",
@@ -128,28 +127,28 @@ static void *message_read(struct session *session, const struct control_request 
     return NULL;
 }
 
-void tr__verb_tell(struct session *session, const struct control_request *request)
+void tr__verb_tell(struct visitor *visitor, const struct control_request *request)
 {
     const tr_type *type;
-    tr_ref actor = tr__session_actor(session, request);
-    void *message = actor.bits ? message_read(session, request, actor, &type) : NULL;
+    tr_ref actor = tr__visitor_actor(visitor, request);
+    void *message = actor.bits ? message_read(visitor, request, actor, &type) : NULL;
     if (!message)
         return;
-    finish(session, request, tr_client_tell(session->observer->client, actor, type, message));
+    finish(visitor, request, tr_client_tell(visitor->observer->client, actor, type, message));
     tr_message_free(type, message);
 }
 
-void tr__verb_ask(struct session *session, const struct control_request *request)
+void tr__verb_ask(struct visitor *visitor, const struct control_request *request)
 {
     const tr_type *type;
     uint32_t timeout_ms = request->timeout_ms ? request->timeout_ms : ASK_DEFAULT_MS;
     timeout_ms = timeout_ms < ASK_LONGEST_MS ? timeout_ms : ASK_LONGEST_MS;
-    tr_ref actor = tr__session_actor(session, request);
-    void *message = actor.bits ? message_read(session, request, actor, &type) : NULL;
+    tr_ref actor = tr__visitor_actor(visitor, request);
+    void *message = actor.bits ? message_read(visitor, request, actor, &type) : NULL;
     if (!message)
         return;
     if (!type->reply) {
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            TR_WRONG_TYPE,
                            "%.64s is no request: it has no reply; tell sends it",
@@ -157,49 +156,49 @@ void tr__verb_ask(struct session *session, const struct control_request *request
         tr_message_free(type, message);
         return;
     }
-    session->asked =
-        tr_client_ask(session->observer->client, actor, type, message, timeout_ms * TR_MILLISECOND);
-    session->asked_type = type;
-    session->job = JOB_ASK;
+    visitor->asked =
+        tr_client_ask(visitor->observer->client, actor, type, message, timeout_ms * TR_MILLISECOND);
+    visitor->asked_type = type;
+    visitor->job = JOB_ASK;
     tr_message_free(type, message);
 }
 
-static void reply_write(struct session *session, const struct control_request *request,
+static void reply_write(struct visitor *visitor, const struct control_request *request,
                         const void *reply)
 {
-    const tr_type *type = session->asked_type->reply;
-    const struct memory_source *source = &session->observer->system->source;
+    const tr_type *type = visitor->asked_type->reply;
+    const struct memory_source *source = &visitor->observer->system->source;
     char *text = source_resize(source, NULL, REPLY_SHOWN_MAX);
     size_t length = text ? tr__json_show(type, reply, text, REPLY_SHOWN_MAX) : 0;
     if (!length || length >= REPLY_SHOWN_MAX) {
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            TR_TOO_LARGE,
                            "the reply %.64s arrived, but cannot be shown as JSON",
                            type->name);
     } else {
-        tr__session_begin(session, request->id, false);
-        tr__json_string(&session->output, "reply", type->name);
-        tr__json_raw(&session->output, "value", text);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, false);
+        tr__json_string(&visitor->output, "reply", type->name);
+        tr__json_raw(&visitor->output, "value", text);
+        tr__visitor_end(visitor);
     }
     source_resize(source, text, 0);
 }
 
-bool tr__ask_continue(struct session *session)
+bool tr__ask_continue(struct visitor *visitor)
 {
-    tr_client *client = session->observer->client;
-    const struct control_request *request = session->request;
-    if (!tr_client_is_answered(client, session->asked))
+    tr_client *client = visitor->observer->client;
+    const struct control_request *request = visitor->request;
+    if (!tr_client_is_answered(client, visitor->asked))
         return false;
     const void *reply;
-    tr_status status = tr_client_try_await(client, session->asked, &reply);
-    audit(session, request, status);
+    tr_status status = tr_client_try_await(client, visitor->asked, &reply);
+    audit(visitor, request, status);
     if (status == TR_OK) {
-        reply_write(session, request, reply);
+        reply_write(visitor, request, reply);
     } else {
-        const tr_error *error = tr_client_ask_error(client, session->asked);
-        tr__session_refuse(session,
+        const tr_error *error = tr_client_ask_error(client, visitor->asked);
+        tr__visitor_refuse(visitor,
                            request->id,
                            status,
                            "%s%s%.400s",
@@ -212,7 +211,7 @@ bool tr__ask_continue(struct session *session)
 
 /* ---- The log. ---- */
 
-void tr__verb_log(struct session *session, const struct control_request *request)
+void tr__verb_log(struct visitor *visitor, const struct control_request *request)
 {
     static const char *const names[] = {"debug", "info", "warn", "error"};
     tr_level level = TR_LEVEL_DEBUG;
@@ -220,7 +219,7 @@ void tr__verb_log(struct session *session, const struct control_request *request
            (!request->level || strcmp(names[level], request->level) != 0))
         level++;
     if (level > TR_LEVEL_ERROR) {
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            TR_INVALID_ARGUMENT,
                            "unknown level \"%.20s\"; levels are debug, info, warn and error",
@@ -228,14 +227,14 @@ void tr__verb_log(struct session *session, const struct control_request *request
         return;
     }
     tr_status status =
-        tr__log_set_level(session->observer->system, request->path ? request->path : "", level);
+        tr__log_set_level(visitor->observer->system, request->path ? request->path : "", level);
     if (status != TR_OK)
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            status,
                            "at most %d paths of %d bytes can have a level of their own",
                            LOG_RULES_MAX,
                            LOG_PATH_MAX);
     else
-        finish(session, request, status);
+        finish(visitor, request, status);
 }

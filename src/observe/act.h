@@ -3,14 +3,14 @@
 #ifndef OBSERVE_ACT_H
 #define OBSERVE_ACT_H
 
-#include "observe/session.h"
+#include "observe/visitor.h"
 
-void tr__verb_order(struct session *session, const struct control_request *request);
-void tr__verb_tell(struct session *session, const struct control_request *request);
-void tr__verb_ask(struct session *session, const struct control_request *request);
-void tr__verb_log(struct session *session, const struct control_request *request);
+void tr__verb_order(struct visitor *visitor, const struct control_request *request);
+void tr__verb_tell(struct visitor *visitor, const struct control_request *request);
+void tr__verb_ask(struct visitor *visitor, const struct control_request *request);
+void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
 /** Looks whether an ask is answered. Returns true if it has ended, and the answer is in the output. */
-bool tr__ask_continue(struct session *session);
+bool tr__ask_continue(struct visitor *visitor);
 
 #endif

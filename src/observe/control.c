@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
-#include "observe/session.h"
+#include "observe/visitor.h"
 #include "os/local_socket.h"
 #include "os/small_file.h"
 
@@ -18,7 +18,7 @@ enum {
 };
 
 struct control_client {
-    struct session session;
+    struct visitor visitor;
     int fd;
     tr_time moved_ns; /* when bytes last went either way */
 };
@@ -41,7 +41,7 @@ struct control {
 static void client_drop(struct control *control, size_t at)
 {
     struct control_client *client = &control->clients[at];
-    tr__session_close(&client->session);
+    tr__visitor_close(&client->visitor);
     tr__local_close(client->fd);
     *client = control->clients[--control->client_count];
 }
@@ -49,7 +49,7 @@ static void client_drop(struct control *control, size_t at)
 /* Sends what can be sent. Returns false if the client must be dropped. */
 static bool client_send(struct control *control, struct control_client *client)
 {
-    struct json_line *output = &client->session.output;
+    struct json_line *output = &client->visitor.output;
     while (output->length) {
         ptrdiff_t sent = tr__local_write(client->fd, output->data, output->length);
         if (sent < 0)
@@ -59,21 +59,21 @@ static bool client_send(struct control *control, struct control_client *client)
         client->moved_ns = tr__observer_now(&control->observer);
         tr__json_line_drop(output, (size_t)sent);
     }
-    return !client->session.is_over;
+    return !client->visitor.is_over;
 }
 
 /* Takes what the client has sent. Returns false if it is gone. */
 static bool client_receive(struct control *control, struct control_client *client)
 {
     char bytes[READ_SIZE];
-    size_t space = tr__session_space(&client->session);
+    size_t space = tr__visitor_space(&client->visitor);
     ptrdiff_t got =
         space ? tr__local_read(client->fd, bytes, space < READ_SIZE ? space : READ_SIZE) : 0;
     if (got < 0)
         return false;
     if (got > 0) {
         client->moved_ns = tr__observer_now(&control->observer);
-        tr__session_input(&client->session, bytes, (size_t)got);
+        tr__visitor_input(&client->visitor, bytes, (size_t)got);
     }
     return true;
 }
@@ -85,10 +85,10 @@ static bool client_serve(struct control *control, struct control_client *client,
     if (event->can_read && !client_receive(control, client))
         return false;
     do { /* a list continues as fast as the client reads it */
-        tr__session_work(&client->session);
+        tr__visitor_work(&client->visitor);
         if (!client_send(control, client))
             return false;
-    } while (!client->session.output.length && client->session.job == JOB_LIST);
+    } while (!client->visitor.output.length && client->visitor.job == JOB_LIST);
     return true;
 }
 
@@ -101,7 +101,7 @@ static bool clients_make_space(struct control *control)
         return true;
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
-        bool is_idle = client->session.job == JOB_NONE && !client->session.output.length &&
+        bool is_idle = client->visitor.job == JOB_NONE && !client->visitor.output.length &&
                        now_ns - client->moved_ns >= CONTROL_IDLE_NS;
         if (is_idle &&
             (idle == CONTROL_CLIENTS || client->moved_ns < control->clients[idle].moved_ns))
@@ -131,7 +131,7 @@ static void client_accept(struct control *control)
     struct control_client *client = &control->clients[control->client_count++];
     client->fd = fd;
     client->moved_ns = tr__observer_now(&control->observer);
-    tr__session_open(&client->session, &control->observer, uid);
+    tr__visitor_open(&client->visitor, &control->observer, uid);
     if (!client_send(control, client))
         client_drop(control, control->client_count - 1);
 }
@@ -148,13 +148,13 @@ static int events_fill(struct control *control, struct local_event *events)
         timeout_ms = RETRY_MS;
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
-        bool is_asking = client->session.job == JOB_ASK;
+        bool is_asking = client->visitor.job == JOB_ASK;
         events[2 + i] = (struct local_event){.fd = client->fd,
-                                             .wants_read = tr__session_space(&client->session) > 0,
-                                             .wants_write = client->session.output.length > 0};
+                                             .wants_read = tr__visitor_space(&client->visitor) > 0,
+                                             .wants_write = client->visitor.output.length > 0};
         if (is_asking && (timeout_ms < 0 || timeout_ms > ASK_MS))
             timeout_ms = ASK_MS;
-        if (client->session.output.length && (timeout_ms < 0 || timeout_ms > CHECK_MS))
+        if (client->visitor.output.length && (timeout_ms < 0 || timeout_ms > CHECK_MS))
             timeout_ms = CHECK_MS;
     }
     return timeout_ms;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The control socket: a thread that answers local clients (observe/session.h) while the system runs.
+ * The control socket: a thread that answers local clients (observe/visitor.h) while the system runs.
  *
  * It is a thread of its own that waits in poll(), so that it answers while every worker is stuck. It has at most
  * CONTROL_CLIENTS clients. One that does not read for CONTROL_SLOW_NS is dropped, and never waited for. While all places
@@ -9,7 +9,7 @@
 #ifndef OBSERVE_CONTROL_H
 #define OBSERVE_CONTROL_H
 
-#include <troupe/system.h>
+#include <troupe/self.h>
 
 enum { CONTROL_CLIENTS = 16, CONTROL_WHY_SIZE = 300 };
 #define CONTROL_SLOW_NS (5 * TR_SECOND)

@@ -3,7 +3,7 @@
 #ifndef OBSERVE_DUMP_H
 #define OBSERVE_DUMP_H
 
-#include <troupe/system.h>
+#include <troupe/self.h>
 
 #include "observe/json_line.h"
 

@@ -138,19 +138,19 @@ void tr__metrics_write(struct json_line *text, tr_system *system)
     behaviors_write(text, system);
 }
 
-void tr__verb_metrics(struct session *session, const struct control_request *request)
+void tr__verb_metrics(struct visitor *visitor, const struct control_request *request)
 {
-    struct tr_system *system = session->observer->system;
+    struct tr_system *system = visitor->observer->system;
     struct json_line text;
     tr__json_line_init(&text, &system->source);
     tr__metrics_write(&text, system);
     tr__json_put(&text, "", 1);
     if (text.has_failed) {
-        tr__session_refuse(session, request->id, TR_NO_MEMORY, "out of memory for the metrics");
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the metrics");
     } else {
-        tr__session_begin(session, request->id, false);
-        tr__json_string(&session->output, "text", text.data);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, false);
+        tr__json_string(&visitor->output, "text", text.data);
+        tr__visitor_end(visitor);
     }
     tr__json_line_free(&text);
 }

@@ -4,13 +4,13 @@
 #define OBSERVE_METRICS_H
 
 #include "observe/json_line.h"
-#include "observe/session.h"
+#include "observe/visitor.h"
 
 enum { METRICS_SERIES_MAX = 2000 };
 
 /** Appends all figures. Any thread. */
 void tr__metrics_write(struct json_line *text, tr_system *system);
 
-void tr__verb_metrics(struct session *session, const struct control_request *request);
+void tr__verb_metrics(struct visitor *visitor, const struct control_request *request);
 
 #endif

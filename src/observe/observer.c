@@ -5,7 +5,6 @@
 
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
-#include "actor/cell/view.h"
 #include "actor/cell/worker.h"
 #include "observe/actors.h"
 #include "observe/running.h"

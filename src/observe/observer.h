@@ -12,8 +12,6 @@
 
 #include <troupe/observe.h>
 
-#include "observe/json_line.h"
-
 enum {
     OBSERVER_MARKS = 64,
     OBSERVER_SAMPLES = 128,

@@ -12,22 +12,22 @@ static size_t records_wanted(const struct control_request *request)
     return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
 }
 
-static void time_write(struct session *session, tr_time time_ns)
+static void time_write(struct visitor *visitor, tr_time time_ns)
 {
-    const struct observer *observer = session->observer;
+    const struct observer *observer = visitor->observer;
     const tr_platform *platform = observer->system->platform;
     tr_time age_ns = tr__observer_now(observer) - time_ns;
-    tr__json_signed(&session->output, "age_ms", age_ns / TR_MILLISECOND);
+    tr__json_signed(&visitor->output, "age_ms", age_ns / TR_MILLISECOND);
     tr__json_signed(
-        &session->output, "unix_ms", (platform->wall_now(platform) - age_ns) / TR_MILLISECOND);
+        &visitor->output, "unix_ms", (platform->wall_now(platform) - age_ns) / TR_MILLISECOND);
 }
 
-static void letter_write(struct session *session, uint64_t number,
+static void letter_write(struct visitor *visitor, uint64_t number,
                          const tr_dead_letter_record *record)
 {
-    struct json_line *line = &session->output;
+    struct json_line *line = &visitor->output;
     tr__json_unsigned(line, "number", number);
-    time_write(session, record->time_ns);
+    time_write(visitor, record->time_ns);
     tr__json_string(line, "message", record->type);
     tr__json_string(line, "from", record->from_path);
     tr__json_string(line, "to", record->to_path);
@@ -39,20 +39,20 @@ static void letter_write(struct session *session, uint64_t number,
     tr__json_string(line, "text", record->message[0] ? record->message : NULL);
 }
 
-static void end_write(struct session *session, uint64_t id, uint64_t total)
+static void end_write(struct visitor *visitor, uint64_t id, uint64_t total)
 {
-    tr__session_begin(session, id, false);
-    tr__json_unsigned(&session->output, "total", total);
-    tr__session_end(session);
+    tr__visitor_begin(visitor, id, false);
+    tr__json_unsigned(&visitor->output, "total", total);
+    tr__visitor_end(visitor);
 }
 
-void tr__verb_dead_letters(struct session *session, const struct control_request *request)
+void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request)
 {
-    struct tr_system *system = session->observer->system;
+    struct tr_system *system = visitor->observer->system;
     size_t wanted = records_wanted(request);
     tr_dead_letter_record *records = source_resize(&system->source, NULL, wanted * sizeof *records);
     if (!records) {
-        tr__session_refuse(session, request->id, TR_NO_MEMORY, "out of memory for the records");
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the records");
         return;
     }
     size_t count;
@@ -60,19 +60,19 @@ void tr__verb_dead_letters(struct session *session, const struct control_request
     for (size_t i = count; i-- > 0;) { /* the oldest first */
         if (total - i <= request->after)
             continue;
-        tr__session_begin(session, request->id, true);
-        letter_write(session, total - i, &records[i]);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, true);
+        letter_write(visitor, total - i, &records[i]);
+        tr__visitor_end(visitor);
     }
     source_resize(&system->source, records, 0);
-    end_write(session, request->id, total);
+    end_write(visitor, request->id, total);
 }
 
-static void failure_write(struct session *session, uint64_t number, const tr_failure_record *record)
+static void failure_write(struct visitor *visitor, uint64_t number, const tr_failure_record *record)
 {
-    struct json_line *line = &session->output;
+    struct json_line *line = &visitor->output;
     tr__json_unsigned(line, "number", number);
-    time_write(session, record->time_ns);
+    time_write(visitor, record->time_ns);
     tr__json_string(line, "what", record->is_restart ? "restarted" : "failed");
     tr__json_string(line, "path", record->path);
     tr__json_ref(line, "ref", record->actor);
@@ -83,13 +83,13 @@ static void failure_write(struct session *session, uint64_t number, const tr_fai
     tr__json_unsigned(line, "incarnation", record->incarnation);
 }
 
-void tr__verb_failures(struct session *session, const struct control_request *request)
+void tr__verb_failures(struct visitor *visitor, const struct control_request *request)
 {
-    struct tr_system *system = session->observer->system;
+    struct tr_system *system = visitor->observer->system;
     size_t wanted = records_wanted(request);
     tr_failure_record *records = source_resize(&system->source, NULL, wanted * sizeof *records);
     if (!records) {
-        tr__session_refuse(session, request->id, TR_NO_MEMORY, "out of memory for the records");
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the records");
         return;
     }
     size_t count;
@@ -97,10 +97,10 @@ void tr__verb_failures(struct session *session, const struct control_request *re
     for (size_t i = count; i-- > 0;) {
         if (total - i <= request->after)
             continue;
-        tr__session_begin(session, request->id, true);
-        failure_write(session, total - i, &records[i]);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, true);
+        failure_write(visitor, total - i, &records[i]);
+        tr__visitor_end(visitor);
     }
     source_resize(&system->source, records, 0);
-    end_write(session, request->id, total);
+    end_write(visitor, request->id, total);
 }

@@ -3,9 +3,9 @@
 #ifndef OBSERVE_PAST_H
 #define OBSERVE_PAST_H
 
-#include "observe/session.h"
+#include "observe/visitor.h"
 
-void tr__verb_dead_letters(struct session *session, const struct control_request *request);
-void tr__verb_failures(struct session *session, const struct control_request *request);
+void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request);
+void tr__verb_failures(struct visitor *visitor, const struct control_request *request);
 
 #endif

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
-#include "actor/verbs/why.h"
+#include "actor/verbs/why_ask.h"
 #include "observe/act.h"
 #include "observe/metrics.h"
 #include "observe/past.h"
+#include "observe/storage.h"
 
 enum {
     LIST_DEFAULT = 1000,
@@ -43,18 +44,18 @@ static void actor_write(struct json_line *line, const tr_actor_info *info)
     tr__json_unsigned(line, "children", info->children);
 }
 
-bool tr__list_continue(struct session *session)
+bool tr__list_continue(struct visitor *visitor)
 {
     tr_actor_info infos[LIST_STEP];
-    const struct control_request *request = session->request;
+    const struct control_request *request = visitor->request;
     uint32_t limit = request->limit ? request->limit : LIST_DEFAULT;
     limit = limit < LIST_LARGEST ? limit : LIST_LARGEST;
     size_t count = 0;
-    size_t wanted = limit - session->listed < LIST_STEP ? limit - session->listed : LIST_STEP;
+    size_t wanted = limit - visitor->listed < LIST_STEP ? limit - visitor->listed : LIST_STEP;
     tr_status status =
-        tr_system_actors(session->observer->system, &session->query, infos, wanted, &count);
+        tr_system_actors(visitor->observer->system, &visitor->query, infos, wanted, &count);
     if (status == TR_INVALID_ARGUMENT) {
-        tr__session_refuse(session,
+        tr__visitor_refuse(visitor,
                            request->id,
                            status,
                            "no such state: %.40s; states are New, Starting, Running, Suspended and "
@@ -63,59 +64,59 @@ bool tr__list_continue(struct session *session)
         return true;
     }
     for (size_t i = 0; i < count; i++) {
-        tr__session_begin(session, request->id, true);
-        actor_write(&session->output, &infos[i]);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, true);
+        actor_write(&visitor->output, &infos[i]);
+        tr__visitor_end(visitor);
     }
-    session->listed += (uint32_t)count;
+    visitor->listed += (uint32_t)count;
     /* An actor below which the list was to be has ended: so have those below it. */
-    if (status == TR_OK && session->query.from && session->listed < limit)
+    if (status == TR_OK && visitor->query.from && visitor->listed < limit)
         return false;
-    tr__session_begin(session, request->id, false);
-    tr__json_unsigned(&session->output, "count", session->listed);
-    tr__json_bool(&session->output, "more", status == TR_OK && session->query.from);
-    tr__session_end(session);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(&visitor->output, "count", visitor->listed);
+    tr__json_bool(&visitor->output, "more", status == TR_OK && visitor->query.from);
+    tr__visitor_end(visitor);
     return true;
 }
 
-static void list_sorted(struct session *session, const struct control_request *request)
+static void list_sorted(struct visitor *visitor, const struct control_request *request)
 {
     static const size_t most = 100;
-    const struct memory_source *source = &session->observer->system->source;
+    const struct memory_source *source = &visitor->observer->system->source;
     tr_actor_info *infos = source_resize(source, NULL, most * sizeof *infos);
     if (!infos) {
-        tr__session_refuse(session, request->id, TR_NO_MEMORY, "out of memory for the list");
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
     size_t limit = request->limit && request->limit < most ? request->limit : most;
-    size_t count = tr__observer_deepest(session->observer, request->queued, infos, limit);
+    size_t count = tr__observer_deepest(visitor->observer, request->queued, infos, limit);
     for (size_t i = 0; i < count; i++) {
-        tr__session_begin(session, request->id, true);
-        actor_write(&session->output, &infos[i]);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, true);
+        actor_write(&visitor->output, &infos[i]);
+        tr__visitor_end(visitor);
     }
     source_resize(source, infos, 0);
-    tr__session_begin(session, request->id, false);
-    tr__json_unsigned(&session->output, "count", count);
-    tr__json_bool(&session->output, "more", count == limit);
-    tr__session_end(session);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(&visitor->output, "count", count);
+    tr__json_bool(&visitor->output, "more", count == limit);
+    tr__visitor_end(visitor);
 }
 
-static void verb_ls(struct session *session, const struct control_request *request)
+static void verb_ls(struct visitor *visitor, const struct control_request *request)
 {
     if (request->is_sorted) {
-        list_sorted(session, request);
+        list_sorted(visitor, request);
         return;
     }
-    session->query = (tr_actor_query){
+    visitor->query = (tr_actor_query){
         .behavior = request->behavior, .state = request->state, .queued_min = request->queued};
     if (request->path && *request->path && strcmp(request->path, "/") != 0) {
-        session->query.below = tr__session_actor(session, request);
-        if (!session->query.below.bits)
+        visitor->query.below = tr__visitor_actor(visitor, request);
+        if (!visitor->query.below.bits)
             return;
     }
-    session->listed = 0;
-    session->job = JOB_LIST;
+    visitor->listed = 0;
+    visitor->job = JOB_LIST;
 }
 
 static void running_write(struct json_line *line, const tr_worker_info *info)
@@ -137,9 +138,9 @@ static void running_write(struct json_line *line, const tr_worker_info *info)
     tr__json_unsigned(line, "ready", info->ready);
 }
 
-static void report_write(struct session *session, tr_ref actor, const tr_actor_report *report)
+static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_report *report)
 {
-    struct json_line *line = &session->output;
+    struct json_line *line = &visitor->output;
     tr_actor_info sender;
     tr__json_open(line, "mail", '{');
     for (uint32_t i = 0; i < report->mail_count; i++)
@@ -148,8 +149,8 @@ static void report_write(struct session *session, tr_ref actor, const tr_actor_r
         tr__json_unsigned(line, "...", report->mail_more);
     tr__json_close(line, '}');
     if (report->oldest) {
-        bool is_known = tr__observer_find(session->observer, report->oldest_from, &sender);
-        tr_time age_ns = tr__observer_age(session->observer, actor, report->oldest_mark);
+        bool is_known = tr__observer_find(visitor->observer, report->oldest_from, &sender);
+        tr_time age_ns = tr__observer_age(visitor->observer, actor, report->oldest_mark);
         tr__json_open(line, "oldest", '{');
         tr__json_string(line, "message", report->oldest);
         tr__json_ref(line, "from", report->oldest_from);
@@ -171,12 +172,12 @@ static void report_write(struct session *session, tr_ref actor, const tr_actor_r
     tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
 }
 
-static void verb_show(struct session *session, const struct control_request *request)
+static void verb_show(struct visitor *visitor, const struct control_request *request)
 {
-    struct observer *observer = session->observer;
-    struct json_line *line = &session->output;
+    struct observer *observer = visitor->observer;
+    struct json_line *line = &visitor->output;
     const struct memory_source *source = &observer->system->source;
-    tr_ref actor = tr__session_actor(session, request);
+    tr_ref actor = tr__visitor_actor(visitor, request);
     tr_actor_info info;
     tr_worker_info running;
     if (!actor.bits)
@@ -184,7 +185,7 @@ static void verb_show(struct session *session, const struct control_request *req
     tr_actor_report *report = source_resize(source, NULL, sizeof *report);
     if (!report || !tr__observer_find(observer, actor, &info)) {
         tr_status status = report ? TR_STOPPED : TR_NO_MEMORY;
-        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
         source_resize(source, report, 0);
         return;
     }
@@ -192,10 +193,10 @@ static void verb_show(struct session *session, const struct control_request *req
     tr_status status = is_stuck ? TR_TIMEOUT : tr_actor_show(observer->client, actor, report);
     if (status == TR_TIMEOUT && !is_stuck)
         is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
-    tr__session_begin(session, request->id, false);
+    tr__visitor_begin(visitor, request->id, false);
     actor_write(line, &info);
     if (status == TR_OK)
-        report_write(session, actor, report);
+        report_write(visitor, actor, report);
     else
         tr__json_string(line, "not_asked", tr_status_name(status));
     if (is_stuck) {
@@ -203,7 +204,7 @@ static void verb_show(struct session *session, const struct control_request *req
         running_write(line, &running);
         tr__json_close(line, '}');
     }
-    tr__session_end(session);
+    tr__visitor_end(visitor);
     source_resize(source, report, 0);
 }
 
@@ -230,11 +231,11 @@ static void why_write(struct json_line *line, const tr_why_report *report)
     tr__json_close(line, ']');
 }
 
-static void verb_why(struct session *session, const struct control_request *request)
+static void verb_why(struct visitor *visitor, const struct control_request *request)
 {
-    struct observer *observer = session->observer;
+    struct observer *observer = visitor->observer;
     const struct memory_source *source = &observer->system->source;
-    tr_ref actor = tr__session_actor(session, request);
+    tr_ref actor = tr__visitor_actor(visitor, request);
     tr_actor_info info;
     tr_worker_info running;
     if (!actor.bits)
@@ -249,12 +250,12 @@ static void verb_why(struct session *session, const struct control_request *requ
     char text[2048] = "";
     if (status == TR_OK) {
         tr_why_print(report, text, sizeof text);
-        tr__session_begin(session, request->id, false);
-        why_write(&session->output, report);
-        tr__json_string(&session->output, "text", text);
-        tr__session_end(session);
+        tr__visitor_begin(visitor, request->id, false);
+        why_write(&visitor->output, report);
+        tr__json_string(&visitor->output, "text", text);
+        tr__visitor_end(visitor);
     } else {
-        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     }
     source_resize(source, report, 0);
 }
@@ -283,10 +284,10 @@ static void counters_write(struct json_line *line, tr_system *system)
     tr__json_close(line, '}');
 }
 
-static void workers_write(struct session *session)
+static void workers_write(struct visitor *visitor)
 {
-    struct tr_system *system = session->observer->system;
-    struct json_line *line = &session->output;
+    struct tr_system *system = visitor->observer->system;
+    struct json_line *line = &visitor->output;
     const struct memory_source *source = &system->source;
     tr_worker_info *infos = source_resize(source, NULL, system->worker_count * sizeof *infos);
     size_t count = infos ? tr_system_running(system, infos, system->worker_count) : 0;
@@ -300,29 +301,29 @@ static void workers_write(struct session *session)
     source_resize(source, infos, 0);
 }
 
-static void verb_info(struct session *session, const struct control_request *request)
+static void verb_info(struct visitor *visitor, const struct control_request *request)
 {
-    struct json_line *line = &session->output;
-    tr__session_begin(session, request->id, false);
-    tr__json_string(line, "app", session->observer->app);
-    counters_write(line, session->observer->system);
-    workers_write(session);
-    tr__session_end(session);
+    struct json_line *line = &visitor->output;
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(line, "app", visitor->observer->app);
+    counters_write(line, visitor->observer->system);
+    workers_write(visitor);
+    tr__visitor_end(visitor);
 }
 
-static void verb_behaviors(struct session *session, const struct control_request *request)
+static void verb_behaviors(struct visitor *visitor, const struct control_request *request)
 {
-    struct tr_system *system = session->observer->system;
-    struct json_line *line = &session->output;
+    struct tr_system *system = visitor->observer->system;
+    struct json_line *line = &visitor->output;
     size_t size = BEHAVIORS_SHOWN * sizeof(tr_behavior_info);
     tr_behavior_info *infos = source_resize(&system->source, NULL, size);
     size_t count = 0;
     tr_status status =
         infos ? tr_system_behaviors(system, infos, BEHAVIORS_SHOWN, &count) : TR_NO_MEMORY;
     if (status != TR_OK && status != TR_LIMIT) {
-        tr__session_refuse(session, request->id, status, "%s", tr_status_text(status));
+        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     } else {
-        tr__session_begin(session, request->id, false);
+        tr__visitor_begin(visitor, request->id, false);
         tr__json_bool(line, "more", status == TR_LIMIT || count == BEHAVIORS_SHOWN);
         tr__json_open(line, "behaviors", '[');
         for (size_t i = 0; i < count; i++) {
@@ -337,7 +338,7 @@ static void verb_behaviors(struct session *session, const struct control_request
             tr__json_close(line, '}');
         }
         tr__json_close(line, ']');
-        tr__session_end(session);
+        tr__visitor_end(visitor);
     }
     source_resize(&system->source, infos, 0);
 }
@@ -345,24 +346,24 @@ static void verb_behaviors(struct session *session, const struct control_request
 /* ---- Top: everything at once. ---- */
 
 /* Adds the age of the oldest message of an actor, unless its worker is stuck. Returns false if that took long. */
-static bool age_write(struct session *session, const tr_actor_info *info, tr_actor_report *report)
+static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report)
 {
-    struct observer *observer = session->observer;
+    struct observer *observer = visitor->observer;
     tr_worker_info running;
     tr_time before_ns = tr__observer_now(observer);
     if (tr__observer_is_stuck(observer, info->worker, &running) ||
         tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
         return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
     tr_time age_ns = tr__observer_age(observer, info->actor, report->oldest_mark);
-    tr__json_string(&session->output, "oldest", report->oldest);
-    tr__json_signed(&session->output, "at_least_ms", milliseconds(age_ns));
+    tr__json_string(&visitor->output, "oldest", report->oldest);
+    tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
     return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
 }
 
-static void deepest_write(struct session *session)
+static void deepest_write(struct visitor *visitor)
 {
-    struct observer *observer = session->observer;
-    struct json_line *line = &session->output;
+    struct observer *observer = visitor->observer;
+    struct json_line *line = &visitor->output;
     const struct memory_source *source = &observer->system->source;
     struct {
         tr_actor_info infos[TOP_ROWS];
@@ -375,17 +376,17 @@ static void deepest_write(struct session *session)
         tr__json_open(line, NULL, '{');
         actor_write(line, &found->infos[i]);
         if (i < TOP_AGED && is_quick)
-            is_quick = age_write(session, &found->infos[i], &found->report);
+            is_quick = age_write(visitor, &found->infos[i], &found->report);
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
     source_resize(source, found, 0);
 }
 
-static void samples_write(struct session *session)
+static void samples_write(struct visitor *visitor)
 {
-    const struct observer *observer = session->observer;
-    struct json_line *line = &session->output;
+    const struct observer *observer = visitor->observer;
+    struct json_line *line = &visitor->output;
     tr__json_unsigned(line, "looks", observer->looks);
     tr__json_unsigned(line, "busy", observer->busy);
     tr__json_unsigned(line, "left_out", observer->samples_left_out);
@@ -403,39 +404,39 @@ static void samples_write(struct session *session)
     tr__json_close(line, ']');
 }
 
-static void verb_top(struct session *session, const struct control_request *request)
+static void verb_top(struct visitor *visitor, const struct control_request *request)
 {
-    struct json_line *line = &session->output;
-    tr__session_begin(session, request->id, false);
-    tr__json_string(line, "app", session->observer->app);
-    counters_write(line, session->observer->system);
-    workers_write(session);
-    deepest_write(session);
-    samples_write(session);
-    tr__session_end(session);
-    tr__observer_watch(session->observer);
+    struct json_line *line = &visitor->output;
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(line, "app", visitor->observer->app);
+    counters_write(line, visitor->observer->system);
+    workers_write(visitor);
+    deepest_write(visitor);
+    samples_write(visitor);
+    tr__visitor_end(visitor);
+    tr__observer_watch(visitor->observer);
 }
 
 /* Turns that have taken long and still run. */
-static void verb_stalls(struct session *session, const struct control_request *request)
+static void verb_stalls(struct visitor *visitor, const struct control_request *request)
 {
-    struct tr_system *system = session->observer->system;
-    struct json_line *line = &session->output;
+    struct tr_system *system = visitor->observer->system;
+    struct json_line *line = &visitor->output;
     tr_counters counters;
     tr_system_counters(system, &counters);
-    tr__session_begin(session, request->id, false);
+    tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(line, "total", counters.stalls);
     tr__json_open(line, "running", '[');
     for (uint32_t i = 0; i < system->worker_count; i++) {
         tr_worker_info info;
-        if (!tr__observer_is_stuck(session->observer, (int)i, &info))
+        if (!tr__observer_is_stuck(visitor->observer, (int)i, &info))
             continue;
         tr__json_open(line, NULL, '{');
         running_write(line, &info);
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
-    tr__session_end(session);
+    tr__visitor_end(visitor);
 }
 
 const struct verb tr__verbs[] = {
@@ -449,6 +450,7 @@ const struct verb tr__verbs[] = {
     {"dead-letters", tr__verb_dead_letters, false},
     {"failures", tr__verb_failures, false},
     {"metrics", tr__verb_metrics, false},
+    {"store", tr__verb_store, false},
     {"stop", tr__verb_order, true},
     {"kill", tr__verb_order, true},
     {"suspend", tr__verb_order, true},

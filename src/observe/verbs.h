@@ -5,11 +5,11 @@
 #ifndef OBSERVE_VERBS_H
 #define OBSERVE_VERBS_H
 
-#include "observe/session.h"
+#include "observe/visitor.h"
 
 struct verb {
     const char *name;
-    void (*run)(struct session *session, const struct control_request *request);
+    void (*run)(struct visitor *visitor, const struct control_request *request);
     bool changes; /* it changes something: the request needs "may":true */
 };
 
@@ -18,6 +18,6 @@ extern const size_t tr__verb_count;
 
 /* Look, in observe/verbs.c. */
 /** Continues a list. Returns true if it has ended. */
-bool tr__list_continue(struct session *session);
+bool tr__list_continue(struct visitor *visitor);
 
 #endif

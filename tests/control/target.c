@@ -79,8 +79,23 @@ static tr_next on_fail_now(tr_self *self, const struct fail_now *message)
 }
 TR_BEHAVIOR(breaker, void, TR_ON(fail_now, on_fail_now));
 
+TR_MESSAGE(note, (str, text), (str, code));
+TR_SECRET(note, code);
+TR_MESSAGE(write_note, (str, text));
+TR_ACTOR(note, write_note);
+
+static tr_next on_write_note(tr_self *self, struct note *state, const struct write_note *message)
+{
+    state->text = tr_strdup(self, message->text);
+    state->code = "0000";
+    return TR_SAME;
+}
+TR_BEHAVIOR(note, struct note, TR_ON(write_note, on_write_note));
+TR_DURABLE(note, note, .idle_ns = TR_HOUR);
+
 static tr_next on_args(tr_self *self)
 {
+    tr_tell(self, tr_durable(self, note, "anna"), write_note, .text = "tea");
     (void)tr_spawn(self, till, "till");
     (void)tr_spawn(self, breaker, "breaker");
     for (int i = 0; i < 2; i++)
@@ -93,5 +108,5 @@ TR_BEHAVIOR(target, void, TR_ON(tr_args, on_args));
 
 int main(int argc, char **argv)
 {
-    return tr_app_main(argc, argv, target, .workers = 2);
+    return tr_app_main(argc, argv, target, .workers = 2, .durable = TR_DURABLES(note));
 }

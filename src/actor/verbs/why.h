@@ -15,7 +15,6 @@
 #include <troupe/why.h>
 
 struct cell;
-struct tr_system;
 struct worker;
 
 /** What is asked: the report of tr_actor_why, or that of tr_actor_show (actor/verbs/show.h). */
@@ -38,11 +37,5 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 
 /** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
-
-/**
- * Makes the report from what any thread can see, because the worker did not answer in time or is
- * known to be stuck. Any thread.
- */
-void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report);
 
 #endif

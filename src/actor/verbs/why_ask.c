@@ -4,6 +4,8 @@
  * answer. And the report as text.
  */
 
+#include "actor/verbs/why_ask.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <stdarg.h>

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The view of an actor from outside: see actor/verbs/why.h. */
+#ifndef ACTOR_VERBS_WHY_ASK_H
+#define ACTOR_VERBS_WHY_ASK_H
+
+#include <troupe/why.h>
+
+struct tr_system;
+
+/**
+ * Makes the report from what any thread can see, because the worker did not answer in time or is
+ * known to be stuck. Any thread.
+ */
+void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *report);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/visitor.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <troupe/ask.h>
+
+#include "actor/cell/system.h"
+#include "observe/act.h"
+#include "observe/verbs.h"
+#include "os/local_socket.h"
+
+/* ---- Answers. ---- */
+
+void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
+{
+    struct json_line *line = &visitor->output;
+    line->needs_comma = false;
+    tr__json_open(line, NULL, '{');
+    tr__json_unsigned(line, "id", id);
+    tr__json_open(line, is_part ? "part" : "ok", '{');
+}
+
+void tr__visitor_end(struct visitor *visitor)
+{
+    tr__json_put(&visitor->output, "}}\n", 3);
+}
+
+void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
+                        ...)
+{
+    struct json_line *line = &visitor->output;
+    char why[600];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why, sizeof why, format, list);
+    va_end(list);
+    line->needs_comma = false;
+    tr__json_open(line, NULL, '{');
+    tr__json_unsigned(line, "id", id);
+    tr__json_string(line, "no", tr_status_name(status));
+    tr__json_string(line, "why", why);
+    tr__json_put(line, "}\n", 2);
+}
+
+tr_ref tr__visitor_actor(struct visitor *visitor, const struct control_request *request)
+{
+    if (!request->path || !*request->path) {
+        tr__visitor_refuse(visitor, request->id, TR_INVALID_ARGUMENT, "\"path\" is missing");
+        return TR_NOBODY;
+    }
+    tr_ref actor = tr_system_find(visitor->observer->system, request->path);
+    if (!actor.bits)
+        tr__visitor_refuse(
+            visitor, request->id, TR_NOT_FOUND, "there is no actor %.200s", request->path);
+    return actor;
+}
+
+/* ---- Life. ---- */
+
+static void greet(struct visitor *visitor)
+{
+    struct json_line *line = &visitor->output;
+    const struct observer *observer = visitor->observer;
+    tr__json_open(line, NULL, '{');
+    tr__json_unsigned(line, "troupe", 1);
+    tr__json_string(line, "app", observer->app);
+    tr__json_signed(line, "pid", tr__local_process());
+    tr__json_signed(line, "workers", tr_system_workers(observer->system));
+    tr__json_open(line, "verbs", '[');
+    for (size_t i = 0; i < tr__verb_count; i++)
+        tr__json_string(line, NULL, tr__verbs[i].name);
+    tr__json_close(line, ']');
+    tr__json_put(line, "}\n", 2);
+}
+
+void tr__visitor_open(struct visitor *visitor, struct observer *observer, uint32_t uid)
+{
+    *visitor = (struct visitor){.observer = observer, .uid = uid};
+    tr__json_line_init(&visitor->output, &observer->system->source);
+    greet(visitor);
+}
+
+static void job_end(struct visitor *visitor)
+{
+    visitor->job = JOB_NONE;
+    tr_message_free(&tr__control_request_type, visitor->request);
+    visitor->request = NULL;
+}
+
+void tr__visitor_close(struct visitor *visitor)
+{
+    if (visitor->job == JOB_ASK)
+        (void)tr_client_ask_cancel(visitor->observer->client, visitor->asked);
+    job_end(visitor);
+    source_resize(&visitor->observer->system->source, visitor->input, 0);
+    visitor->input = NULL;
+    tr__json_line_free(&visitor->output);
+}
+
+/* ---- Requests. ---- */
+
+/* Does what a line asks for. */
+static void line_handle(struct visitor *visitor, tr_bytes line)
+{
+    tr_wire_error error;
+    struct control_request *request;
+    tr_status status = tr__control_request_read(line, &request, &error);
+    if (status != TR_OK) {
+        tr__visitor_refuse(visitor,
+                           0,
+                           status,
+                           "the request is not understood: %s%s%s, at byte %zu",
+                           error.path,
+                           error.path[0] ? ": " : "",
+                           error.text,
+                           error.offset);
+        return;
+    }
+    visitor->request = request;
+    const struct verb *verb = NULL;
+    for (size_t i = 0; request->verb && i < tr__verb_count; i++)
+        verb = strcmp(tr__verbs[i].name, request->verb) == 0 ? &tr__verbs[i] : verb;
+    if (!verb)
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_SUPPORTED,
+                           "unknown verb \"%.40s\"; the first line of the server lists the verbs",
+                           request->verb ? request->verb : "");
+    else if (verb->changes && !request->may)
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_PERMITTED,
+                           "%s changes the running program: the request needs \"may\":true",
+                           verb->name);
+    else
+        verb->run(visitor, request);
+    if (visitor->job == JOB_NONE)
+        job_end(visitor);
+}
+
+size_t tr__visitor_space(const struct visitor *visitor)
+{
+    return visitor->is_over ? 0 : VISITOR_REQUEST_MAX - visitor->input_size;
+}
+
+void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size)
+{
+    const struct memory_source *source = &visitor->observer->system->source;
+    if (!visitor->input)
+        visitor->input = source_resize(source, NULL, VISITOR_REQUEST_MAX);
+    if (!visitor->input || size > tr__visitor_space(visitor)) {
+        visitor->is_over = true;
+        return;
+    }
+    memcpy(visitor->input + visitor->input_size, bytes, size);
+    visitor->input_size += size;
+}
+
+/* Takes the first line out of the input. Returns false if there is no whole line. */
+static bool next_line(struct visitor *visitor)
+{
+    char *end = visitor->input_size ? memchr(visitor->input, '\n', visitor->input_size) : NULL;
+    if (!end && visitor->input_size == VISITOR_REQUEST_MAX) {
+        tr__visitor_refuse(visitor,
+                           0,
+                           TR_TOO_LARGE,
+                           "a request has at most %d bytes: the connection ends",
+                           VISITOR_REQUEST_MAX - 1);
+        visitor->is_over = true;
+    }
+    if (!end)
+        return false;
+    size_t size = (size_t)(end - visitor->input);
+    if (size)
+        line_handle(visitor, (tr_bytes){visitor->input, size});
+    visitor->input_size -= size + 1;
+    memmove(visitor->input, end + 1, visitor->input_size);
+    return true;
+}
+
+void tr__visitor_work(struct visitor *visitor)
+{
+    while (!visitor->is_over && visitor->output.length < VISITOR_PAGE_MAX / 2) {
+        if (visitor->job == JOB_LIST && tr__list_continue(visitor))
+            job_end(visitor);
+        else if (visitor->job == JOB_ASK && tr__ask_continue(visitor))
+            job_end(visitor);
+        else if (visitor->job == JOB_ASK)
+            break;
+        else if (visitor->job == JOB_NONE && !next_line(visitor))
+            break;
+    }
+    if (visitor->output.has_failed)
+        visitor->is_over = true;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A client of the control socket without its socket: what it sends and what it gets, also in small pieces, as garbage,
+ * and without memory.
+ */
+#include "support/kits.h"
+
+#include <stdlib.h>
+#include <troupe/observe.h>
+
+#include "base/rng.h"
+#include "observe/visitor.h"
+
+TR_MESSAGE(deposit, (u64, cents), (str, pin));
+TR_SECRET(deposit, pin);
+TR_MESSAGE(balance, (u64, cents));
+TR_REQUEST(get_balance, balance);
+TR_ACTOR(purse, deposit, get_balance);
+
+static tr_next on_deposit(struct balance *state, const struct deposit *message)
+{
+    state->cents += message->cents;
+    return TR_SAME;
+}
+
+static tr_next on_get_balance(tr_self *self, struct balance *state)
+{
+    return tr_reply(self, balance, .cents = state->cents);
+}
+
+TR_BEHAVIOR(purse, struct balance, TR_ON(deposit, on_deposit), TR_ON(get_balance, on_get_balance),
+            TR_OPTIONS(.shows = &tr_type_balance));
+
+static purse_ref purse_;
+static struct observer observer;
+static struct visitor visitor;
+
+static void begin(void)
+{
+    ck_assert_int_eq(tr_try_spawn_at(test, &purse_, home, purse, "purse"), TR_OK);
+    tr_kit_settle(kit);
+    observer = (struct observer){.system = tr_kit_system(kit), .client = test, .app = "play"};
+    tr__visitor_open(&visitor, &observer, 1000);
+}
+
+/* Returns what waits to be sent, as a text, and takes it. */
+static const char *sent(void)
+{
+    static char text[VISITOR_PAGE_MAX];
+    size_t length = visitor.output.length;
+    ck_assert_uint_lt(length, sizeof text);
+    if (length)
+        memcpy(text, visitor.output.data, length);
+    text[length] = '\0';
+    visitor.output.length = 0;
+    return text;
+}
+
+static const char *ask(const char *line)
+{
+    tr__visitor_input(&visitor, line, strlen(line));
+    tr__visitor_input(&visitor, "\n", 1);
+    tr__visitor_work(&visitor);
+    tr_kit_settle(kit);
+    tr__visitor_work(&visitor);
+    return sent();
+}
+
+static void play_talk(void)
+{
+    begin();
+    ck_assert_ptr_nonnull(strstr(sent(), "{\"troupe\":1,\"app\":\"play\","));
+    const char *answer = ask("{\"id\":5,\"do\":\"ls\",\"behavior\":\"purse\"}");
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":5,\"part\":{\"path\":\"/user/purse\""));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":5,\"ok\":{\"count\":1,\"more\":false}}\n"));
+    answer = ask("{\"id\":6,\"do\":\"tell\",\"path\":\"/user/purse\",\"message\":\"deposit\","
+                 "\"json\":\"{\\\"cents\\\":7}\",\"may\":true}");
+    ck_assert_str_eq(answer, "{\"id\":6,\"ok\":{\"path\":\"/user/purse\"}}\n");
+    answer = ask("{\"id\":7,\"do\":\"ask\",\"path\":\"/user/purse\",\"message\":\"get_balance\","
+                 "\"may\":true}");
+    ck_assert_str_eq(answer, "{\"id\":7,\"ok\":{\"reply\":\"balance\",\"value\":{\"cents\":7}}}\n");
+    answer = ask("{\"id\":8,\"do\":\"show\",\"path\":\"/user/purse\"}");
+    ck_assert_ptr_nonnull(strstr(answer, "\"value\":{\"cents\":7}}}\n"));
+    answer = ask("{\"id\":9,\"do\":\"stop\",\"path\":\"/user/purse\"}");
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":9,\"no\":\"TR_NOT_PERMITTED\""));
+    tr__visitor_close(&visitor);
+}
+
+TEST(requests_are_answered, "O-09")
+{
+    kits_each(play_talk);
+}
+
+static void play_pieces(void)
+{
+    static const char lines[] = "{\"id\":1,\"do\":\"info\"}\n\n{\"id\":2,\"do\":\"why\",\"path\":"
+                                "\"/user/purse\"}\n{\"id\":3,\"do\":\"metrics\"}\n";
+    begin();
+    (void)sent();
+    for (size_t i = 0; i < sizeof lines - 1; i++) {
+        tr__visitor_input(&visitor, &lines[i], 1);
+        tr__visitor_work(&visitor);
+    }
+    const char *answer = sent();
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":1,\"ok\""));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":2,\"ok\""));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":3,\"ok\""));
+    tr__visitor_close(&visitor);
+    /* An ask that is not answered when the client leaves. */
+    tr__visitor_open(&visitor, &observer, 1000);
+    ck_assert_int_eq(tr_suspend(test, purse_), TR_OK);
+    tr_kit_settle(kit);
+    (void)sent();
+    ck_assert_str_eq(ask("{\"do\":\"ask\",\"path\":\"/user/purse\",\"message\":\"get_balance\","
+                         "\"may\":true}"),
+                     "");
+    tr__visitor_close(&visitor);
+}
+
+TEST(requests_come_in_pieces, "O-09")
+{
+    kits_each(play_pieces);
+}
+
+static void play_full(void)
+{
+    begin();
+    (void)sent();
+    static char giant[VISITOR_REQUEST_MAX];
+    memset(giant, 'x', sizeof giant);
+    ck_assert_uint_eq(tr__visitor_space(&visitor), sizeof giant);
+    tr__visitor_input(&visitor, giant, sizeof giant);
+    tr__visitor_work(&visitor);
+    ck_assert_ptr_nonnull(strstr(sent(), "{\"id\":0,\"no\":\"TR_TOO_LARGE\""));
+    ck_assert(visitor.is_over);
+    ck_assert_uint_eq(tr__visitor_space(&visitor), 0);
+    tr__visitor_close(&visitor);
+}
+
+TEST(a_giant_request_ends_the_connection, "O-09", "U-02")
+{
+    kits_each(play_full);
+}
+
+/* Requests with some bytes changed, in pieces of any size. */
+static void play_noise(void)
+{
+    static const char *const words[] = {
+        "{\"id\":1,\"do\":\"ls\",\"path\":\"/user\",\"limit\":2}\n",
+        "{\"id\":2,\"do\":\"show\",\"path\":\"/user/purse\"}\n",
+        "{\"id\":3,\"do\":\"tell\",\"path\":\"/user/"
+        "purse\",\"message\":\"deposit\",\"json\":\"{}\","
+        "\"may\":true}\n",
+        "{\"id\":4,\"do\":\"why\",\"path\":\"/user/$1.0\"}\n",
+        "{\"id\":5,\"do\":\"dead-letters\",\"after\":18446744073709551615}\n",
+        "{\"id\":6,\"do\":\"top\"}\n",
+        "{\"id\":7,\"do\":\"log\",\"level\":\"info\",\"path\":\"/user/x\",\"may\":true}\n",
+        "{\"id\":8,\"do\":\"ask\",\"path\":\"/user/"
+        "purse\",\"message\":\"get_balance\",\"may\":true,"
+        "\"timeout_ms\":1}\n"};
+    struct rng rng;
+    rng_init(&rng, kits_seed);
+    begin();
+    for (int round = 0; round < 100; round++) {
+        char line[300];
+        const char *word = words[rng_below(&rng, sizeof words / sizeof *words)];
+        size_t size = strlen(word);
+        memcpy(line, word, size);
+        for (uint64_t i = rng_below(&rng, 4); i; i--)
+            line[rng_below(&rng, size)] = (char)rng_below(&rng, 256);
+        size_t half = rng_below(&rng, size);
+        tr__visitor_input(&visitor, line, half);
+        tr__visitor_work(&visitor);
+        tr__visitor_input(&visitor, line + half, size - half);
+        tr__visitor_work(&visitor);
+        tr_kit_settle(kit);
+        tr__visitor_work(&visitor);
+        ck_assert(!visitor.is_over);
+        (void)sent();
+    }
+    tr__visitor_close(&visitor);
+}
+
+TEST(noise_does_no_harm, "O-09", "U-02")
+{
+    kits_each(play_noise);
+}
+
+SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
+      a_giant_request_ends_the_connection, noise_does_no_harm)
