@@ -68,7 +68,7 @@
  * TR_INVALID_ARGUMENT and for tr_try_write.
  *
  * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
- * handler for it a session stops, and any other actor fails with the status unless that is TR_OK, so that
+ * handler for it a session stops, an actor that took it with tr_accept continues, and any other fails with the status unless that is TR_OK, so that
  * its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels.
  * One that stops sends what it has written (within .linger_ns) and closes.
  *
@@ -149,6 +149,8 @@ typedef struct tr_endpoint {
     bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
     /* Of all streams. */
     tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
+    /* Of listeners. */
+    tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {
@@ -197,6 +199,10 @@ TR_MESSAGE(tr_drained, (channel, channel));
  */
 TR_MESSAGE(tr_closed, (channel, channel), (enum_of(tr_status), status), (str, text));
 
+/** A listener with .accepted_by asks an actor to take a connection, by tr_accept. */
+TR_MESSAGE(tr_connection_taken, (channel, channel));
+TR_REQUEST(tr_connection, tr_connection_taken, (address, peer), (ref, listener), (u64, number));
+
 /* ---- Listening. ---- */
 
 /** A listener, a child of the actor that listens. tr_stop ends it and its sessions. */
@@ -218,7 +224,7 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 /**
  * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked up), TR_NOT_PERMITTED,
  * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (the behavior handles neither tr_opened nor tr_received), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
+ * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
  * In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \
@@ -242,6 +248,26 @@ void tr_listener_resume(tr_self *self, tr_listener_ref listener);
  * In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
+
+/* ---- Accepted workers: a few actors, each with many connections. ---- */
+
+TR_BEGIN_C
+/**
+ * Takes the connection of a tr_connection, the request that this turn handles, and replies to it. The channel belongs to
+ * this actor: tr_opened comes, with is_accepted. TR_CLOSED: the listener has ended, or has waited for longer than
+ * .connect_ns. TR_NO_MEMORY, TR_LIMIT, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor), TR_INVALID_ARGUMENT: the
+ * connection is closed.
+ * In a turn. Does not wait.
+ *
+ *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
+ *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
+ * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
+ * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay open
+ * when it ends. Without a handler for tr_closed such an actor continues.
+ */
+TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
+                                  tr_channel *channel);
+TR_END_C
 
 /* ---- Connecting. ---- */
 

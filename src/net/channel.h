@@ -69,7 +69,8 @@ enum channel_flag {
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
     CHANNEL_SHAKES = 1 << 17,     /* a filter was added while it was open, and shakes hands */
     CHANNEL_UNASKED = 1 << 18,    /* the first piece that has come belongs to no exchange */
-    CHANNEL_ALONE = 1 << 19       /* an exchange is under way alone, or a turn waits for that */
+    CHANNEL_ALONE = 1 << 19,      /* an exchange is under way alone, or a turn waits for that */
+    CHANNEL_TAKEN = 1 << 20       /* by tr_accept: its actor is no session */
 };
 
 /** Bytes that have come and were not read. */

@@ -68,7 +68,7 @@ static bool filters_fit(const tr_endpoint *options)
 static bool has_listener_options(const tr_endpoint *options)
 {
     return options->connections_max || options->connections_per_peer_max || options->backlog ||
-           options->has_proxy_header;
+           options->has_proxy_header || options->accepted_by.bits;
 }
 
 /* Whether no option is set that would be ignored. */

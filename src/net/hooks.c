@@ -89,11 +89,12 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
         source_resize(&channel->worker->system->source, NULL, sizeof *message);
     if (!message)
         return false;
-    *message = (struct tr_opened){.channel = {channel_bits(channel)},
-                                  .peer = tr__channel_peer(channel),
-                                  .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
-                                  .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
-                                  .protocol = tr__channel_protocol(channel)};
+    *message =
+        (struct tr_opened){.channel = {channel_bits(channel)},
+                           .peer = tr__channel_peer(channel),
+                           .is_accepted = channel_has(channel, CHANNEL_ACCEPTED | CHANNEL_TAKEN),
+                           .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
+                           .protocol = tr__channel_protocol(channel)};
     channel->opened = message;
     tr__event_lend(envelope, &tr_type_tr_opened, message);
     return true;
@@ -273,6 +274,8 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
     (void)self;
     if (envelope->type == &tr__dialing_type)
         return &tr__dial_handler;
+    if (envelope->type == &tr_type_tr_closed && channel_has(channel_of(envelope), CHANNEL_TAKEN))
+        return &ignored; /* its other channels are not concerned */
     if (envelope->type == &tr_type_tr_closed)
         return channel_has(channel_of(envelope), CHANNEL_ACCEPTED) ? &closed_session
                                                                    : &closed_dialed;

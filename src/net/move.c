@@ -111,7 +111,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
         return;
     }
     channel->flags |= CHANNEL_HANDED_OVER | CHANNEL_OPENS;
-    channel->flags &= ~(uint32_t)CHANNEL_ACCEPTED;
+    channel->flags &= ~(uint32_t)(CHANNEL_ACCEPTED | CHANNEL_TAKEN);
     tr__channel_call(channel);
 }
 
