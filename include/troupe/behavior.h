@@ -181,6 +181,7 @@ typedef struct tr_options {
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
     tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
+    bool has_no_channels;       /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
 } tr_options;
 
 /* ---- The behavior and its clauses. ---- */

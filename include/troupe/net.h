@@ -76,6 +76,10 @@
  * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX
  * channels, one for datagrams, one that is not open, or an exchange under way.
  *
+ * An actor whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: where a verb would open,
+ * take or find one, it is TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to it is reset. If it has channels from an
+ * earlier behavior (tr_become), they are as before.
+ *
  * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
  * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
  * channel that was closed.

@@ -86,7 +86,8 @@
     X(NOT_PERMITTED, -55, "the operating system does not permit it")                               \
     X(WOULD_BLOCK, -56, "not possible now, try again later")                                       \
     X(REQUEST_DIFFERS, -57, "the id was used for a request with another content")                  \
-    X(REQUEST_BEGUN, -58, "an earlier request with this id has begun and left no answer")
+    X(REQUEST_BEGUN, -58, "an earlier request with this id has begun and left no answer")          \
+    X(NOT_A_CHANNEL_ACTOR, -59, "the behavior of the actor has no channels")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -54,8 +54,15 @@ static struct net_cell *cell_record(struct worker *worker, struct cell *cell)
     return (struct net_cell *)(void *)extra->channels;
 }
 
+bool tr__cell_may_have_channels(const struct cell *cell)
+{
+    return !cell->dispatch || !cell->dispatch->behavior->options.has_no_channels;
+}
+
 tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
 {
+    if (!tr__cell_may_have_channels(cell))
+        return TR_NOT_A_CHANNEL_ACTOR;
     struct net_cell *record = cell_record(channel->worker, cell);
     if (!record)
         return TR_NO_MEMORY;
@@ -129,9 +136,10 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
         .filter = {.raw = NET_BUFFER(source), .out = NET_BUFFER(source)}};
     channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
-    if (cell && tr__channel_adopt(channel, cell) != TR_OK) {
+    status = cell ? tr__channel_adopt(channel, cell) : TR_OK;
+    if (status != TR_OK) {
         tr__channel_free(channel);
-        return TR_NO_MEMORY;
+        return status;
     }
     *made = channel;
     return TR_OK;
@@ -200,10 +208,11 @@ void tr__channel_free(struct channel *channel)
 tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct channel **found)
 {
     struct channel *channel = tr__table_find(self->worker->system, handle.bits);
-    if (!channel)
-        return handle.bits ? TR_CLOSED : TR_NOT_OWNER;
-    if (atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity)
-        return TR_NOT_OWNER;
+    if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity) {
+        if (!tr__cell_may_have_channels(self->cell))
+            return TR_NOT_A_CHANNEL_ACTOR;
+        return !channel && handle.bits ? TR_CLOSED : TR_NOT_OWNER;
+    }
     *found = channel;
     return TR_OK;
 }

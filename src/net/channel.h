@@ -185,13 +185,15 @@ TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
 /** Takes the descriptor from a channel, which no longer watches it. Owner only. */
 int tr__channel_take_fd(struct channel *channel);
 
-/** Gives a channel to an actor of its worker. TR_NO_MEMORY. Owner only. */
+/** Whether the behavior of an actor allows channels. Owner only. */
+bool tr__cell_may_have_channels(const struct cell *cell);
+/** Gives a channel to an actor of its worker. TR_NO_MEMORY, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *cell);
 
 /** Takes a channel from its actor. It is in no list afterwards. Owner only. */
 void tr__channel_disown(struct channel *channel);
 
-/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER. Owner only. */
+/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
                                        struct channel **found);
 

@@ -561,6 +561,8 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     TURN_VERB(self);
     if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits)
         return TR_INVALID_ARGUMENT;
+    if (!tr__cell_may_have_channels(self->cell) || args->behavior->options.has_no_channels)
+        return TR_NOT_A_CHANNEL_ACTOR;
     struct tr_system *system = self->worker->system;
     struct endpoint *endpoint;
     struct listener_shared *shared = NULL;

@@ -62,6 +62,8 @@ tr_status tr_accept(tr_self *self, const struct tr_connection *request, tr_chann
     struct channel *made;
     if (!self || !request || !channel)
         return TR_INVALID_ARGUMENT;
+    if (!tr__cell_may_have_channels(self->cell))
+        return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(self->cell))
         return TR_NOT_SUPPORTED;
     if (self->cell->life >= LIFE_STOPPING)

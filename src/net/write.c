@@ -235,7 +235,7 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
                    struct channel **channel)
 {
     tr_status status = tr__channel_of(self, handle, channel);
-    if (status == TR_NOT_OWNER)
+    if (status != TR_OK && status != TR_CLOSED)
         tr_crash(self, status, "%s: %s", verb, tr_status_text(status));
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
