@@ -54,6 +54,11 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
+ * With .interleaves the next piece may begin while the turn of the last one waits, and up to .in_flight_max are under way; each
+ * turn has its bytes until it ends, and cannot unread them. With .answers_in_order what such a turn writes, and that it
+ * closes, is held back until the turns of all earlier pieces have ended: answers leave in the order of the requests.
+ * tr_closed comes when none is under way. A turn that reads more of the channel would read the pieces of others.
+ *
  * Bytes that were read are memory of the runtime, borrowed until the next read from that channel or the
  * end of the turn, whichever is first, waits included. A connection on which nothing happens has no
  * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
@@ -134,7 +139,7 @@ typedef struct tr_endpoint {
     bool only_v6 TR_ZERO;      /* of a listener at an IPv6 address */
     bool reuses_port TR_ZERO;  /* several sockets may be bound there; each gets a share */
     const char *source TR_ZERO;     /* of a client: the address it connects from, "10.0.0.7:0" */
-    uint32_t in_flight_max TR_ZERO; /* of tr_exchange; 0: TR_IN_FLIGHT_MAX */
+    uint32_t in_flight_max TR_ZERO; /* of tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max TR_ZERO; /* more of one address are reset; 0: no limit */
@@ -153,6 +158,8 @@ typedef struct tr_endpoint {
     bool starts_plain TR_ZERO;       /* TLS begins with tr_start_tls (STARTTLS) */
     /* Of all streams. */
     tr_filters filters TR_ZERO; /* TR_FILTERS(&deflate): between socket and framing; filter.h */
+    bool interleaves TR_ZERO;   /* up to .in_flight_max pieces of a channel are handled at once */
+    bool answers_in_order TR_ZERO; /* with .interleaves: what their turns write is sent in order */
     /* Of listeners. */
     tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
 } tr_endpoint;
@@ -358,7 +365,7 @@ tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
  * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. They are valid
- * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece.
+ * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece, or with .answers_in_order.
  * In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;

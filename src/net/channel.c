@@ -17,6 +17,7 @@
 #include "net/input.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -183,6 +184,7 @@ void tr__channel_free(struct channel *channel)
     list_remove(&channel->dirty);
     list_remove(&channel->starved);
     tr__exchanges_free(channel);
+    tr__pieces_free(channel);
     tr__input_free(channel);
     tr__datagrams_free(channel);
     tr__output_free(channel);
@@ -251,7 +253,7 @@ static bool has_piece(const struct channel *channel)
         return false;
     const tr_type *type =
         channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
-    return has_come && tr__channel_handles(channel, type);
+    return has_come && tr__pieces_may_begin(channel) && tr__channel_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -269,7 +271,8 @@ static bool is_read_out(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
            channel_has(channel, CHANNEL_INPUT_OVER) && list_is_empty(&channel->readers) &&
-           !channel->input.borrower && !net_buffer_size(&channel->input.buffer);
+           !channel->input.borrower && !net_buffer_size(&channel->input.buffer) &&
+           !tr__pieces_are_open(channel);
 }
 
 void tr__channel_starve(struct channel *channel)
@@ -367,6 +370,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
     channel->flags |= CHANNEL_INPUT_OVER;
     tr__output_free(channel);
+    tr__pieces_drop(channel);
     tr__wheel_cancel(&channel->worker->channels.net->wheel, &channel->timer);
     if (!channel->cell) {
         tr__channel_free(channel);
@@ -476,6 +480,9 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     list_init(&channel->writers);
     channel->input.borrower = NULL;
     tr__exchanges_free(channel);
+    if (!resets)
+        tr__pieces_release(channel);
+    tr__pieces_free(channel);
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);

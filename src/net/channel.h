@@ -32,6 +32,7 @@ struct area;
 struct exchange;
 struct filter;
 struct out_page;
+struct pieces;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -129,6 +130,7 @@ struct channel {
     tr_time within_ns;          /* tr_channel_within; 0: no limit */
     struct exchange *exchanges; /* under way, the oldest first: net/exchange.c */
     struct exchange *looks;     /* of tr_readable and tr_writable */
+    struct pieces *pieces;      /* that are handled at once: net/pieces.c; NULL: none */
     uint32_t exchange_count;    /* of `exchanges` */
     uint32_t drop_left;         /* bytes that it still reads and drops while it lingers */
     struct channel_filter filter;

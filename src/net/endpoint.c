@@ -49,7 +49,7 @@ static bool has_stream_options(const tr_endpoint *options)
 {
     return options->framing || options->output_max || options->connect_ns || options->idle_ns ||
            options->stall_ns || options->linger_ns || options->delays || options->in_flight_max ||
-           options->filters.filters[0];
+           options->filters.filters[0] || options->interleaves || options->answers_in_order;
 }
 
 /* Whether the filters of the program have what they need, without a gap before one of them. */
@@ -91,6 +91,8 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 
 static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
 {
+    if (options->answers_in_order && !options->interleaves)
+        return false; /* they are in order */
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&

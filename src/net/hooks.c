@@ -10,6 +10,7 @@
 #include "net/listener.h"
 #include "net/move.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/table.h"
 #include "net/worker.h"
 
@@ -116,17 +117,22 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !list_is_empty(&channel->readers) || tr__exchanges_are_first(channel))
+    if (!handler || !list_is_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
+        !tr__pieces_may_begin(channel))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
     tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
     if (status == TR_OK && channel->exchanges)
         status = tr__exchanges_pass(self, channel, &message.bytes);
+    if (status == TR_OK && channel->endpoint->options.interleaves)
+        status = tr__piece_begin(self, channel, envelope, &message.bytes);
     if (status == TR_OK) {
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;
     }
+    if (status == TR_CLOSED && tr__pieces_are_open(channel))
+        return false; /* they may still write */
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
@@ -171,7 +177,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     /* Bytes that a turn may still read come before the end. */
     if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers) &&
-        list_is_empty(&channel->writers)) {
+        list_is_empty(&channel->writers) && !tr__pieces_are_open(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;
@@ -186,6 +192,8 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
     channel->flags |= CHANNEL_IN_TURN; /* so that an end leaves the envelope alone */
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
+        if (envelope->sender & PIECE_TAG)
+            tr__channel_call(channel); /* the next piece may begin while this one waits */
         return true;
     }
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
@@ -211,6 +219,10 @@ static void event_empty(struct channel *channel, struct envelope *envelope)
 static void on_done(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     (void)cell;
+    if (envelope->sender & PIECE_TAG) {
+        tr__piece_done(worker, envelope);
+        return;
+    }
     struct channel *channel = channel_of(envelope);
     if (!channel) { /* it was freed, or handed over, by its own turn */
         if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)

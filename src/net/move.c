@@ -10,6 +10,7 @@
 #include "actor/mail/mail.h"
 #include "net/input.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/worker.h"
 
 /* TR_NO_MEMORY: it is as before. */
@@ -55,8 +56,8 @@ bool tr__channels_may_move(const struct cell *cell)
     LIST_EACH (link, &record->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
         bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
-        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || channel->exchanges ||
-            channel->looks)
+        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || tr__pieces_are_open(channel) ||
+            channel->exchanges || channel->looks)
             return false;
     }
     return true;
@@ -133,7 +134,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
         return status;
     if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
         return TR_CLOSED;
-    if (!may_be_handed(channel))
+    if (!may_be_handed(channel) || !tr__pieces_are_of(self, channel))
         return TR_INVALID_TRANSITION;
     struct cell *cell = slots_find(worker->slots, to.bits);
     if (!cell || cell_is_client(cell) || cell_is_group_address(cell))
@@ -149,6 +150,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr__input_settle(channel);
     status = pack(channel);
     if (status == TR_OK) {
+        tr__pieces_free(channel);
         tr__channel_disown(channel);
         status = tr__mail_send(worker, cell, envelope);
         if (status == TR_OK)

@@ -9,6 +9,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/wait.h"
 
 /* ---- Writing. ---- */
@@ -41,6 +42,19 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     return status;
 }
 
+/* Whether as much as may wait to be sent is held back behind the answers of earlier pieces. */
+static bool holds_much(const struct tr_self *self, const struct channel *channel)
+{
+    const struct net_buffer *held = tr__piece_held(self, channel);
+    return held && net_buffer_size(held) >= channel->endpoint->options.output_max;
+}
+
+static bool holds_some(const struct tr_self *self, const struct channel *channel)
+{
+    const struct net_buffer *held = tr__piece_held(self, channel);
+    return held && net_buffer_size(held);
+}
+
 /*
  * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. The
  * channel may be gone afterwards: finds it again.
@@ -49,6 +63,13 @@ static tr_status make_capacity(struct tr_self *self, tr_channel handle, size_t s
                                struct channel **found)
 {
     tr_status status = writable(self, handle, found);
+    while (status == TR_OK && holds_much(self, *found)) {
+        if (turn_may_park(self) == TR_NOT_IN_A_TURN)
+            return TR_LIMIT;
+        status = wait_for_capacity(self, *found);
+        if (status == TR_OK)
+            status = writable(self, handle, found);
+    }
     while (status == TR_OK && (*found)->output.size >= (*found)->endpoint->options.output_max) {
         struct channel *channel = *found;
         size_t max = channel->endpoint->options.output_max;
@@ -76,11 +97,28 @@ static size_t make_head(const struct channel *channel, size_t size, unsigned cha
     return length;
 }
 
+/* Writes a piece with its head into a buffer: all of it, or nothing. */
+static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t length,
+                      tr_bytes bytes)
+{
+    unsigned char *to = net_buffer_reserve(held, length + bytes.size + 1);
+    if (!to)
+        return TR_NO_MEMORY;
+    memcpy(to, head, length);
+    if (bytes.size)
+        memcpy(to + length, bytes.data, bytes.size);
+    net_buffer_commit(held, length + bytes.size);
+    return TR_OK;
+}
+
 /* Writes a piece with its head: all of it, or nothing. */
-static tr_status put(struct channel *channel, tr_bytes bytes)
+static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes bytes)
 {
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = make_head(channel, bytes.size, head);
+    struct net_buffer *held = tr__piece_held(self, channel);
+    if (held && length != SIZE_MAX)
+        return hold(held, head, length, bytes);
     if (!length)
         return tr__output_append(channel, bytes.data, bytes.size);
     if (length == SIZE_MAX)
@@ -114,7 +152,7 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     struct channel *channel;
     tr_status status = make_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
-        status = put(channel, bytes);
+        status = put(self, channel, bytes);
     return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 
@@ -152,6 +190,8 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     if (!buffer)
         return TR_INVALID_ARGUMENT;
     tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
+    if (status == TR_OK && tr__piece_held(self, channel))
+        return tr_write(self, handle, (tr_bytes){tr_buffer_data(buffer), tr_buffer_size(buffer)});
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = status == TR_OK ? make_head(channel, tr_buffer_size(buffer), head) : 0;
     if (length == SIZE_MAX)
@@ -170,6 +210,10 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     tr_status status = writable(self, handle, &channel);
     if (status != TR_OK)
         return status;
+    if (holds_much(self, channel)) {
+        channel->flags |= CHANNEL_DRAINS;
+        return TR_LIMIT;
+    }
     if (channel->output.size >= channel->endpoint->options.output_max) {
         if (channel->state == CHANNEL_OPEN)
             tr__output_flush(channel);
@@ -181,7 +225,7 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
             return TR_LIMIT;
         }
     }
-    return put(channel, bytes);
+    return put(self, channel, bytes);
 }
 
 void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
@@ -191,8 +235,9 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
     tr_status status = make_capacity(self, handle, size, &channel);
     if (status == TR_CLOSED || status == TR_RESET) /* what is written to it goes nowhere */
         return tr_scratch(self, size);
-    if (status == TR_OK && channel->endpoint->options.framing &&
-        channel->endpoint->options.framing->head)
+    if (status == TR_OK &&
+        (channel->endpoint->options.answers_in_order ||
+         (channel->endpoint->options.framing && channel->endpoint->options.framing->head)))
         status = TR_NOT_SUPPORTED;
     void *memory = status == TR_OK ? tr__output_reserve(channel, size) : NULL;
     if (!memory)
@@ -221,7 +266,7 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
         tr__output_flush(channel);
     while (status == TR_OK) {
         status = writable(self, handle, &channel);
-        if (status != TR_OK || tr__output_is_empty(channel))
+        if (status != TR_OK || (tr__output_is_empty(channel) && !holds_some(self, channel)))
             return status;
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
     }
@@ -244,7 +289,8 @@ void tr_finish(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    if (ending(self, handle, "tr_finish", &channel) && channel->kind == CHANNEL_STREAM)
+    if (ending(self, handle, "tr_finish", &channel) && channel->kind == CHANNEL_STREAM &&
+        !tr__piece_delays_end(self, channel, PIECE_FINISHES))
         tr__channel_finish(channel);
 }
 
@@ -252,8 +298,11 @@ void tr_close(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    if (ending(self, handle, "tr_close", &channel))
+    if (ending(self, handle, "tr_close", &channel) &&
+        !tr__piece_delays_end(self, channel, PIECE_CLOSES)) {
+        tr__pieces_close(self, channel);
         tr__channel_close(channel);
+    }
 }
 
 void tr_reset(tr_self *self, tr_channel handle)
