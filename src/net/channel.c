@@ -243,7 +243,7 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!list_is_empty(&channel->readers) || tr__exchanges_are_first(channel))
+    if (!list_is_empty(&channel->readers) || exchanges_are_first(channel))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -253,7 +253,7 @@ static bool has_piece(const struct channel *channel)
         return false;
     const tr_type *type =
         channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
-    return has_come && tr__pieces_may_begin(channel) && tr__channel_handles(channel, type);
+    return has_come && pieces_may_begin(channel) && tr__channel_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -272,7 +272,7 @@ static bool is_read_out(const struct channel *channel)
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
            channel_has(channel, CHANNEL_INPUT_OVER) && list_is_empty(&channel->readers) &&
            !channel->input.borrower && !net_buffer_size(&channel->input.buffer) &&
-           !tr__pieces_are_open(channel);
+           !pieces_are_open(channel);
 }
 
 void tr__channel_starve(struct channel *channel)

@@ -117,8 +117,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     const tr_handler *handler =
         dispatch_find(&self->worker->dispatches, channel->cell->dispatch, &tr_type_tr_received);
-    if (!handler || !list_is_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
-        !tr__pieces_may_begin(channel))
+    if (!handler || !list_is_empty(&channel->readers) || exchanges_are_first(channel) ||
+        !pieces_may_begin(channel))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
@@ -131,7 +131,7 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;
     }
-    if (status == TR_CLOSED && tr__pieces_are_open(channel))
+    if (status == TR_CLOSED && pieces_are_open(channel))
         return false; /* they may still write */
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
@@ -177,7 +177,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     /* Bytes that a turn may still read come before the end. */
     if (channel_has(channel, CHANNEL_CLOSES) && list_is_empty(&channel->readers) &&
-        list_is_empty(&channel->writers) && !tr__pieces_are_open(channel)) {
+        list_is_empty(&channel->writers) && !pieces_are_open(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;

@@ -56,7 +56,7 @@ bool tr__channels_may_move(const struct cell *cell)
     LIST_EACH (link, &record->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
         bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
-        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || tr__pieces_are_open(channel) ||
+        if (!is_plain || channel_has(channel, CHANNEL_IN_TURN) || pieces_are_open(channel) ||
             channel->exchanges || channel->looks)
             return false;
     }

@@ -17,11 +17,6 @@ struct piece {
     struct net_buffer held;  /* what its turn has written, if it is not the first */
 };
 
-struct pieces {
-    struct list all; /* of struct piece, in the order in which they came */
-    uint32_t open;   /* those whose turn has not ended */
-};
-
 static const struct memory_source *source_of(const struct worker *worker)
 {
     return &worker->system->source;
@@ -49,16 +44,6 @@ static bool is_first(const struct channel *channel, const struct piece *piece)
 }
 
 /* ---- Beginning. ---- */
-
-bool tr__pieces_may_begin(const struct channel *channel)
-{
-    return !channel->pieces || channel->pieces->open < channel->endpoint->options.in_flight_max;
-}
-
-bool tr__pieces_are_open(const struct channel *channel)
-{
-    return channel->pieces && channel->pieces->open;
-}
 
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel)
 {
@@ -112,7 +97,7 @@ tr_status tr__piece_begin(struct tr_self *self, struct channel *channel, struct 
 
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel)
 {
-    if (!channel->pieces || !is_ordered(channel))
+    if (!is_ordered(channel))
         return NULL;
     struct piece *piece = piece_of(self, channel);
     return piece && !is_first(channel, piece) ? &piece->held : NULL;
@@ -121,7 +106,7 @@ struct net_buffer *tr__piece_held(const struct tr_self *self, const struct chann
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end)
 {
-    if (!tr__piece_held(self, channel))
+    if (!piece_held(self, channel))
         return false;
     struct piece *piece = piece_of(self, channel);
     if (end > piece->end)

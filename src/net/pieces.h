@@ -18,15 +18,28 @@
 
 enum { PIECE_TAG = 1 };
 
-struct pieces;
+struct piece;
+
+struct pieces {
+    struct list all; /* of struct piece, in the order in which they came */
+    uint32_t open;   /* those whose turn has not ended */
+};
 
 /** What a verb that ends a channel asked for, when it was the turn of a later piece that called it. */
 enum piece_end { PIECE_STAYS, PIECE_FINISHES, PIECE_CLOSES };
 
 /** Whether a piece may be handled beside those that are open. */
-bool tr__pieces_may_begin(const struct channel *channel);
+static inline bool pieces_may_begin(const struct channel *channel)
+{
+    return !channel->pieces || channel->pieces->open < channel->endpoint->options.in_flight_max;
+}
+
 /** Whether pieces are open. */
-bool tr__pieces_are_open(const struct channel *channel);
+static inline bool pieces_are_open(const struct channel *channel)
+{
+    return channel->pieces && channel->pieces->open;
+}
+
 /** Whether no piece is open but that of this turn. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
 /** A turn begins with a piece: gives it a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */
@@ -34,8 +47,16 @@ TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *ch
                                         struct envelope *envelope, tr_bytes *bytes);
 /** The turn of an envelope with PIECE_TAG has ended. Takes the envelope. */
 void tr__piece_done(struct worker *worker, struct envelope *envelope);
-/** Returns where this turn is to write, if its answer is held back; NULL: to the output. */
+/** As piece_held, for a channel with pieces. */
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel);
+
+/** Returns where this turn is to write, if its answer is held back; NULL: to the output. */
+static inline struct net_buffer *piece_held(const struct tr_self *self,
+                                            const struct channel *channel)
+{
+    return channel->pieces ? tr__piece_held(self, channel) : NULL;
+}
+
 /** Keeps an end until it is the turn of this turn's piece. False: it is. */
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end);

@@ -36,7 +36,7 @@ static tr_status take(struct tr_self *self, tr_channel handle, const struct cutt
             return TR_CLOSED;
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
-        if (may_read && is_first && !tr__exchanges_are_first(channel))
+        if (may_read && is_first && !exchanges_are_first(channel))
             status = tr__input_take(self, channel, cutter, piece, is_cut);
         if (status == TR_OK && channel->exchanges)
             status = tr__exchanges_pass(self, channel, piece);

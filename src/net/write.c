@@ -45,13 +45,13 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
 /* Whether as much as may wait to be sent is held back behind the answers of earlier pieces. */
 static bool holds_much(const struct tr_self *self, const struct channel *channel)
 {
-    const struct net_buffer *held = tr__piece_held(self, channel);
+    const struct net_buffer *held = piece_held(self, channel);
     return held && net_buffer_size(held) >= channel->endpoint->options.output_max;
 }
 
 static bool holds_some(const struct tr_self *self, const struct channel *channel)
 {
-    const struct net_buffer *held = tr__piece_held(self, channel);
+    const struct net_buffer *held = piece_held(self, channel);
     return held && net_buffer_size(held);
 }
 
@@ -116,7 +116,7 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
 {
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = make_head(channel, bytes.size, head);
-    struct net_buffer *held = tr__piece_held(self, channel);
+    struct net_buffer *held = piece_held(self, channel);
     if (held && length != SIZE_MAX)
         return hold(held, head, length, bytes);
     if (!length)
@@ -190,7 +190,7 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     if (!buffer)
         return TR_INVALID_ARGUMENT;
     tr_status status = make_capacity(self, handle, tr_buffer_size(buffer), &channel);
-    if (status == TR_OK && tr__piece_held(self, channel))
+    if (status == TR_OK && piece_held(self, channel))
         return tr_write(self, handle, (tr_bytes){tr_buffer_data(buffer), tr_buffer_size(buffer)});
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = status == TR_OK ? make_head(channel, tr_buffer_size(buffer), head) : 0;
