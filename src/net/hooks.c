@@ -109,6 +109,32 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
 }
 
 /*
+ * Gives the turn a copy of its piece if others are read before it ends. False: out of memory. Then no turn begins, the
+ * piece is unread, and comes again soon.
+ */
+static bool piece_keep(struct tr_self *self, struct channel *channel, struct envelope *envelope,
+                       tr_bytes *bytes)
+{
+    size_t size = bytes->size ? bytes->size : 1;
+    bool is_copied = false;
+    tr_status status = TR_OK;
+    if (channel->exchanges) {
+        status = tr__exchanges_pass(self, channel, bytes);
+        is_copied = status == TR_OK;
+    }
+    if (status == TR_OK && channel->endpoint->options.interleaves)
+        status = tr__piece_begin(self, channel, envelope, bytes);
+    if (status == TR_OK || is_copied) /* one that was copied is handled alone if it must be */
+        return true;
+    if (!tr__input_unread(channel, size))
+        TR_NOT_REACHED("a piece that was just taken can be unread");
+    channel->input.needs = 0;
+    tr__input_settle(channel); /* nobody has borrowed it */
+    tr__channel_starve(channel);
+    return false;
+}
+
+/*
  * Takes the next piece for the handler. False: there is none, or the channel has ended. After an error the
  * channel has CHANNEL_CLOSES.
  */
@@ -123,10 +149,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
     tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
-    if (status == TR_OK && channel->exchanges)
-        status = tr__exchanges_pass(self, channel, &message.bytes);
-    if (status == TR_OK && channel->endpoint->options.interleaves)
-        status = tr__piece_begin(self, channel, envelope, &message.bytes);
+    if (status == TR_OK && !piece_keep(self, channel, envelope, &message.bytes))
+        return false;
     if (status == TR_OK) {
         put(envelope, &tr_type_tr_received, &message, sizeof message);
         return true;
