@@ -189,6 +189,7 @@ typedef struct tr_options {
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
     tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
+    bool has_no_channels;       /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
     size_t stack_bytes;         /* of its turns; 0: as for all actors of the system */
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with

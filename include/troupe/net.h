@@ -54,6 +54,11 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
+ * With .interleaves the next piece may begin while the turn of the last one waits, and up to .in_flight_max are under way; each
+ * turn has its bytes until it ends, and cannot unread them. With .answers_in_order what such a turn writes, and that it
+ * closes, is held back until the turns of all earlier pieces have ended: answers leave in the order of the requests.
+ * tr_closed comes when none is under way. A turn that reads more of the channel would read the pieces of others.
+ *
  * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or
  * ends, waits included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
  * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
@@ -68,7 +73,7 @@
  * TR_INVALID_ARGUMENT and for tr_try_write.
  *
  * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
- * handler for it a session stops, and any other actor fails with the status unless that is TR_OK, so that
+ * handler for it a session stops, an actor that took it with tr_accept continues, and any other fails with the status unless that is TR_OK, so that
  * its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels.
  * One that stops sends what it has written (within .linger_ns) and closes. What was written to a channel that is still
  * being opened is sent when it is open, also after tr_close; but an actor that ends takes its dials along, and the log
@@ -81,6 +86,9 @@
  * What a durable actor does to its channels waits for the commit of its stretch, in order with the messages that it
  * sends; a stretch that fails sends nothing of what it wrote. A read, an await of an exchange, and tr_flush end a
  * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h.
+ * An actor whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: where a verb would open,
+ * take or find one, it is TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to it is reset. If it has channels from an
+ * earlier behavior (tr_become), they are as before.
  *
  * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
  * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
@@ -136,7 +144,7 @@ typedef struct tr_endpoint {
     bool only_v6 TR_ZERO;      /* of a listener at an IPv6 address */
     bool reuses_port TR_ZERO;  /* several sockets may be bound there; each gets a share */
     const char *source TR_ZERO;     /* of a client: the address it connects from, "10.0.0.7:0" */
-    uint32_t in_flight_max TR_ZERO; /* of tr_exchange; 0: TR_IN_FLIGHT_MAX */
+    uint32_t in_flight_max TR_ZERO; /* of tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max TR_ZERO; /* more of one address are reset; 0: no limit */
@@ -158,6 +166,10 @@ typedef struct tr_endpoint {
     /* Of TR_HTTP and TR_HTTPS. */
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
+    bool interleaves TR_ZERO;   /* up to .in_flight_max pieces of a channel are handled at once */
+    bool answers_in_order TR_ZERO; /* with .interleaves: what their turns write is sent in order */
+    /* Of listeners. */
+    tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
 } tr_endpoint;
 
 typedef enum tr_endpoint_kind {
@@ -206,6 +218,10 @@ TR_MESSAGE(tr_drained, (channel, channel));
  */
 TR_MESSAGE(tr_closed, (channel, channel), (enum_of(tr_status), status), (str, text));
 
+/** A listener with .accepted_by asks an actor to take a connection, by tr_accept. */
+TR_MESSAGE(tr_connection_taken, (channel, channel));
+TR_REQUEST(tr_connection, tr_connection_taken, (address, peer), (ref, listener), (u64, number));
+
 /* ---- Listening. ---- */
 
 /** A listener, a child of the actor that listens. tr_stop ends it and its sessions. */
@@ -227,7 +243,7 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 /**
  * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked up), TR_NOT_PERMITTED,
  * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (the behavior handles neither tr_opened nor tr_received), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
+ * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
  * In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \
@@ -251,6 +267,26 @@ void tr_listener_resume(tr_self *self, tr_listener_ref listener);
  * In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
+
+/* ---- Accepted workers: a few actors, each with many connections. ---- */
+
+TR_BEGIN_C
+/**
+ * Takes the connection of a tr_connection, the request that this turn handles, and replies to it. The channel belongs to
+ * this actor: tr_opened comes, with is_accepted. TR_CLOSED: the listener has ended, or has waited for longer than
+ * .connect_ns. TR_NO_MEMORY, TR_LIMIT, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor), TR_INVALID_ARGUMENT: the
+ * connection is closed.
+ * In a turn. Does not wait.
+ *
+ *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
+ *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
+ * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
+ * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay open
+ * when it ends. Without a handler for tr_closed such an actor continues.
+ */
+TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
+                                  tr_channel *channel);
+TR_END_C
 
 /* ---- Connecting. ---- */
 
@@ -355,7 +391,7 @@ tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
  * Returns `size` bytes at the end of the output, to be filled in place; tr_commit says how many they became. They are valid
- * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece.
+ * until tr_commit, another verb of this channel, or the next wait of the turn. Ends the turn if it is out of memory, and with TR_NOT_SUPPORTED if the framing puts something before each piece, or with .answers_in_order.
  * In a turn. May wait.
  */
 void *tr_reserve(tr_self *self, tr_channel channel, size_t size) TR_NON_NULL;

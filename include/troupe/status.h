@@ -89,7 +89,8 @@
     X(REQUEST_BEGUN, -58, "an earlier request with this id has begun and left no answer")          \
     X(CANNOT_EXECUTE, -59, "the program cannot be executed")                                       \
     X(PROCESS_FAILED, -60, "the child process has failed")                                         \
-    X(FILE_FAILED, -61, "the file cannot be read")
+    X(FILE_FAILED, -61, "the file cannot be read")                                                 \
+    X(NOT_A_CHANNEL_ACTOR, -62, "the behavior of the actor has no channels")
 
 #define TR_STATUS_ENUM_(name, value, text) TR_##name = (value),
 typedef enum tr_status { TR_STATUS_LIST(TR_STATUS_ENUM_) } tr_status;

@@ -31,7 +31,8 @@ struct net_buffer {
 
 static inline tr_bytes net_buffer_bytes(const struct net_buffer *buffer)
 {
-    return (tr_bytes){buffer->data + buffer->begin, buffer->end - buffer->begin};
+    const unsigned char *begin = buffer->data ? buffer->data + buffer->begin : NULL;
+    return (tr_bytes){begin, buffer->end - buffer->begin};
 }
 
 static inline size_t net_buffer_size(const struct net_buffer *buffer)

@@ -20,6 +20,7 @@
 #include "net/listener.h"
 #include "net/output.h"
 #include "net/peer.h"
+#include "net/pieces.h"
 #include "net/process.h"
 #include "net/protocol.h"
 #include "net/rare.h"
@@ -62,8 +63,17 @@ static struct net_cell *cell_record(struct worker *worker, struct cell *cell)
     return net_cell_of(cell);
 }
 
+bool tr__cell_may_have_channels(const struct cell *cell)
+{
+    return !cell->dispatch || !cell->dispatch->behavior->options.has_no_channels;
+}
+
 tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
 {
+    if (!tr__cell_may_have_channels(cell))
+        return TR_NOT_A_CHANNEL_ACTOR;
+    if (cell_durable(cell) && channel->endpoint->options.interleaves)
+        return TR_NOT_SUPPORTED; /* answers would wait for two things, commits and earlier pieces */
     struct net_cell *record = cell_record(channel->worker, cell);
     if (!record)
         return TR_NO_MEMORY;
@@ -129,9 +139,10 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
                                   .deadline_ns = TR_NEVER};
     channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
-    if (cell && tr__channel_adopt(channel, cell) != TR_OK) {
+    status = cell ? tr__channel_adopt(channel, cell) : TR_OK;
+    if (status != TR_OK) {
         tr__channel_free(channel);
-        return TR_NO_MEMORY;
+        return status;
     }
     *made = channel;
     return TR_OK;
@@ -186,6 +197,7 @@ void tr__channel_free(struct channel *channel)
     event_forget(channel);
     list_remove(&channel->listed);
     tr__exchanges_free(channel);
+    tr__pieces_free(channel);
     tr__input_free(channel);
     tr__datagrams_free(channel);
     tr__output_free(channel);
@@ -207,10 +219,11 @@ void tr__channel_free(struct channel *channel)
 tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct channel **found)
 {
     struct channel *channel = tr__table_find(self->worker->system, handle.bits);
-    if (!channel)
-        return handle.bits ? TR_CLOSED : TR_NOT_OWNER;
-    if (atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity)
-        return TR_NOT_OWNER;
+    if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity) {
+        if (!tr__cell_may_have_channels(self->cell))
+            return TR_NOT_A_CHANNEL_ACTOR;
+        return !channel && handle.bits ? TR_CLOSED : TR_NOT_OWNER;
+    }
     *found = channel;
     return TR_OK;
 }
@@ -226,7 +239,7 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 /* Whether the handler of the actor would get something that has come. */
 static bool has_piece(const struct channel *channel)
 {
-    if (!waits_are_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
+    if (!waits_are_empty(&channel->readers) || exchanges_are_first(channel) ||
         channel_has(channel, CHANNEL_CLOSE_HELD))
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
@@ -238,7 +251,8 @@ static bool has_piece(const struct channel *channel)
     const tr_type *type = channel->kind == CHANNEL_DATAGRAM  ? &tr_type_tr_datagram
                           : channel->kind == CHANNEL_SIGNALS ? tr__signal_type
                                                              : &tr_type_tr_received;
-    return has_come && (protocol_of(channel) || tr__channel_handles(channel, type));
+    return has_come && pieces_may_begin(channel) &&
+           (protocol_of(channel) || tr__channel_handles(channel, type));
 }
 
 static bool has_news(const struct channel *channel)
@@ -254,7 +268,8 @@ static bool is_read_out(const struct channel *channel)
 {
     return channel->state == CHANNEL_OPEN && channel->kind == CHANNEL_STREAM &&
            channel_has(channel, CHANNEL_INPUT_OVER) && waits_are_empty(&channel->readers) &&
-           !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer);
+           !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer) &&
+           !pieces_are_open(channel);
 }
 
 static void look_for_end(struct channel *channel);
@@ -359,6 +374,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
     channel->flags |= CHANNEL_INPUT_OVER;
     tr__output_free(channel);
+    tr__pieces_drop(channel);
     tr__channel_disarm(channel);
     if (!channel->cell) {
         tr__channel_free(channel);
@@ -498,6 +514,9 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     channel->readers.first = channel->writers.first = NULL;
     tr__input_abandon(channel);
     tr__exchanges_free(channel);
+    if (!resets)
+        tr__pieces_release(channel);
+    tr__pieces_free(channel);
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);

@@ -34,6 +34,7 @@ struct filter;
 struct out_page;
 struct process;
 struct channel_timers;
+struct pieces;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -84,8 +85,9 @@ enum channel_flag {
     CHANNEL_PEER_FAR = 1 << 27,   /* peer.far is set */
     CHANNEL_ANSWERED =
         1 << 28, /* of a protocol: a whole answer was written, which a failure does not cut */
-    CHANNEL_IN_PART = 1 << 29,      /* of a protocol: a piece has begun to come */
-    CHANNEL_CLOSES_OPENED = 1 << 30 /* it was closed with output while it was being opened */
+    CHANNEL_IN_PART = 1 << 29,       /* of a protocol: a piece has begun to come */
+    CHANNEL_CLOSES_OPENED = 1 << 30, /* it was closed with output while it was being opened */
+    CHANNEL_TAKEN = 1u << 31         /* by tr_accept: its actor is no session */
 };
 
 /** Bytes that have come and were not read. */
@@ -137,6 +139,7 @@ struct channel_rare {
     tr_time within_ns;             /* tr_channel_within; 0: no limit */
     struct exchange *exchanges;    /* under way, the oldest first: net/exchange.c */
     struct exchange *looks;        /* of tr_readable and tr_writable */
+    struct pieces *pieces;         /* that are handled at once: net/pieces.c; NULL: none */
     uint32_t exchange_count;       /* of `exchanges` */
     struct datagrams *datagrams;   /* that have come: net/datagram.c; NULL: none */
     uint64_t datagrams_lost;       /* as the kernel says */
@@ -254,13 +257,15 @@ TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
 /** Takes the descriptor from a channel, which no longer watches it. Owner only. */
 int tr__channel_take_fd(struct channel *channel);
 
-/** Gives a channel to an actor of its worker. TR_NO_MEMORY. Owner only. */
+/** Whether the behavior of an actor allows channels. Owner only. */
+bool tr__cell_may_have_channels(const struct cell *cell);
+/** Gives a channel to an actor of its worker. TR_NO_MEMORY, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *cell);
 
 /** Takes a channel from its actor. It is in no list afterwards. Owner only. */
 void tr__channel_disown(struct channel *channel);
 
-/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER. Owner only. */
+/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
                                        struct channel **found);
 

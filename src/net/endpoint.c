@@ -50,7 +50,7 @@ static bool has_stream_options(const tr_endpoint *options)
 {
     return options->framing || options->output_max || options->connect_ns || options->idle_ns ||
            options->stall_ns || options->linger_ns || options->delays || options->in_flight_max ||
-           options->filters.filters[0];
+           options->filters.filters[0] || options->interleaves || options->answers_in_order;
 }
 
 /* Whether the filters of the program have what they need, without a gap before one of them. */
@@ -69,7 +69,7 @@ static bool filters_fit(const tr_endpoint *options)
 static bool has_listener_options(const tr_endpoint *options)
 {
     return options->connections_max || options->connections_per_peer_max || options->backlog ||
-           options->has_proxy_header;
+           options->has_proxy_header || options->accepted_by.bits;
 }
 
 /* Whether no option is set that would be ignored. */
@@ -84,7 +84,8 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
         return false;
     if (options->http && !options->protocol)
         return false;
-    if (options->protocol && (role != ENDPOINT_LISTENS || options->framing))
+    if (options->protocol && (role != ENDPOINT_LISTENS || options->framing ||
+                              options->interleaves || options->accepted_by.bits))
         return false;
     if (role != ENDPOINT_CONNECTS && options->source)
         return false;
@@ -96,6 +97,8 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 
 static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
 {
+    if (options->answers_in_order && !options->interleaves)
+        return false; /* they are in order */
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&

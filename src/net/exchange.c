@@ -166,9 +166,9 @@ static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel, tr_bytes *piece)
 {
     char *copy = tr_try_scratch(self, piece->size + 1);
-    channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     if (!copy)
         return TR_NO_MEMORY;
+    channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     if (piece->size)
         memcpy(copy, piece->data, piece->size);
     copy[piece->size] = 0;

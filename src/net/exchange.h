@@ -12,7 +12,7 @@
 /** Gives the exchanges the pieces that have come. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
 /** Whether what has come is for exchanges, before turns and handlers. */
-static inline bool tr__exchanges_are_first(const struct channel *channel)
+static inline bool exchanges_are_first(const struct channel *channel)
 {
     return channel->rare->exchanges && !channel_has(channel, CHANNEL_UNASKED);
 }

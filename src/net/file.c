@@ -178,6 +178,8 @@ static tr_status write_file(struct tr_self *self, tr_channel handle, struct file
     tr_status status = turn_may_park(self);
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
+    if (status == TR_OK && channel->endpoint->options.answers_in_order)
+        status = TR_NOT_SUPPORTED; /* it would have to wait for the answers before it */
     if (status == TR_OK)
         status = open_and_measure(self, job, size);
     if (status == TR_OK)

@@ -15,6 +15,7 @@
 #include "net/move.h"
 #include "net/output.h"
 #include "net/peer.h"
+#include "net/pieces.h"
 #include "net/process.h"
 #include "net/protocol.h"
 #include "net/shakes.h"
@@ -117,11 +118,12 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
         source_resize(&channel->worker->system->source, NULL, sizeof *message);
     if (!message)
         return false;
-    *message = (struct tr_opened){.channel = {channel_bits(channel)},
-                                  .peer = tr__channel_peer(channel),
-                                  .is_accepted = channel_has(channel, CHANNEL_ACCEPTED),
-                                  .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
-                                  .protocol = tr__channel_protocol(channel)};
+    *message =
+        (struct tr_opened){.channel = {channel_bits(channel)},
+                           .peer = tr__channel_peer(channel),
+                           .is_accepted = channel_has(channel, CHANNEL_ACCEPTED | CHANNEL_TAKEN),
+                           .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
+                           .protocol = tr__channel_protocol(channel)};
     tr__event_lend(envelope, &tr_type_tr_opened, message);
     return true;
 }
@@ -149,6 +151,32 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
 }
 
 /*
+ * Gives the turn a copy of its piece if others are read before it ends. False: out of memory. Then no turn begins, the
+ * piece is unread, and comes again soon.
+ */
+static bool piece_keep(struct tr_self *self, struct channel *channel, struct envelope *envelope,
+                       tr_bytes *bytes)
+{
+    size_t size = bytes->size ? bytes->size : 1;
+    bool is_copied = false;
+    tr_status status = TR_OK;
+    if (channel->rare->exchanges) {
+        status = tr__exchanges_pass(self, channel, bytes);
+        is_copied = status == TR_OK;
+    }
+    if (status == TR_OK && channel->endpoint->options.interleaves)
+        status = tr__piece_begin(self, channel, envelope, bytes);
+    if (status == TR_OK || is_copied) /* one that was copied is handled alone if it must be */
+        return true;
+    if (!tr__input_unread(channel, size))
+        TR_NOT_REACHED("a piece that was just taken can be unread");
+    channel->work->input.needs = 0;
+    tr__input_settle(channel); /* nobody has borrowed it */
+    tr__channel_starve(channel);
+    return false;
+}
+
+/*
  * Takes the next piece for the handler. False: there is none, or the channel has ended. After an error the
  * channel has CHANNEL_CLOSES.
  */
@@ -160,14 +188,14 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
                                          : dispatch_find(&self->worker->dispatches,
                                                          channel->cell->dispatch,
                                                          &tr_type_tr_received);
-    if (!handler || !waits_are_empty(&channel->readers) || tr__exchanges_are_first(channel) ||
-        channel_has(channel, CHANNEL_CLOSE_HELD))
+    if (!handler || !waits_are_empty(&channel->readers) || exchanges_are_first(channel) ||
+        channel_has(channel, CHANNEL_CLOSE_HELD) || !pieces_may_begin(channel))
         return false;
     struct tr_received message = {.channel = {channel_bits(channel)}};
     bool is_cut;
     tr_status status = tr__input_take(self, channel, &piece_cutter, &message.bytes, &is_cut);
-    if (status == TR_OK && channel->rare->exchanges)
-        status = tr__exchanges_pass(self, channel, &message.bytes);
+    if (status == TR_OK && !piece_keep(self, channel, envelope, &message.bytes))
+        return false;
     if (status == TR_OK) {
         put(envelope,
             protocol ? protocol->handler->type : &tr_type_tr_received,
@@ -177,6 +205,8 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     }
     if (status == TR_WOULD_BLOCK && protocol && net_buffer_size(&channel->work->input.buffer))
         protocol->on_part(channel);
+    if (status == TR_CLOSED && pieces_are_open(channel))
+        return false; /* they may still write */
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
@@ -222,7 +252,8 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     }
     /* Bytes that a turn may still read come before the end. */
     if (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel) &&
-        waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers)) {
+        waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers) &&
+        !pieces_are_open(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES;
         put_closed(channel, envelope);
         return true;
@@ -237,6 +268,8 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
     channel->flags |= CHANNEL_IN_TURN; /* so that an end leaves the envelope alone */
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
+        if (envelope->sender & PIECE_TAG)
+            tr__channel_call(channel); /* the next piece may begin while this one waits */
         return true;
     }
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
@@ -261,6 +294,10 @@ static void event_empty(struct channel *channel, struct envelope *envelope)
 static void on_done(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     (void)cell;
+    if (envelope->sender & PIECE_TAG) {
+        tr__piece_done(worker, envelope);
+        return;
+    }
     struct channel *channel = channel_of(envelope);
     if (!channel) { /* it was freed, or handed over, by its own turn */
         if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)
@@ -363,6 +400,8 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
     if (envelope->type == &tr_type_tr_closed && channel_of(envelope)->rare->process &&
         channel_of(envelope)->status == TR_CLOSED)
         return &ignored; /* the errors of a process have ended */
+    if (envelope->type == &tr_type_tr_closed && channel_has(channel_of(envelope), CHANNEL_TAKEN))
+        return &ignored; /* its other channels are not concerned */
     if (envelope->type == &tr_type_tr_closed)
         return channel_has(channel_of(envelope), CHANNEL_ACCEPTED) ? &closed_session
                                                                    : &closed_dialed;

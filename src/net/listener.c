@@ -12,6 +12,7 @@
 #include "net/dial.h"
 #include "net/filters.h"
 #include "net/listener_shared.h"
+#include "net/offer.h"
 #include "net/peer.h"
 #include "net/protocol.h"
 #include "net/proxy.h"
@@ -48,9 +49,8 @@ TR_ACTOR(tr_deck, tr_accepted_);
 
 /* ---- Sessions. ---- */
 
-/* A connection is over, or was refused: others may come. `worker` is the caller's. */
-static void uncount(struct listener_shared *shared, struct worker *worker, uint32_t index,
-                    const tr_address *peer)
+void tr__listener_uncount(struct listener_shared *shared, struct worker *worker, uint32_t index,
+                          const tr_address *peer)
 {
     atom32_fetch_sub(&shared->counts[index], 1, ATOM_RELAXED);
     atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* partner: accept_all */
@@ -76,7 +76,8 @@ void tr__session_uncount(struct channel *channel)
     if (!channel_has(channel, CHANNEL_COUNTED))
         return;
     channel->flags &= ~(uint32_t)CHANNEL_COUNTED;
-    uncount(shared, channel->worker, channel->listener_worker, &channel->rare->accepted_from);
+    tr__listener_uncount(
+        shared, channel->worker, channel->listener_worker, &channel->rare->accepted_from);
     tr__listener_shared_drop(shared);
 }
 
@@ -127,8 +128,7 @@ static tr_status note_peer(struct channel *channel, const tr_address *peer)
     return tr__peer_set(channel, peer);
 }
 
-/* Makes the channel of a connection, without an actor. The descriptor is closed on an error. */
-static tr_status channel_make(struct worker *worker, struct listener_shared *shared,
+tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
                               const struct accepted *accepted, struct channel **made)
 {
     const tr_platform *platform = worker->loop.platform;
@@ -186,8 +186,7 @@ static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
     return status;
 }
 
-/* The channel of a session is there: opens it, or lets it shake hands. */
-static void session_begin(struct channel *channel)
+void tr__connection_begin(struct channel *channel)
 {
     const tr_endpoint *options = &channel->endpoint->options;
     if (!channel->rare->filter.table) {
@@ -215,9 +214,9 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
         tr__accepted_take(shared, (struct accepted *)(uintptr_t)message->accepted);
     struct channel *channel;
     tr_error error = {.status = TR_OK};
-    tr_status status = channel_make(worker, shared, &accepted, &channel);
+    tr_status status = tr__connection_make(worker, shared, &accepted, &channel);
     if (status != TR_OK) {
-        uncount(shared, worker, accepted.worker, &accepted.peer);
+        tr__listener_uncount(shared, worker, accepted.worker, &accepted.peer);
         tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
         return TR_SAME;
     }
@@ -235,7 +234,7 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
     /* Its set-up may have closed it. */
     channel = tr__table_find(worker->system, bits);
     if (channel && channel->state == CHANNEL_DIALING)
-        session_begin(channel);
+        tr__connection_begin(channel);
     return TR_SAME;
 }
 
@@ -357,7 +356,7 @@ static tr_next on_deck_end(tr_self *self, struct listener *listener,
         while ((lost = tr__accepted_find(shared, worker))) {
             struct accepted taken = tr__accepted_take(shared, lost);
             platform->socket_close(platform, taken.fd, true);
-            uncount(shared, self->worker, worker, &taken.peer);
+            tr__listener_uncount(shared, self->worker, worker, &taken.peer);
         }
     }
     return TR_SAME;
@@ -379,8 +378,42 @@ static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t work
     if (accepted)
         (void)tr__accepted_take(shared, accepted);
     platform->socket_close(platform, fd, true);
-    uncount(shared, self->worker, worker, &peer);
+    tr__listener_uncount(shared, self->worker, worker, &peer);
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
+}
+
+/* An actor was asked to take a connection. If it has not, the connection is closed. */
+static tr_next on_offered(tr_self *self, struct listener *listener,
+                          const tr_connection_answer *answer)
+{
+    tr__offer_end(self, listener->shared, (uintptr_t)answer->context, answer->status);
+    return TR_SAME;
+}
+
+TR_THEN(offered, tr_connection, struct listener, on_offered);
+
+/* Asks an actor to take a connection, which is counted already. */
+static void offer(tr_self *self, struct listener *listener, int fd, tr_address peer)
+{
+    struct listener_shared *shared = listener->shared;
+    const tr_platform *platform = self->worker->loop.platform;
+    struct accepted *accepted = tr__accepted_new(shared, fd, 0, &peer);
+    if (!accepted) {
+        platform->socket_close(platform, fd, true);
+        tr__listener_uncount(shared, self->worker, 0, &peer);
+        return;
+    }
+    uint64_t number = accepted->number;
+    struct tr_connection request = {
+        .peer = peer, .listener = tr_ref_from_bits(shared->ref), .number = number};
+    tr_status status = tr_self_try_ask_then(self,
+                                            &tr_then_offered,
+                                            (void *)(uintptr_t)number,
+                                            tr__offer_choose(self, shared, listener->turn++),
+                                            &request,
+                                            shared->endpoint->options.connect_ns);
+    if (status != TR_OK)
+        tr__offer_end(self, shared, number, status);
 }
 
 /* Accepts nothing for so long. It takes no memory. */
@@ -445,10 +478,14 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
             platform->socket_close(platform, fd, true);
             continue;
         }
-        uint32_t worker = choose(listener, open);
+        bool is_offered = shared->endpoint->options.accepted_by.bits;
+        uint32_t worker = is_offered ? 0 : choose(listener, open);
         atom32_fetch_add(&shared->counts[worker], 1, ATOM_RELAXED);
         atom32_fetch_add(&shared->total, 1, ATOM_RELAXED);
-        hand_to_deck(self, listener, worker, fd, peer);
+        if (is_offered)
+            offer(self, listener, fd, peer);
+        else
+            hand_to_deck(self, listener, worker, fd, peer);
     }
 }
 
@@ -491,18 +528,25 @@ TR_BEHAVIOR(tr_listener, struct listener, TR_SETUP_WITH(tr_listener_open_, liste
 
 /* ---- Listening. ---- */
 
-/* Whether sessions of a behavior would ever notice their connection. */
-static bool is_session(const tr_behavior *behavior)
+static bool handles(const tr_behavior *behavior, const tr_type *type)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
         const tr_handler *handler =
             (const tr_handler *)(const void *)((const char *)behavior->handlers +
                                                i * behavior->handler_size);
-        if (tr_type_is_equal(handler->type, &tr_type_tr_received) ||
-            tr_type_is_equal(handler->type, &tr_type_tr_opened))
+        if (tr_type_is_equal(handler->type, type))
             return true;
     }
     return false;
+}
+
+/* Whether actors of the behavior would ever notice their connection. */
+static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
+{
+    if (options->accepted_by.bits)
+        return !args->setup_type && handles(args->behavior, &tr_type_tr_connection);
+    return handles(args->behavior, &tr_type_tr_received) ||
+           handles(args->behavior, &tr_type_tr_opened);
 }
 
 static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, int *fd,
@@ -552,9 +596,10 @@ static tr_status listener_spawn(struct tr_self *self, struct listener_shared *sh
 tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
 {
     TURN_VERB(self);
-    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at ||
-        (!args->at->protocol && !is_session(args->behavior)))
+    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at)
         return TR_INVALID_ARGUMENT;
+    if (!tr__cell_may_have_channels(self->cell) || args->behavior->options.has_no_channels)
+        return TR_NOT_A_CHANNEL_ACTOR;
     struct tr_system *system = self->worker->system;
     struct endpoint *endpoint;
     struct listener_shared *shared = NULL;
@@ -564,6 +609,8 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
         return status;
     if (endpoint->options.protocol)
         status = endpoint->options.protocol->open(self, endpoint, args->behavior);
+    else if (!behavior_fits(args, &endpoint->options))
+        status = TR_INVALID_ARGUMENT;
     if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
         status = tr__secure_prepare(self, endpoint);
     if (status == TR_OK)

@@ -104,6 +104,7 @@ struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32
     *accepted = (struct accepted){.fd = fd, .worker = worker, .peer = *peer};
     list_init(&accepted->link);
     lock_take(&shared->lock);
+    accepted->number = ++shared->numbers;
     list_push_last(&shared->accepted, &accepted->link);
     lock_give(&shared->lock);
     return accepted;
@@ -134,14 +135,38 @@ struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t work
     return found;
 }
 
+/* Takes the connection with this number, or the first one if the number is 0. */
+static bool claim(struct listener_shared *shared, uint64_t number, struct accepted *taken)
+{
+    struct accepted *found = NULL;
+    lock_take(&shared->lock);
+    LIST_EACH (link, &shared->accepted) {
+        struct accepted *accepted = LIST_OWNER(link, struct accepted, link);
+        if (accepted->number == number || !number) {
+            found = accepted;
+            list_remove(&accepted->link);
+            break;
+        }
+    }
+    lock_give(&shared->lock);
+    if (!found)
+        return false;
+    *taken = *found;
+    source_resize(&shared->system->source, found, 0);
+    return true;
+}
+
+bool tr__accepted_claim(struct listener_shared *shared, uint64_t number, struct accepted *taken)
+{
+    return number && claim(shared, number, taken);
+}
+
 void tr__accepted_reset(struct listener_shared *shared)
 {
     const tr_platform *platform = shared->system->platform;
-    struct list *link;
-    while ((link = list_first(&shared->accepted))) {
-        struct accepted taken = tr__accepted_take(shared, LIST_OWNER(link, struct accepted, link));
+    struct accepted taken;
+    while (claim(shared, 0, &taken)) /* an actor may take one at this moment */
         platform->socket_close(platform, taken.fd, true);
-    }
 }
 
 /* ---- Connections by address. ---- */

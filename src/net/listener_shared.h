@@ -20,6 +20,7 @@ struct accepted {
     struct list link; /* in listener_shared.accepted */
     int fd;
     uint32_t worker; /* of the deck */
+    uint64_t number; /* of a connection that is offered to an actor: net/offer.c */
     tr_address peer;
 };
 
@@ -37,7 +38,8 @@ struct listener_shared {
     atom32 total;         /* sessions, those on their way to a deck included */
     atom32 is_full;       /* the listener waits until a session ends */
     atom32 is_paused;     /* tr_listener_pause: written by the listener, read by sessions */
-    struct lock lock;     /* of `peers` and `accepted` */
+    struct lock lock;     /* of `peers`, `accepted` and `numbers` */
+    uint64_t numbers;     /* connections that were accepted */
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
@@ -63,9 +65,12 @@ struct accepted *tr__accepted_new(struct listener_shared *shared, int fd, uint32
                                   const tr_address *peer);
 /** Takes a connection, and frees its record. Any thread. */
 struct accepted tr__accepted_take(struct listener_shared *shared, struct accepted *accepted);
+/** Takes the connection with this number. False: it is not there any more. Any thread. */
+TR_MUST_CHECK bool tr__accepted_claim(struct listener_shared *shared, uint64_t number,
+                                      struct accepted *taken);
 /** Returns a connection for the deck of this worker, which has ended; NULL: none. Any thread. */
 struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t worker);
-/** Resets the connections that no deck has taken. All decks have ended. */
+/** Resets the connections that nobody has taken. All decks have ended. */
 void tr__accepted_reset(struct listener_shared *shared);
 
 /** Counts a connection. False: its address has too many. TR_NO_MEMORY counts as too many. */

@@ -12,6 +12,7 @@
 #include "net/input.h"
 #include "net/lent.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/wait.h"
 #include "net/worker.h"
 
@@ -59,7 +60,7 @@ bool tr__channels_may_move(const struct cell *cell)
         bool is_plain = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
                         !channel->rare->process;
         if (++count > TR_MOVED_CHANNELS_MAX || !is_plain || channel_has(channel, CHANNEL_IN_TURN) ||
-            channel->rare->exchanges || channel->rare->looks)
+            pieces_are_open(channel) || channel->rare->exchanges || channel->rare->looks)
             return false;
     }
     return true;
@@ -113,7 +114,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
         return;
     }
     channel->flags |= CHANNEL_HANDED_OVER | CHANNEL_OPENS;
-    channel->flags &= ~(uint32_t)CHANNEL_ACCEPTED;
+    channel->flags &= ~(uint32_t)(CHANNEL_ACCEPTED | CHANNEL_TAKEN);
     tr__channel_call(channel);
 }
 
@@ -144,7 +145,8 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED ||
         channel_has(channel, CHANNEL_CLOSE_HELD))
         return TR_CLOSED;
-    if (channel_has(channel, CHANNEL_END_HELD) || !may_be_handed(channel))
+    if (channel_has(channel, CHANNEL_END_HELD) || !may_be_handed(channel) ||
+        !tr__pieces_are_of(self, channel))
         return TR_INVALID_TRANSITION;
     struct cell *cell = slots_find(worker->slots, to.bits);
     if (!cell || cell_is_client(cell) || cell_is_group_address(cell))
@@ -163,6 +165,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
         status = pack(channel);
     }
     if (status == TR_OK) {
+        tr__pieces_free(channel);
         tr__channel_disown(channel);
         status = tr__mail_send(worker, cell, envelope);
         if (status == TR_OK)

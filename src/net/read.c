@@ -37,7 +37,7 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
             return TR_CLOSED;
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
-        if (may_read && is_first && !tr__exchanges_are_first(channel))
+        if (may_read && is_first && !exchanges_are_first(channel))
             status = tr__input_take(self, channel, cutter, piece, is_cut);
         if (status == TR_OK && channel->rare->exchanges)
             status = tr__exchanges_pass(self, channel, piece);
@@ -140,7 +140,7 @@ void tr_unread(tr_self *self, tr_channel handle, size_t size)
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = tr__channel_of(self, handle, &channel);
-    if (status == TR_NOT_OWNER)
+    if (status != TR_OK && status != TR_CLOSED)
         tr_crash(self, status, "tr_unread: %s", tr_status_text(status));
     if (status == TR_OK && !tr__input_unread(channel, size))
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_unread: %zu bytes are more than were read", size);
@@ -151,7 +151,7 @@ void tr_channel_within(tr_self *self, tr_channel handle, tr_time ns)
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = tr__channel_of(self, handle, &channel);
-    if (status == TR_NOT_OWNER || ns < 0)
+    if ((status != TR_OK && status != TR_CLOSED) || ns < 0)
         tr_crash(self, ns < 0 ? TR_INVALID_ARGUMENT : status, "tr_channel_within: no such channel");
     if (status != TR_OK || channel->rare->within_ns == ns)
         return;

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "net/held.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/wait.h"
 #include "net/write.h"
 
@@ -42,6 +43,19 @@ static tr_status wait_for_capacity(struct tr_self *self, struct channel *channel
     return status;
 }
 
+/* Whether as much as may wait to be sent is held back behind the answers of earlier pieces. */
+static bool holds_much(const struct tr_self *self, const struct channel *channel)
+{
+    const struct net_buffer *held = piece_held(self, channel);
+    return held && net_buffer_size(held) >= channel->endpoint->options.output_max;
+}
+
+static bool holds_some(const struct tr_self *self, const struct channel *channel)
+{
+    const struct net_buffer *held = piece_held(self, channel);
+    return held && net_buffer_size(held);
+}
+
 /* Whether a write has to wait, for capacity or for a file. */
 static bool is_full(struct channel *channel)
 {
@@ -57,6 +71,13 @@ tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t siz
                              struct channel **found)
 {
     tr_status status = tr__writable(self, handle, found);
+    while (status == TR_OK && holds_much(self, *found)) {
+        if (turn_may_park(self) == TR_NOT_IN_A_TURN)
+            return TR_LIMIT;
+        status = wait_for_capacity(self, *found);
+        if (status == TR_OK)
+            status = tr__writable(self, handle, found);
+    }
     while (status == TR_OK && is_full(*found)) {
         struct channel *channel = *found;
         size_t max = channel->endpoint->options.output_max;
@@ -82,11 +103,28 @@ size_t tr__write_head(const struct channel *channel, size_t size, unsigned char 
     return length;
 }
 
+/* Writes a piece with its head into a buffer: all of it, or nothing. */
+static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t length,
+                      tr_bytes bytes)
+{
+    unsigned char *to = net_buffer_reserve(held, length + bytes.size + 1);
+    if (!to)
+        return TR_NO_MEMORY;
+    memcpy(to, head, length);
+    if (bytes.size)
+        memcpy(to + length, bytes.data, bytes.size);
+    net_buffer_commit(held, length + bytes.size);
+    return TR_OK;
+}
+
 /* Writes a piece with its head: all of it, or nothing. */
-static tr_status put(struct channel *channel, tr_bytes bytes)
+static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes bytes)
 {
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = tr__write_head(channel, bytes.size, head);
+    struct net_buffer *held = piece_held(self, channel);
+    if (held && length != SIZE_MAX)
+        return hold(held, head, length, bytes);
     if (length == SIZE_MAX)
         return TR_TOO_LARGE;
     tr_status status = held_prepare(channel);
@@ -123,7 +161,7 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
-        status = put(channel, bytes);
+        status = put(self, channel, bytes);
     return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 
@@ -161,6 +199,8 @@ tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)
     if (!buffer)
         return TR_INVALID_ARGUMENT;
     tr_status status = tr__write_capacity(self, handle, tr_buffer_size(buffer), &channel);
+    if (status == TR_OK && piece_held(self, channel))
+        return tr_write(self, handle, (tr_bytes){tr_buffer_data(buffer), tr_buffer_size(buffer)});
     unsigned char head[TR_FRAME_HEAD_MAX];
     size_t length = status == TR_OK ? tr__write_head(channel, tr_buffer_size(buffer), head) : 0;
     if (length == SIZE_MAX)
@@ -181,7 +221,7 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     tr_status status = tr__writable(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    bool has_to_wait = is_full(channel);
+    bool has_to_wait = holds_much(self, channel) || is_full(channel);
     status = tr__writable(self, handle, &channel);
     if (status != TR_OK)
         return status;
@@ -189,7 +229,7 @@ tr_status tr_try_write(tr_self *self, tr_channel handle, tr_bytes bytes)
         channel->flags |= CHANNEL_DRAINS;
         return TR_LIMIT;
     }
-    return put(channel, bytes);
+    return put(self, channel, bytes);
 }
 
 void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
@@ -199,8 +239,9 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
     tr_status status = tr__write_capacity(self, handle, size, &channel);
     if (status == TR_CLOSED || status == TR_RESET) /* what is written to it goes nowhere */
         return tr_scratch(self, size);
-    if (status == TR_OK && channel->endpoint->options.framing &&
-        channel->endpoint->options.framing->head)
+    if (status == TR_OK &&
+        (channel->endpoint->options.answers_in_order ||
+         (channel->endpoint->options.framing && channel->endpoint->options.framing->head)))
         status = TR_NOT_SUPPORTED;
     void *memory = status == TR_OK ? tr__output_reserve(channel, size) : NULL;
     if (!memory)
@@ -232,7 +273,7 @@ tr_status tr_flush(tr_self *self, tr_channel handle)
         tr__output_flush(channel);
     while (status == TR_OK) {
         status = tr__writable(self, handle, &channel);
-        if (status != TR_OK || tr__output_is_empty(channel))
+        if (status != TR_OK || (tr__output_is_empty(channel) && !holds_some(self, channel)))
             return status;
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
     }
@@ -246,7 +287,7 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
                    struct channel **channel)
 {
     tr_status status = tr__channel_of(self, handle, channel);
-    if (status == TR_NOT_OWNER)
+    if (status != TR_OK && status != TR_CLOSED)
         tr_crash(self, status, "%s: %s", verb, tr_status_text(status));
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
@@ -270,7 +311,8 @@ void tr_finish(tr_self *self, tr_channel handle)
     TURN_VERB(self);
     struct channel *channel;
     if (!ending(self, handle, "tr_finish", &channel) || channel->kind != CHANNEL_STREAM ||
-        channel_has(channel, CHANNEL_FINISHING))
+        channel_has(channel, CHANNEL_FINISHING) ||
+        tr__piece_delays_end(self, channel, PIECE_FINISHES))
         return;
     end_or_hold(self, channel, HELD_FINISH, "tr_finish");
 }
@@ -279,8 +321,11 @@ void tr_close(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
     struct channel *channel;
-    if (ending(self, handle, "tr_close", &channel))
-        end_or_hold(self, channel, HELD_CLOSE, "tr_close");
+    if (!ending(self, handle, "tr_close", &channel) ||
+        tr__piece_delays_end(self, channel, PIECE_CLOSES))
+        return;
+    tr__pieces_close(self, channel);
+    end_or_hold(self, channel, HELD_CLOSE, "tr_close");
 }
 
 void tr_reset(tr_self *self, tr_channel handle)
