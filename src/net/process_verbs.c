@@ -266,10 +266,11 @@ static tr_status process_of(const struct tr_self *self, tr_channel handle, struc
 tr_channel tr_process_errors(tr_self *self, tr_channel handle)
 {
     TURN_VERB(self);
-    struct process *process;
+    struct process *process = NULL;
     tr_status status = process_of(self, handle, &process);
-    bool is_process = status == TR_OK || status == TR_NOT_FOUND;
-    return (tr_channel){is_process && process->errors ? channel_bits(process->errors) : 0};
+    if (!process || (status != TR_OK && status != TR_NOT_FOUND) || !process->errors)
+        return TR_NO_CHANNEL;
+    return (tr_channel){channel_bits(process->errors)};
 }
 
 int64_t tr_process_id(tr_self *self, tr_channel handle)
