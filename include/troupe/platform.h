@@ -264,6 +264,16 @@ struct tr_platform {
      */
     tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,
                          tr_address *addresses, size_t max, size_t *count);
+
+    /**
+     * Tells which file a UNIX socket has that was bound to this path: device and number. All zero:
+     * none. Any thread. Does not wait.
+     */
+    void (*socket_file)(const tr_platform *platform, const char *path, uint64_t id[2]);
+    /**
+     * Removes that file, unless another process has bound the path since. Any thread. Does not wait.
+     */
+    void (*socket_file_remove)(const tr_platform *platform, const char *path, const uint64_t id[2]);
 };
 
 TR_BEGIN_C

@@ -163,6 +163,10 @@ static void close_socket(struct channel *channel, bool resets)
 {
     const tr_platform *platform = channel->worker->loop.platform;
     int fd = tr__channel_take_fd(channel);
+    bool is_bound = channel->kind == CHANNEL_LISTENER || channel->kind == CHANNEL_DATAGRAM;
+    if (fd >= 0 && is_bound && channel->endpoint->file[1])
+        platform->socket_file_remove(
+            platform, channel->endpoint->options.address, channel->endpoint->file);
     if (fd >= 0)
         platform->socket_close(platform, fd, resets);
 }

@@ -11,6 +11,7 @@
 #include "os/random.h"
 #include "os/resolve.h"
 #include "os/socket.h"
+#include "os/socket_file.h"
 #include "os/socket_open.h"
 #include "os/thread.h"
 
@@ -53,6 +54,8 @@ static const tr_platform real_table = {
     .io_unwatch = tr__real_io_unwatch,
     .io_poll = tr__real_io_poll,
     .resolve = tr__real_resolve,
+    .socket_file = tr__real_socket_file,
+    .socket_file_remove = tr__real_socket_file_remove,
 };
 
 const tr_platform *tr_platform_real(void)

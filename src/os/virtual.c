@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "os/memory.h"
+#include "os/socket_file.h"
 #include "os/virtual_io.h"
 #include "os/virtual_names.h"
 #include "os/virtual_socket.h"
@@ -245,6 +246,8 @@ static const tr_platform virtual_table = {
     .io_unwatch = tr__virtual_io_unwatch,
     .io_poll = tr__virtual_io_poll,
     .resolve = tr__virtual_resolve,
+    .socket_file = tr__virtual_socket_file,
+    .socket_file_remove = tr__virtual_socket_file_remove,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)
