@@ -442,36 +442,6 @@ TEST(a_unix_socket_carries_streams, "C-02", "CH-12")
     path_remove(&made);
 }
 
-static uint64_t stop_listener(tr_self *self, uint64_t argument)
-{
-    (void)tr_stop(self, listener);
-    return argument;
-}
-
-/* A listener removes its file, and not one that another process has made since at the same path. */
-TEST(a_unix_socket_that_is_closed_leaves_no_file, "C-02", "CH-12")
-{
-    struct socket_path made = path_make();
-    strcpy(path_text, made.path);
-    for (int is_replaced = 0; is_replaced < 2; is_replaced++) {
-        struct sockaddr_un at = {.sun_family = AF_UNIX};
-        int other = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        strcpy(at.sun_path, made.path);
-        open_echo(2);
-        GO(listen_at_path);
-        ck_assert_int_eq(access(made.path, F_OK), 0);
-        if (is_replaced) {
-            ck_assert_int_eq(unlink(made.path), 0);
-            ck_assert_int_eq(bind(other, (struct sockaddr *)&at, sizeof at), 0);
-        }
-        GO(stop_listener);
-        real_close();
-        ck_assert_int_eq(access(made.path, F_OK), is_replaced ? 0 : -1);
-        close(other);
-    }
-    path_remove(&made);
-}
-
 static tr_next on_datagram(tr_self *self, const struct tr_datagram *message)
 {
     ck_assert(!message->is_cut);
@@ -611,5 +581,5 @@ SUITE("channels on real sockets", megabytes_come_back_over_many_connections,
       connections_wait_while_there_are_no_descriptors,
       bytes_stay_while_another_thread_runs_the_worker,
       the_kernel_spreads_over_listeners_of_one_port, a_unix_socket_carries_streams,
-      a_unix_socket_that_is_closed_leaves_no_file, datagrams_come_back,
-      a_unix_socket_carries_datagrams, a_listener_is_inherited, a_turn_connects_to_a_name)
+      datagrams_come_back, a_unix_socket_carries_datagrams, a_listener_is_inherited,
+      a_turn_connects_to_a_name)
