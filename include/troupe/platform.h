@@ -361,6 +361,16 @@ struct tr_platform {
                            size_t size, const char **why);
     /** Closes what file_open has opened. Any thread. Does not wait. */
     void (*file_close)(const tr_platform *platform, int fd);
+
+    /**
+     * Tells which file a UNIX socket has that was bound to this path: device and number. All zero:
+     * none. Any thread. Does not wait.
+     */
+    void (*socket_file)(const tr_platform *platform, const char *path, uint64_t id[2]);
+    /**
+     * Removes that file, unless another process has bound the path since. Any thread. Does not wait.
+     */
+    void (*socket_file_remove)(const tr_platform *platform, const char *path, const uint64_t id[2]);
 };
 
 TR_BEGIN_C

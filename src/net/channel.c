@@ -180,6 +180,10 @@ static void close_socket(struct channel *channel, bool resets)
     } else {
         fd = tr__channel_take_fd(channel);
     }
+    bool is_bound = channel->kind == CHANNEL_LISTENER || channel->kind == CHANNEL_DATAGRAM;
+    if (fd >= 0 && is_bound && channel->endpoint->file[1])
+        loop->platform->socket_file_remove(
+            loop->platform, channel->endpoint->options.address, channel->endpoint->file);
     if (fd >= 0 && channel->kind == CHANNEL_SIGNALS)
         loop->platform->signals_close(loop->platform, fd);
     else if (fd >= 0)

@@ -145,6 +145,7 @@ static tr_status bind_at(struct tr_self *self, struct endpoint *endpoint, struct
     tr_status status = platform->socket_open(platform, &spec, &fd);
     if (status != TR_OK)
         return status;
+    tr__endpoint_note_file(platform, endpoint);
     status = tr__channel_new(self->worker, self->cell, CHANNEL_DATAGRAM, endpoint, made);
     if (status == TR_OK) {
         tr__channel_change(*made, CHANNEL_OPEN);

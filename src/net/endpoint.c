@@ -155,6 +155,14 @@ tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint
     return TR_OK;
 }
 
+void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint)
+{
+    const tr_endpoint *options = &endpoint->options;
+    bool is_unix = options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    if (is_unix && strncmp(options->address, "fd:", 3) != 0)
+        platform->socket_file(platform, options->address, endpoint->file);
+}
+
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint)
 {
     atom32_fetch_add(&endpoint->users, 1, ATOM_RELAXED);

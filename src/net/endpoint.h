@@ -19,6 +19,7 @@ struct endpoint {
     struct tls_context *tls;          /* NULL: none */
     struct listener_shared *listener; /* of a listener, while it or a session of it is there */
     void *site;                       /* of options.protocol, which frees it; NULL: none */
+    uint64_t file[2]; /* of a UNIX socket that is bound: platform->socket_file; all zero: none */
 };
 
 /** What an endpoint is for. */
@@ -31,6 +32,8 @@ enum endpoint_role { ENDPOINT_LISTENS, ENDPOINT_CONNECTS, ENDPOINT_BINDS };
 TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
                                          struct endpoint **endpoint);
+/** A socket was bound to this endpoint: notes its file, if it is a UNIX socket that has one. */
+void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
 /** Removes a user; the last one frees it. Any thread. */

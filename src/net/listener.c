@@ -618,7 +618,12 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     if (status == TR_OK)
         status = socket_make(self, &endpoint->options, &fd, &shared->address);
     if (status == TR_OK)
+        tr__endpoint_note_file(self->worker->loop.platform, endpoint);
+    if (status == TR_OK)
         status = listener_spawn(self, shared, fd, ref_bits);
+    if (status != TR_OK && endpoint->file[1])
+        self->worker->loop.platform->socket_file_remove(
+            self->worker->loop.platform, endpoint->options.address, endpoint->file);
     if (shared)
         tr__listener_shared_drop(shared);
     tr__endpoint_drop(&system->source, endpoint);

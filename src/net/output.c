@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/deadline.h"
+#include "net/exchange.h"
 #include "net/filter.h"
 #include "net/held.h"
 #include "net/process.h"
@@ -312,6 +313,8 @@ static void note_capacity(struct channel *channel)
     if (channel->work->output.size > channel->endpoint->options.output_max / 2)
         return;
     tr__waits_wake(&channel->writers);
+    if (channel->rare->looks)
+        tr__exchanges_look(channel);
     if (channel_has(channel, CHANNEL_DRAINS))
         tr__channel_call(channel);
 }

@@ -14,6 +14,7 @@
 #include "os/resolve.h"
 #include "os/signal_pipe.h"
 #include "os/socket.h"
+#include "os/socket_file.h"
 #include "os/socket_open.h"
 #include "os/thread.h"
 
@@ -66,6 +67,8 @@ static const tr_platform real_table = {
     .file_size = tr__real_file_size,
     .file_read = tr__real_file_read,
     .file_close = tr__real_file_close,
+    .socket_file = tr__real_socket_file,
+    .socket_file_remove = tr__real_socket_file_remove,
 };
 
 const tr_platform *tr_platform_real(void)

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "os/file_read.h"
 #include "os/memory.h"
+#include "os/socket_file.h"
 #include "os/virtual_file.h"
 #include "os/virtual_io.h"
 #include "os/virtual_names.h"
@@ -267,6 +268,8 @@ static const tr_platform virtual_table = {
     .file_size = tr__virtual_file_size,
     .file_read = tr__virtual_file_read,
     .file_close = tr__real_file_close,
+    .socket_file = tr__virtual_socket_file,
+    .socket_file_remove = tr__virtual_socket_file_remove,
 };
 
 struct virtual_platform *tr__virtual_new(uint64_t seed)

@@ -353,6 +353,30 @@ TEST(a_write_above_the_mark_is_a_commit_point, "C-18", "C-04")
     play_each(play_capacity);
 }
 
+/* Half of the output must have left first. */
+static tr_next await_writable(tr_self *self, struct clerk_state *state)
+{
+    static char much[50000];
+    memset(much, 'z', sizeof much);
+    state->count = 81;
+    tr_write(self, channel, (tr_bytes){much, sizeof much});
+    (void)tr_await(self, tr_writable(self, channel));
+    say("writable %d", (int)tr_output_size(self, channel));
+    return TR_SAME;
+}
+
+static void play_writable(void)
+{
+    clerk_act(await_writable);
+    SAID("writable 0");
+    ck_assert_uint_eq(tr_kit_receive(peer, 0).size, 50000);
+}
+
+TEST(an_await_of_writable_is_a_commit_point, "C-16")
+{
+    play_each(play_writable);
+}
+
 /* ---- Handlers. ---- */
 
 static void play_received(void)
@@ -543,20 +567,13 @@ static tr_next send_datagrams(tr_self *self, struct clerk_state *state)
     return TR_SAME;
 }
 
-static tr_next count_three(tr_self *self, struct clerk_state *state)
-{
-    (void)self;
-    state->count = 3;
-    return TR_SAME;
-}
-
 static void play_datagram(void)
 {
     tr_kit_peer *box = tr_kit_bind(kit, "127.0.0.1:9000");
     clerk_act(send_datagrams);
     ck_assert_uint_eq(tr_kit_receive_from(box, TR_SECOND, NULL).size, 0);
     clerk_find();
-    clerk_act(count_three);
+    clerk_act(write_one); /* counts to three */
     clerk_act(send_datagrams);
     tr_bytes got = tr_kit_receive_from(box, TR_SECOND, NULL);
     ck_assert_uint_eq(got.size, 4);
@@ -573,6 +590,7 @@ SUITE("channel durable", what_is_written_leaves_with_the_commit,
       a_turn_that_fails_sends_nothing_of_what_it_wrote, much_output_waits_for_the_commit_too,
       without_memory_a_turn_stores_and_sends_all_or_nothing, a_read_is_a_commit_point,
       the_await_of_an_exchange_is_a_commit_point, a_flush_is_a_commit_point,
-      a_write_above_the_mark_is_a_commit_point, handlers_of_received_store_what_they_change,
-      ends_wait_for_the_commit, channels_close_when_the_actor_sleeps,
-      a_durable_actor_takes_a_channel_over, datagrams_wait_for_the_commit)
+      a_write_above_the_mark_is_a_commit_point, an_await_of_writable_is_a_commit_point,
+      handlers_of_received_store_what_they_change, ends_wait_for_the_commit,
+      channels_close_when_the_actor_sleeps, a_durable_actor_takes_a_channel_over,
+      datagrams_wait_for_the_commit)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The file of a UNIX socket that is bound to a path: which one it is, and its removal. */
+#ifndef OS_SOCKET_FILE_H
+#define OS_SOCKET_FILE_H
+
+#include <troupe/platform.h>
+
+/** As the members of tr_platform. */
+void tr__real_socket_file(const tr_platform *platform, const char *path, uint64_t id[2]);
+void tr__real_socket_file_remove(const tr_platform *platform, const char *path,
+                                 const uint64_t id[2]);
+/** As these, without files. */
+void tr__virtual_socket_file(const tr_platform *platform, const char *path, uint64_t id[2]);
+void tr__virtual_socket_file_remove(const tr_platform *platform, const char *path,
+                                    const uint64_t id[2]);
+
+#endif
