@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bodies of requests, read as they come. */
+#include "http/body.h"
+
 #include <string.h>
 
-#include "actor/turn/turn.h"
-#include "http/request.h"
+#include "http/answer.h"
 #include "net/read.h"
 
 enum { READ_MAX = 64 * 1024 /* bytes of one piece */ };

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sessions: how heads become turns, and what becomes of a connection when a turn ends. */
+#include "http/session.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/cell/verb.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
-#include "http/request.h"
-#include "net/input.h"
+#include "http/answer.h"
+#include "http/body.h"
+#include "http/fill.h"
 #include "net/listener_shared.h"
-#include "net/output.h"
-#include "timer/wheel.h"
 
 /* A piece of the input, which is a head. Nobody else has its descriptor. */
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
