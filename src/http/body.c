@@ -82,8 +82,10 @@ static tr_bytes take(struct http_request *request, size_t max)
     tr_bytes bytes = {NULL, 0};
     bool is_cut;
     tell(request);
+    request->channel->within_ns = request->site->options.body_ns;
     tr_status status = tr__channel_take(
         request->self, (tr_channel){channel_bits(request->channel)}, &cutter, &bytes, &is_cut);
+    request->channel->within_ns = 0;
     if (status == TR_TIMEOUT)
         fail(request, 408, "the body took too long");
     if (status != TR_OK)

@@ -138,6 +138,11 @@ static tr_next route(struct http_request *request, void *state)
     }
     if (answer_health(request))
         return TR_SAME;
+    if (request->self->cell->dispatch->behavior != request->site->behavior) {
+        tr_log_error(request->self, "a session of HTTP has another behavior: its paths are gone");
+        tr__http_answer_error(request, 500, "the server has failed", NULL);
+        return TR_SAME;
+    }
     request->route =
         tr__http_site_find(request->site, head->method_id, &request->path, &is_there, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
@@ -220,7 +225,6 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     request->head.fields =
         tr_scratch(self, site->limits.headers_max * sizeof *request->head.fields);
     channel->request = request;
-    channel->within_ns = site->options.body_ns;
     char *bytes = (char *)(uintptr_t)piece->bytes.data;
     int refusal = tr__http_head_parse(bytes, piece->bytes.size, &site->limits, &request->head);
     tr_next next = TR_SAME;
@@ -245,7 +249,7 @@ static void on_turn_end(struct channel *channel)
     if (request->block)
         tr_message_free(request->block_type, request->block);
     request->block = NULL;
-    channel->within_ns = 0;
+    channel->within_ns = 0; /* a read may have been cut short */
     if (channel->state != CHANNEL_OPEN)
         return;
     if (request->phase == ANSWER_BEGUN) {
