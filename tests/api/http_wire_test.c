@@ -355,7 +355,7 @@ static void play_timeouts(void)
     CLOSED(peer);
     tr_kit_close(peer);
     peer = peer_new();
-    for (int i = 0; i < 3; i++) { /* each request counts anew */
+    for (int i = 0; i < 3; i++) { /* each request starts the time again */
         tr_kit_advance(kit, TR_HTTP_KEEP_NS - TR_SECOND);
         HTTP_ASK(peer, "GET /n/1" H "\r\n", HTTP_OK("{\"value\":1}"));
     }
