@@ -81,9 +81,7 @@ bool tr__http_is_clean(const char *text)
 
 static char *put(char *to, const char *text)
 {
-    size_t size = strlen(text);
-    memcpy(to, text, size);
-    return to + size;
+    return stpcpy(to, text); /* what follows is written over the NUL */
 }
 
 static char *put_number(char *to, uint64_t number)

@@ -21,19 +21,27 @@ static char *put_digits(char *to, int64_t number, int count)
     return to + count;
 }
 
+static char *put_name(char *to, const char *names, int number)
+{
+    for (int i = 0; i < 3; i++)
+        *to++ = names[3 * number + i];
+    return to;
+}
+
 void tr__http_time(int64_t seconds, char *text)
 {
     int64_t day = civil_floor(seconds, DAY_S);
     int64_t second = seconds - day * DAY_S;
     struct civil_date date = civil_date_of(day);
     char *to = text;
-    memcpy(to, days + 3 * civil_weekday(day), 3);
-    memcpy(to + 3, ", ", 2);
-    to = put_digits(to + 5, date.day, 2);
+    to = put_name(to, days, civil_weekday(day));
+    *to++ = ',';
     *to++ = ' ';
-    memcpy(to, months + 3 * (date.month - 1), 3);
-    to[3] = ' ';
-    to = put_digits(to + 4, date.year, 4);
+    to = put_digits(to, date.day, 2);
+    *to++ = ' ';
+    to = put_name(to, months, date.month - 1);
+    *to++ = ' ';
+    to = put_digits(to, date.year, 4);
     *to++ = ' ';
     to = put_digits(to, second / 3600, 2);
     *to++ = ':';

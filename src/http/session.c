@@ -81,6 +81,10 @@ static void on_part(struct channel *channel)
 
 static void on_deadline(struct channel *channel)
 {
+    if (channel->deadline_ns > channel->worker->loop.now_ns) {
+        tr__channel_end(channel, TR_TIMEOUT, NULL); /* .idle_ns of the endpoint */
+        return;
+    }
     channel->deadline_ns = TR_NEVER;
     if (channel->request) /* a turn has its own limits */
         return;

@@ -225,8 +225,9 @@ void tr__waits_wake(struct list *waits)
 
 static bool cell_handles(const struct channel *channel, const tr_type *type)
 {
-    return channel->cell->dispatch &&
-           dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type);
+    return protocol_of(channel) ||
+           (channel->cell->dispatch &&
+            dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type));
 }
 
 /* Whether the handler of the actor would get something that has come. */
@@ -242,7 +243,7 @@ static bool has_piece(const struct channel *channel)
         return false;
     const tr_type *type =
         channel->kind == CHANNEL_DATAGRAM ? &tr_type_tr_datagram : &tr_type_tr_received;
-    return has_come && (protocol_of(channel) || cell_handles(channel, type));
+    return has_come && cell_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -269,7 +270,20 @@ void tr__channel_starve(struct channel *channel)
     list_push_last(&channel->worker->channels.net->starved, &channel->starved);
 }
 
-static void look_for_end(struct channel *channel);
+/* The other side has ended, and nobody reads: finds the end if nothing is before it. */
+static void look_for_end(struct channel *channel)
+{
+    if (channel->kind != CHANNEL_STREAM || channel->input.borrower ||
+        net_buffer_size(&channel->input.buffer))
+        return;
+    tr_status status = tr__input_peek(channel);
+    if (status == TR_OK || status == TR_WOULD_BLOCK)
+        return;
+    if (status == TR_CLOSED)
+        tr__channel_call(channel);
+    else if (!net_buffer_size(&channel->input.buffer))
+        tr__channel_end(channel, status, NULL);
+}
 
 /* Whether an end may be there that nobody would find by reading. */
 static bool may_hide_end(const struct channel *channel)
@@ -278,8 +292,7 @@ static bool may_hide_end(const struct channel *channel)
            channel_has(channel, CHANNEL_HUNG_UP) && channel_has(channel, CHANNEL_READABLE) &&
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            list_is_empty(&channel->readers) && !channel->exchanges && !channel->input.borrower &&
-           !net_buffer_size(&channel->input.buffer) && !protocol_of(channel) &&
-           !cell_handles(channel, &tr_type_tr_received);
+           !net_buffer_size(&channel->input.buffer) && !cell_handles(channel, &tr_type_tr_received);
 }
 
 void tr__channel_call(struct channel *channel)
@@ -524,29 +537,13 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
         tr__channel_end(channel, TR_TIMEOUT, NULL);
     else if (channel->state == CHANNEL_OPEN && is_stalled)
         tr__channel_end(channel, TR_STALLED, NULL);
-    else if (channel->state == CHANNEL_OPEN && protocol_of(channel) &&
-             channel->deadline_ns <= now_ns)
+    else if (channel->state == CHANNEL_OPEN && protocol_of(channel))
         protocol_of(channel)->on_deadline(channel);
     else
         tr__channel_end(channel, TR_TIMEOUT, NULL);
 }
 
 /* ---- Readiness. ---- */
-
-/* The other side has ended, and nobody reads: finds the end if nothing is before it. */
-static void look_for_end(struct channel *channel)
-{
-    if (channel->kind != CHANNEL_STREAM || channel->input.borrower ||
-        net_buffer_size(&channel->input.buffer))
-        return;
-    tr_status status = tr__input_peek(channel);
-    if (status == TR_OK || status == TR_WOULD_BLOCK)
-        return;
-    if (status == TR_CLOSED)
-        tr__channel_call(channel);
-    else if (!net_buffer_size(&channel->input.buffer))
-        tr__channel_end(channel, status, NULL);
-}
 
 static void ready_open(struct channel *channel)
 {

@@ -26,7 +26,7 @@ struct tr_protocol {
     void (*on_open)(struct channel *channel);
     /** Something has come, and it is no whole piece. */
     void (*on_part)(struct channel *channel);
-    /** channel->deadline_ns is reached. May end the channel. */
+    /** channel->deadline_ns is reached, or nothing came and went for .idle_ns. Ends the channel, or does nothing. */
     void (*on_deadline)(struct channel *channel);
     /** A turn of `handler` has ended, in whatever way, and channel->request is not NULL. May end the channel. */
     void (*on_turn_end)(struct channel *channel);
