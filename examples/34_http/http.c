@@ -145,8 +145,7 @@ static tr_next put_file(tr_self *self)
 }
 
 TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
-            TR_POST("/notes", add_note, post_note),
-            TR_GET("/notes/{id}", get_note, get_note_by_id),
+            TR_POST("/notes", add_note, post_note), TR_GET("/notes/{id}", get_note, get_note_by_id),
             TR_DELETE("/notes/{id}", remove_note, delete_note),
             TR_GET("/notes", tr_http_request, list_notes),
             TR_PUT("/files/{name}", tr_http_request, put_file),
