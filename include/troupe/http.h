@@ -54,6 +54,8 @@
  * (pipelining) wait for it, so that answers are in order. When the client goes away the turn is not cancelled, but
  * what it writes is dropped, and tr_http_is_gone returns true.
  *
+ * A session that becomes another behavior has no paths any more: its requests are 500.
+ *
  * HTTP/1.1 and 1.0. Parsing is strict: a request that two servers could read in two ways is 400, and its connection ends.
  */
 #ifndef TROUPE_HTTP_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Answers: their heads, their bodies, and errors as JSON. */
+#include "http/answer.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "actor/cell/system.h"
 #include "base/assert.h"
-#include "http/request.h"
+#include "http/body.h"
+#include "http/date.h"
 #include "net/output.h"
-#include "net/worker.h"
 
 enum {
     HEAD_MIN = 256,     /* of a head: what is not text of the program */
@@ -69,45 +68,6 @@ const char *tr__http_reason(int status)
     return "Other";
 }
 
-/* ---- Times. ---- */
-
-void tr__http_time(int64_t seconds, char *text)
-{
-    static const char days[] = "SunMonTueWedThuFriSat";
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    time_t time = (time_t)seconds;
-    struct tm tm;
-    char wide[80];
-    if (!gmtime_r(&time, &tm) || tm.tm_year > 8099)
-        memset(&tm, 0, sizeof tm);
-    snprintf(wide,
-             sizeof wide,
-             "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
-             days + 3 * tm.tm_wday,
-             tm.tm_mday % 100,
-             months + 3 * tm.tm_mon,
-             (tm.tm_year + 1900) % 10000,
-             tm.tm_hour % 100,
-             tm.tm_min % 100,
-             tm.tm_sec % 100);
-    memcpy(text, wide, 29);
-    text[29] = '\0';
-}
-
-const char *tr__http_date(struct worker *worker)
-{
-    struct net_worker *net = worker->channels.net;
-    const tr_platform *platform = worker->loop.platform;
-    int64_t second = platform->wall_now(platform) / TR_SECOND;
-    if (second != net->date_s) {
-        char text[30];
-        tr__http_time(second, text);
-        snprintf(net->date, sizeof net->date, "Date: %s\r\n", text);
-        net->date_s = second;
-    }
-    return net->date;
-}
-
 /* ---- Heads. ---- */
 
 bool tr__http_is_clean(const char *text)
@@ -121,9 +81,7 @@ bool tr__http_is_clean(const char *text)
 
 static char *put(char *to, const char *text)
 {
-    size_t size = strlen(text);
-    memcpy(to, text, size);
-    return to + size;
+    return stpcpy(to, text); /* what follows is written over the NUL */
 }
 
 static char *put_number(char *to, uint64_t number)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Bodies of requests, read as they come. */
+#include "http/body.h"
+
 #include <string.h>
 
-#include "actor/turn/turn.h"
-#include "http/request.h"
+#include "http/answer.h"
 #include "net/read.h"
 
 enum { READ_MAX = 64 * 1024 /* bytes of one piece */ };
@@ -82,8 +82,10 @@ static tr_bytes take(struct http_request *request, size_t max)
     tr_bytes bytes = {NULL, 0};
     bool is_cut;
     tell(request);
+    request->reads_body = true;
     tr_status status = tr__channel_take(
         request->self, (tr_channel){channel_bits(request->channel)}, &cutter, &bytes, &is_cut);
+    request->reads_body = false;
     if (status == TR_TIMEOUT)
         fail(request, 408, "the body took too long");
     if (status != TR_OK)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How requests become messages: raw ones, and typed ones from the path, the query and a body of JSON. */
+#include "http/fill.h"
+
 #include <stdio.h>
 #include <string.h>
 
+#include "http/answer.h"
+#include "http/body.h"
 #include "http/fields.h"
-#include "http/request.h"
 #include "wire/type.h"
 
 const char *tr__http_part(struct http_request *request, uint32_t number)

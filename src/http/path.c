@@ -2,6 +2,7 @@
 #include "http/path.h"
 
 #include <string.h>
+#include <troupe/limits.h>
 
 #include "wire/utf8.h"
 

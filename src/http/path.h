@@ -3,7 +3,6 @@
 #ifndef HTTP_PATH_H
 #define HTTP_PATH_H
 
-#include <troupe/limits.h>
 #include <troupe/message.h>
 
 enum { PATH_SEGMENTS_MAX = 128, PATTERN_SEGMENTS_MAX = 32 };

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sessions: how heads become turns, and what becomes of a connection when a turn ends. */
+#include "http/session.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/cell/log.h"
 #include "actor/cell/system.h"
-#include "actor/cell/verb.h"
-#include "actor/turn/turn.h"
-#include "base/assert.h"
-#include "http/request.h"
-#include "net/input.h"
+#include "http/answer.h"
+#include "http/body.h"
+#include "http/fill.h"
 #include "net/deadline.h"
 #include "net/listener_shared.h"
-#include "net/output.h"
-#include "timer/wheel.h"
 
 /* A piece of the input, which is a head. Nobody else has its descriptor. */
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
@@ -86,11 +82,16 @@ static void on_part(struct channel *channel)
 
 static tr_time within(const struct channel *channel)
 {
-    return site_of(channel)->options.body_ns;
+    const struct http_request *request = channel->request;
+    return request->reads_body ? request->site->options.body_ns : 0;
 }
 
 static void on_deadline(struct channel *channel)
 {
+    if (channel->deadline_ns > channel->worker->loop.now_ns) {
+        tr__channel_end(channel, TR_TIMEOUT, NULL); /* .idle_ns of the endpoint */
+        return;
+    }
     channel->deadline_ns = TR_NEVER;
     if (channel->request) /* a turn has its own limits */
         return;
@@ -148,6 +149,11 @@ static tr_next route(struct http_request *request, void *state)
     }
     if (answer_health(request))
         return TR_SAME;
+    if (request->self->cell->dispatch->behavior != request->site->behavior) {
+        tr_log_error(request->self, "a session of HTTP has another behavior: its paths are gone");
+        tr__http_answer_error(request, 500, "the server has failed", NULL);
+        return TR_SAME;
+    }
     request->route =
         tr__http_site_find(request->site, head->method_id, &request->path, &is_there, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;

@@ -126,7 +126,7 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
     struct http_site *site = source_resize(source, NULL, size + server);
     if (!site)
         return TR_NO_MEMORY;
-    *site = (struct http_site){.route_count = 0};
+    *site = (struct http_site){.behavior = behavior};
     *why = "an option of HTTP is out of its range";
     if (fill_in(site, options))
         *why = routes_add(site, behavior, row);

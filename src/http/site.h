@@ -21,8 +21,9 @@ struct http_route {
 struct http_site {
     tr_http_options options; /* defaults filled in */
     struct http_limits limits;
-    const tr_handler *rest; /* TR_ON(tr_http_request, ...); NULL: none */
-    char *server;           /* behind the routes; NULL: none */
+    const tr_behavior *behavior; /* whose rows these are */
+    const tr_handler *rest;      /* TR_ON(tr_http_request, ...); NULL: none */
+    char *server;                /* behind the routes; NULL: none */
     uint32_t route_count;
     struct http_route routes[];
 };

@@ -236,8 +236,9 @@ tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct c
 
 bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 {
-    return channel->cell->dispatch &&
-           dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type);
+    return protocol_of(channel) ||
+           (channel->cell->dispatch &&
+            dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type));
 }
 
 /* Whether the handler of the actor would get something that has come. */
@@ -255,8 +256,7 @@ static bool has_piece(const struct channel *channel)
     const tr_type *type = channel->kind == CHANNEL_DATAGRAM  ? &tr_type_tr_datagram
                           : channel->kind == CHANNEL_SIGNALS ? tr__signal_type
                                                              : &tr_type_tr_received;
-    return has_come && pieces_may_begin(channel) &&
-           (protocol_of(channel) || tr__channel_handles(channel, type));
+    return has_come && pieces_may_begin(channel) && tr__channel_handles(channel, type);
 }
 
 static bool has_news(const struct channel *channel)
@@ -276,7 +276,20 @@ static bool is_read_out(const struct channel *channel)
            !pieces_are_open(channel);
 }
 
-static void look_for_end(struct channel *channel);
+/* The other side has ended, and nobody reads: finds the end if nothing is before it. */
+static void look_for_end(struct channel *channel)
+{
+    if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
+        net_buffer_size(&channel->work->input.buffer))
+        return;
+    tr_status status = tr__input_peek(channel);
+    if (status == TR_OK || status == TR_WOULD_BLOCK)
+        return;
+    if (status == TR_CLOSED)
+        tr__channel_call(channel);
+    else if (!net_buffer_size(&channel->work->input.buffer))
+        tr__channel_end(channel, status, NULL);
+}
 
 /* Whether an end may be there that nobody would find by reading. */
 static bool may_hide_end(const struct channel *channel)
@@ -286,7 +299,7 @@ static bool may_hide_end(const struct channel *channel)
            !channel_has(channel, CHANNEL_INPUT_OVER | CHANNEL_OPENS) &&
            waits_are_empty(&channel->readers) && !channel->rare->exchanges &&
            !channel->work->input.borrower && !net_buffer_size(&channel->work->input.buffer) &&
-           !protocol_of(channel) && !tr__channel_handles(channel, &tr_type_tr_received);
+           !tr__channel_handles(channel, &tr_type_tr_received);
 }
 
 /* Queues an event without a message: what it is about is found when its turn comes. */
@@ -545,21 +558,6 @@ void tr__channel_orphan(struct channel *channel, bool resets)
 }
 
 /* ---- Readiness. ---- */
-
-/* The other side has ended, and nobody reads: finds the end if nothing is before it. */
-static void look_for_end(struct channel *channel)
-{
-    if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
-        net_buffer_size(&channel->work->input.buffer))
-        return;
-    tr_status status = tr__input_peek(channel);
-    if (status == TR_OK || status == TR_WOULD_BLOCK)
-        return;
-    if (status == TR_CLOSED)
-        tr__channel_call(channel);
-    else if (!net_buffer_size(&channel->work->input.buffer))
-        tr__channel_end(channel, status, NULL);
-}
 
 static void ready_open(struct channel *channel)
 {

@@ -92,10 +92,9 @@ void tr__channel_expired(struct channel *channel, tr_time now_ns)
         tr__listener_again(channel);
         return;
     }
-    if (channel->state == CHANNEL_OPEN && protocol_of(channel) && channel->deadline_ns <= now_ns) {
-        protocol_of(channel)->on_deadline(channel);
-        return;
-    }
     bool is_stalled = channel->state == CHANNEL_OPEN && stall_of(channel) <= now_ns;
-    tr__channel_end(channel, is_stalled ? TR_STALLED : TR_TIMEOUT, NULL);
+    if (channel->state == CHANNEL_OPEN && protocol_of(channel) && !is_stalled)
+        protocol_of(channel)->on_deadline(channel);
+    else
+        tr__channel_end(channel, is_stalled ? TR_STALLED : TR_TIMEOUT, NULL);
 }

@@ -174,7 +174,8 @@ void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endp
     if (!endpoint || atom32_fetch_sub(&endpoint->users, 1, ATOM_ACQ_REL) != 1)
         return;
     tr__tls_context_release(endpoint->tls);
+    const struct tr_protocol *protocol = endpoint->options.protocol;
     if (endpoint->site)
-        endpoint->options.protocol->drop(source, endpoint->site);
+        protocol->drop(source, endpoint->site);
     source_resize(source, endpoint, 0);
 }

@@ -607,8 +607,9 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
     if (status != TR_OK)
         return status;
-    if (endpoint->options.protocol)
-        status = endpoint->options.protocol->open(self, endpoint, args->behavior);
+    const struct tr_protocol *protocol = endpoint->options.protocol;
+    if (protocol)
+        status = protocol->open(self, endpoint, args->behavior);
     else if (!behavior_fits(args, &endpoint->options))
         status = TR_INVALID_ARGUMENT;
     if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)

@@ -26,7 +26,7 @@ struct tr_protocol {
     void (*on_open)(struct channel *channel);
     /** Something has come, and it is no whole piece. */
     void (*on_part)(struct channel *channel);
-    /** channel->deadline_ns is reached. May end the channel. */
+    /** channel->deadline_ns is reached, or nothing came and went for .idle_ns. Ends the channel, or does nothing. */
     void (*on_deadline)(struct channel *channel);
     /** How long a wait for a channel may take while `request` is handled. */
     tr_time (*within)(const struct channel *channel);

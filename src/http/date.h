@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Times as HTTP writes them. */
+#ifndef HTTP_DATE_H
+#define HTTP_DATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct worker;
+
+/** The Date header of now, with its line end. */
+const char *tr__http_date(struct worker *worker);
+/** Writes a time as HTTP does, "Sun, 06 Nov 1994 08:49:37 GMT", 29 characters and a NUL. */
+void tr__http_time(int64_t seconds, char *text);
+
+/** Reads such a time. False: it is none. */
+bool tr__http_time_read(const char *text, int64_t *seconds);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Files below a directory, and none outside of it, whatever the path says. Functions may block. */
+#ifndef OS_BENEATH_H
+#define OS_BENEATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <troupe/status.h>
+
+struct beneath_file {
+    int fd;
+    int64_t size;
+    int64_t modified_s;
+    int64_t modified_ns; /* of that second */
+};
+
+/**
+ * Opens a regular file below a directory, to read it. Links and ".." that lead out of the directory are not followed.
+ * TR_NOT_FOUND: there is none, it is no regular file, or it may not be read. TR_LIMIT: no descriptors are left. TR_FAILED.
+ * Any thread.
+ */
+TR_MUST_CHECK tr_status tr__beneath_open(const char *directory, const char *path,
+                                         struct beneath_file *file);
+/** Reads at an offset, `size` bytes or less at the end of the file. TR_FAILED. Any thread. */
+TR_MUST_CHECK tr_status tr__beneath_read(const struct beneath_file *file, int64_t offset, void *to,
+                                         size_t size, size_t *got);
+/** Any thread. */
+void tr__beneath_close(struct beneath_file *file);
+
+#endif

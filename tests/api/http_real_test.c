@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** HTTP on real sockets, with several workers and threads: pipelines, uploads, files, and a shutdown under load. */
+#include "support/real_net.h"
+
+#include <troupe/http.h>
+
+TR_MESSAGE(number, (u64, value));
+TR_REQUEST(next_number, number, (u64, value));
+TR_ACTOR(counter, next_number);
+
+static tr_next on_next(tr_self *self, const struct next_number *message)
+{
+    return tr_reply(self, number, .value = message->value + 1);
+}
+TR_BEHAVIOR(counter, void, TR_ON(next_number, on_next));
+
+TR_MESSAGE(open_api, (ref_of(counter), counter));
+struct api {
+    counter_ref counter;
+};
+
+static tr_next set_up(struct api *api, const struct open_api *message)
+{
+    api->counter = message->counter;
+    return TR_SAME;
+}
+
+static tr_next on_pass(tr_self *self, struct api *api)
+{
+    return tr_forward(self, api->counter);
+}
+
+static tr_next on_count(tr_self *self)
+{
+    tr_bytes piece;
+    size_t size = 0;
+    while (tr_http_read(self, &piece))
+        size += piece.size;
+    return tr_http_reply(self, 200, .text = tr_format(self, "%zu", size));
+}
+
+TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
+            TR_GET("/next/{value}", next_number, on_pass),
+            TR_PUT("/count", tr_http_request, on_count), TR_FILES("/etc/{path...}", "/etc"));
+
+static tr_listener_ref listener;
+
+static uint64_t listen_api(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    counter_ref counter = tr_spawn_at(self, 1, counter, "counter");
+    listener = tr_listen(self, api, TR_HTTP("127.0.0.1:0"), open_api, .counter = counter);
+    return tr_listener_address(self, listener).port;
+}
+
+static uint64_t stop_listener(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    tr_stop(self, listener);
+    return 0;
+}
+
+struct job {
+    pthread_t thread;
+    uint64_t port;
+    int rounds;
+    bool may_end; /* the server stops meanwhile */
+    int answers;
+    bool is_right;
+};
+
+/* Receives until a text with this end has come; false: the connection has ended. */
+static bool receive_until(int fd, const char *end, char *text, size_t size)
+{
+    size_t at = 0;
+    for (;;) {
+        ssize_t got = recv(fd, text + at, size - at - 1, 0);
+        if (got <= 0)
+            return false;
+        at += (size_t)got;
+        text[at] = '\0';
+        if (strstr(text, end))
+            return true;
+    }
+}
+
+/* Sends four requests at once and looks at the order of their answers, again and again. */
+static void *play_pipeline(void *argument)
+{
+    struct job *job = argument;
+    static const char head[] = "HTTP/1.1\r\nHost: a\r\n\r\n";
+    char text[4096], end[64];
+    int fd = dial_port(job->port);
+    job->is_right = true;
+    for (int i = 0; i < job->rounds && job->is_right; i++) {
+        int size = snprintf(text,
+                            sizeof text,
+                            "GET /next/%d %sGET /next/x %sGET /next/%d %sGET /next/%d %s",
+                            i,
+                            head,
+                            head,
+                            i + 1,
+                            head,
+                            i + 2,
+                            head);
+        bool is_sent = send(fd, text, (size_t)size, MSG_NOSIGNAL) == size;
+        snprintf(end, sizeof end, "{\"value\":%d}", i + 3);
+        if (!is_sent || !receive_until(fd, end, text, sizeof text)) {
+            job->is_right = job->may_end;
+            break;
+        }
+        job->answers += 4;
+        char first[64];
+        snprintf(first, sizeof first, "{\"value\":%d}", i + 1);
+        const char *a = strstr(text, first);
+        const char *b = strstr(text, " 400 Bad Request");
+        job->is_right = a && b && a < b;
+    }
+    close(fd);
+    return NULL;
+}
+
+static void play(struct job *jobs, int count, uint64_t port, int rounds, bool may_end)
+{
+    for (int i = 0; i < count; i++) {
+        jobs[i] = (struct job){.port = port, .rounds = rounds, .may_end = may_end};
+        ck_assert_int_eq(pthread_create(&jobs[i].thread, NULL, play_pipeline, &jobs[i]), 0);
+    }
+}
+
+static void join(struct job *jobs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq(pthread_join(jobs[i].thread, NULL), 0);
+        ck_assert(jobs[i].is_right);
+    }
+}
+
+TEST(clients_on_several_threads_get_their_answers_in_order, "W-01", "W-03")
+{
+    enum { JOBS = 8 };
+    struct job jobs[JOBS];
+    real_open(2);
+    uint64_t port = GO(listen_api);
+    play(jobs, JOBS, port, (int)test_scale(200, 2000), false);
+    join(jobs, JOBS);
+    real_close();
+}
+
+TEST(a_listener_that_stops_under_load_loses_no_answer, "W-07")
+{
+    enum { JOBS = 8 };
+    struct job jobs[JOBS];
+    real_open(2);
+    uint64_t port = GO(listen_api);
+    play(jobs, JOBS, port, 1000000, true);
+    GO(stop_listener);
+    join(jobs, JOBS);
+    real_close();
+}
+
+TEST(an_upload_and_a_file_pass_in_pieces, "W-05", "W-10")
+{
+    enum { SIZE = 5000000 };
+    char text[4096];
+    real_open(2);
+    uint64_t port = GO(listen_api);
+    int fd = dial_port(port);
+    char *body = calloc(1, SIZE);
+    ck_assert_ptr_nonnull(body);
+    int size = snprintf(
+        text, sizeof text, "PUT /count HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", SIZE);
+    send_all(fd, text, (size_t)size);
+    send_all(fd, body, SIZE);
+    free(body);
+    ck_assert(receive_until(fd, "\r\n\r\n5000000", text, sizeof text));
+    size = snprintf(
+        text, sizeof text, "GET /etc/hostname HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    send_all(fd, text, (size_t)size);
+    ck_assert(receive_until(fd, "\r\n\r\n", text, sizeof text));
+    ck_assert_ptr_nonnull(strstr(text, "HTTP/1.1 "));
+    close(fd);
+    real_close();
+}
+
+SUITE("http on real sockets", clients_on_several_threads_get_their_answers_in_order,
+      a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces)
