@@ -14,7 +14,6 @@
 #include "net/deadline.h"
 #include "net/event.h"
 #include "net/exchange.h"
-#include "net/filter.h"
 #include "net/filters.h"
 #include "net/input.h"
 #include "net/listener.h"

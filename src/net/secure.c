@@ -6,7 +6,6 @@
 
 #include "actor/cell/system.h"
 #include "net/filters.h"
-#include "net/rare.h"
 #include "net/tls.h"
 #include "net/tls_context.h"
 
