@@ -51,7 +51,7 @@ format: ## format all C files
 # The loader of Debian looks into /usr/local/lib, but only for what ldconfig has found there. Without the right to
 # run it, the prefix is a directory of the user, of which ldconfig knows nothing anyway.
 install: build/build.ninja ## install under $(DESTDIR)$(PREFIX)
-	cmake --build --preset release --target troupe troupe_static
+	cmake --build --preset release --target troupe troupe_static troupe_tool
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 	@[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig 2>/dev/null || true
 

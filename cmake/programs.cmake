@@ -97,4 +97,4 @@ target_include_directories(troupe_tool PRIVATE tool)
 target_link_libraries(troupe_tool PRIVATE troupe_flags)
 set_target_properties(troupe_tool PROPERTIES OUTPUT_NAME troupe
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
-install(TARGETS troupe_tool)
+install(TARGETS troupe_tool OPTIONAL)

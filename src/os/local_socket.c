@@ -132,7 +132,7 @@ void tr__local_wait(struct local_event *events, size_t count, int timeout_ms)
                                                       (events[i].wants_write ? POLLOUT : 0))};
     int found = poll(polled, count, timeout_ms);
     for (size_t i = 0; i < count; i++) {
-        short seen = found > 0 ? polled[i].revents : 0;
+        short seen = (short)(found > 0 ? polled[i].revents : 0);
         events[i].can_read = seen & (POLLIN | POLLHUP | POLLERR);
         events[i].can_write = seen & (POLLOUT | POLLHUP | POLLERR);
     }

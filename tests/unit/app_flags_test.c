@@ -149,8 +149,20 @@ TEST(the_shutdown_timeout_is_a_time_as_people_write_it, "X-03")
     }
 }
 
+TEST(the_control_socket_has_a_path_or_is_off, "O-09")
+{
+    ck_assert_int_eq(parse("--control /run/x.sock a --control=off b"), TR_OK);
+    ck_assert_str_eq(flags.control, "off");
+    ck_assert_str_eq(left(), "bank a b");
+    ck_assert_int_eq(parse("a"), TR_OK);
+    ck_assert_ptr_null(flags.control);
+    ck_assert_int_eq(parse("a --control"), TR_INVALID_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error, "--control takes the path of a socket, or off"));
+    ck_assert_int_eq(parse("--control= a"), TR_INVALID_ARGUMENT);
+}
+
 SUITE("app flags", without_flags_all_is_left_to_the_app,
       workers_is_taken_in_both_forms_and_anywhere, wrong_numbers_of_workers_are_refused_by_name,
       help_is_long_or_short_and_takes_no_value, two_dashes_end_our_flags,
       no_arguments_at_all_are_fine, a_long_value_is_cut_in_the_message,
-      the_shutdown_timeout_is_a_time_as_people_write_it)
+      the_shutdown_timeout_is_a_time_as_people_write_it, the_control_socket_has_a_path_or_is_off)
