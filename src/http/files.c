@@ -176,7 +176,7 @@ static tr_next send_file(struct tr_self *self, struct served *served, int64_t to
             return TR_SAME;
         served->offset += (int64_t)served->got;
     }
-    return tr_http_end(self);
+    return served->offset < to ? TR_SAME : tr_http_end(self); /* it may be gone */
 }
 
 static tr_next serve(struct http_request *request, struct served *served)

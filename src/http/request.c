@@ -7,7 +7,8 @@
 struct http_request *tr__http_request_of(struct tr_self *self)
 {
     const struct envelope *envelope = self->envelope;
-    if (!envelope || envelope->kind != ENVELOPE_CHANNEL || !envelope->sender)
+    if (!envelope || envelope->kind != ENVELOPE_CHANNEL || !envelope->sender ||
+        envelope->sender & 1)
         return NULL;
     const struct channel *channel = (const struct channel *)(uintptr_t)envelope->sender;
     return channel->request;

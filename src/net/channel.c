@@ -434,7 +434,8 @@ static void linger(struct channel *channel)
             return;
         }
     }
-    if (tr__output_is_empty(channel) && channel_has(channel, CHANNEL_INPUT_OVER))
+    if (tr__output_is_empty(channel) && channel_has(channel, CHANNEL_INPUT_OVER) &&
+        !channel_has(channel, CHANNEL_FILE))
         tr__channel_end(channel, channel->status, NULL);
 }
 

@@ -288,6 +288,8 @@ void tr__channel_shake(struct channel *channel)
         status = shake_step(channel);
     if (status != TR_OK && status != TR_WOULD_BLOCK) {
         tr__output_flush(channel); /* the alert */
+        if (channel->state != CHANNEL_DIALING)
+            return; /* it may be freed */
         tr__channel_end(channel, status, filter->table ? filter->table->text(filter->state) : NULL);
         return;
     }

@@ -15,6 +15,7 @@
 #include "net/input.h"
 #include "net/wait.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/rare.h"
 
 /* What an ask of this kind asks for: its name is in reports and texts of errors. */
@@ -184,7 +185,9 @@ static bool take(struct channel *channel, tr_bytes *piece)
     static const struct cutter piece_cutter = {.how = CUT_PIECE};
     bool is_cut;
     tr_status status = tr__input_take(NULL, channel, &piece_cutter, piece, &is_cut);
-    if (status == TR_CLOSED)
+    if (status == TR_CLOSED && pieces_are_open(channel))
+        tr__exchanges_fail(channel, TR_CLOSED);
+    else if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_OK && status != TR_WOULD_BLOCK)
         tr__channel_end(channel, status, NULL);

@@ -144,6 +144,7 @@ static void file_over(struct tr_self *self, tr_channel handle)
     if (tr__channel_of(self, handle, &channel) != TR_OK)
         return;
     channel->flags &= ~(uint32_t)CHANNEL_FILE;
+    tr__output_touch(channel);
     tr__waits_wake(&channel->writers);
     if (channel->rare->looks)
         tr__exchanges_look(channel);

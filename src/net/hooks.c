@@ -388,6 +388,8 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
                                   const tr_handler *any)
 {
     (void)self;
+    if (envelope->sender & PIECE_TAG)
+        return any;
     const struct channel *channel = channel_of(envelope);
     if (protocol_of(channel) && envelope->type == protocol_of(channel)->handler->type)
         return protocol_of(channel)->handler;
@@ -415,6 +417,8 @@ static const tr_handler *fallback(struct tr_self *self, const struct envelope *e
 /* Returns the protocol whose handler has this turn; NULL: none. */
 static const struct tr_protocol *protocol_of_turn(const struct tr_self *self)
 {
+    if (self->envelope->sender & PIECE_TAG)
+        return NULL;
     const struct channel *channel = channel_of(self->envelope);
     return channel && channel->request ? protocol_of(channel) : NULL;
 }
@@ -476,6 +480,8 @@ static void on_change(struct worker *worker, struct cell *cell)
     (void)worker;
     LIST_EACH (link, &net_cell_of(cell)->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
+        if (channel_has(channel, CHANNEL_FINISHING))
+            tr__output_touch(channel);
         tr__channel_ready(channel, 0);
         if (channel->cell == cell)
             tr__channel_call(channel); /* for bytes that were received already */

@@ -13,6 +13,7 @@
 #include "net/lent.h"
 #include "net/output.h"
 #include "net/pieces.h"
+#include "net/protocol.h"
 #include "net/wait.h"
 #include "net/worker.h"
 
@@ -122,7 +123,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
 static bool may_be_handed(const struct channel *channel)
 {
     return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
-           !channel->rare->process && waits_are_empty(&channel->readers) &&
+           !channel->rare->process && !protocol_of(channel) && waits_are_empty(&channel->readers) &&
            waits_are_empty(&channel->writers) && !channel->rare->exchanges && !channel->rare->looks;
 }
 

@@ -308,7 +308,8 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
 /* Turns that wait for capacity, and tr_drained. */
 static void note_capacity(struct channel *channel)
 {
-    if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_DRAINS))
+    if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_DRAINS) &&
+        !channel->rare->looks)
         return;
     if (channel->work->output.size > channel->endpoint->options.output_max / 2)
         return;
@@ -328,7 +329,7 @@ static void note_empty(struct channel *channel)
     struct channel_filter *filter = &channel->rare->filter;
     tr__waits_wake(&channel->writers);
     if (!channel_has(channel, CHANNEL_FINISHING) ||
-        channel_has(channel, CHANNEL_FINISHED | CHANNEL_END_HELD))
+        channel_has(channel, CHANNEL_FINISHED | CHANNEL_END_HELD | CHANNEL_FILE))
         return;
     channel->flags |= CHANNEL_FINISHED;
     if (filter->table && filter->table->is_open(filter->state) &&

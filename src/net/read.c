@@ -29,6 +29,8 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
         return status;
     if (channel->kind != CHANNEL_STREAM)
         return TR_INVALID_ARGUMENT;
+    if (channel_has(channel, CHANNEL_GONE) && channel->work->input.borrower != self)
+        return end_status(channel);
     bool is_first = waits_are_empty(&channel->readers);
     bool has_waited = false;
     for (;;) {

@@ -24,9 +24,10 @@ void tr__shutdown_limit(struct channel *channel)
 
 bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *channel)
 {
-    return is_stopping(self->worker) && channel_has(channel, CHANNEL_ACCEPTED) &&
-           channel->state == CHANNEL_OPEN && !net_buffer_size(&channel->work->input.buffer) &&
-           self->envelope && !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
+    return is_stopping(self->worker) && !channel->request &&
+           channel_has(channel, CHANNEL_ACCEPTED) && channel->state == CHANNEL_OPEN &&
+           !net_buffer_size(&channel->work->input.buffer) && self->envelope &&
+           !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
 }
 
 static void cell_shut_down(const struct cell *cell)

@@ -21,6 +21,7 @@ struct net_worker *tr__net_worker_of(struct worker *worker)
     net->page_count = 0;
     net->works = NULL;
     net->work_count = 0;
+    net->date_s = 0;
     tr__wheel_init(&net->wheel, worker->loop.now_ns);
     list_init(&net->dirty);
     list_init(&net->lingering);

@@ -164,7 +164,8 @@ static void text_write(struct dead_letters *letters, const struct dead_letter *l
                        tr_time now_ns, char *text)
 {
     text[0] = '\0';
-    if (!letter->message || size_of(letter) > TR_DEAD_LETTER_SHOWN_MAX)
+    /* SIZE_MAX: it is malformed or too large, and nothing in it may be followed. */
+    if (!letter->message || tr__copy_size(letter->type, letter->message) > TR_DEAD_LETTER_SHOWN_MAX)
         return;
     if (!letters->texts_second_ns || now_ns - letters->texts_second_ns >= TR_SECOND) {
         letters->texts_second_ns = now_ns;
