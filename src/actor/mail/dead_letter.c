@@ -12,6 +12,7 @@
 #include "actor/mail/shutdown_stats.h"
 #include "base/assert.h"
 #include "base/sized.h"
+#include "wire/copy.h"
 #include "wire/json_write.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
