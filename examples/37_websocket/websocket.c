@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A chat room for browsers, by WebSocket: 37_websocket 127.0.0.1:8080
+ * A chat for browsers, by WebSocket: 37_websocket 127.0.0.1:8080
  *
  *     new WebSocket("ws://localhost:8080/chat/tea?name=anna")      in the console of a browser, on a page of that host
  *
