@@ -328,6 +328,23 @@ TEST(what_is_wrong_and_what_closes_has_its_code, "W-08")
         play_end(i);
 }
 
+/* Nobody waits for the rest of a frame that is refused. */
+TEST(what_is_wrong_is_refused_before_all_of_it_has_come, "W-08")
+{
+    static const char large[] = {'\x82', '\xff', 0, 0, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 4};
+    begin_chat();
+    ck_assert_uint_eq(tr_kit_send(peer, (tr_bytes){large, sizeof large}), sizeof large);
+    WS_GETS("C1009\"the message is larger than the limit\"");
+    tr_kit_close(peer);
+    peer = peer_new();
+    shake(CHAT_SHAKE, "x-room: tea\r\n", WELCOME);
+    ck_assert_uint_eq(tr_kit_send(peer, TR_BYTES("\x83\x90")), 2);
+    tr_bytes got = tr_kit_receive(peer, TR_SECOND);
+    ck_assert_uint_gt(got.size, 4);
+    ck_assert_mem_eq((const char *)got.data + 2, "\x03\xea", 2);
+    end();
+}
+
 /* ---- Failures, silence, shutdowns. ---- */
 
 TEST(a_session_that_fails_closes_with_1011_or_resets, "W-08")
@@ -387,5 +404,6 @@ TEST(a_client_that_does_not_read_makes_the_session_wait, "W-08")
 SUITE("websockets of http", an_upgrade_is_checked_and_accepted_or_refused,
       a_handshake_may_be_cut_at_every_byte, messages_are_joined_and_answered_in_order,
       messages_may_come_byte_by_byte, what_is_wrong_and_what_closes_has_its_code,
+      what_is_wrong_is_refused_before_all_of_it_has_come,
       a_session_that_fails_closes_with_1011_or_resets, who_is_silent_gets_a_ping_and_is_cut_off,
       a_shutdown_closes_with_1001, a_client_that_does_not_read_makes_the_session_wait)
