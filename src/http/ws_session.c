@@ -217,7 +217,8 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     /* The turn has it now: the channel may be gone when the handler returns. */
     size_t size = net_buffer_size(&session->joined);
     char *bytes = tr_scratch(self, size + 1);
-    memcpy(bytes, net_buffer_bytes(&session->joined).data, size);
+    if (size)
+        memcpy(bytes, net_buffer_bytes(&session->joined).data, size);
     bytes[size] = '\0';
     tr__net_buffer_free(&session->joined);
     message.bytes = (tr_bytes){bytes, size};
