@@ -215,13 +215,13 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     if (!event->is_last)
         return TR_SAME;
     /* The turn has it now: the channel may be gone when the handler returns. */
-    size_t size = net_buffer_size(&session->joined);
-    char *bytes = tr_scratch(self, size + 1);
-    if (size)
-        memcpy(bytes, net_buffer_bytes(&session->joined).data, size);
-    bytes[size] = '\0';
+    tr_bytes all = net_buffer_bytes(&session->joined);
+    char *bytes = tr_scratch(self, all.size + 1);
+    if (all.data)
+        memcpy(bytes, all.data, all.size);
+    bytes[all.size] = '\0';
     tr__net_buffer_free(&session->joined);
-    message.bytes = (tr_bytes){bytes, size};
+    message.bytes = (tr_bytes){bytes, all.size};
     return call(self, session, state, &message);
 }
 
