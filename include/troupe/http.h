@@ -87,7 +87,11 @@ typedef struct tr_http_options {
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
     bool has_health
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
-    bool logs TR_ZERO; /* one line of the log for each request */
+    bool logs TR_ZERO;             /* one line of the log for each request */
+    size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
+    tr_time ws_ping_ns TR_ZERO; /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
+    const char *const *origins
+        TR_ZERO; /* whose pages may open WebSockets, besides those of this host; NULL ends; "*": all */
 } tr_http_options;
 
 /* ---- Requests. ---- */
@@ -129,6 +133,16 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
  * A clause of TR_BEHAVIOR.
  */
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
+
+/**
+ * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. The handler of a request of your own, or of
+ * tr_http_request, decides with tr_ws_accept or tr_refuse, and TR_ON(tr_ws_message, ...) gets what comes. With
+ * tr_ws_message all are accepted, and the handler gets what comes. What is no handshake of RFC 6455 is 400 or 426, and
+ * a page of another origin 403.
+ * A clause of TR_BEHAVIOR.
+ */
+#define TR_WEBSOCKET(path, message, ...)                                                           \
+    (TR_CLAUSE_HTTP, TR_METHOD_WEBSOCKET, "WEBSOCKET", path, message, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**
@@ -222,6 +236,46 @@ tr_status tr_http_event(tr_self *self, const char *event, const char *data);
  * In a turn. May wait.
  */
 tr_next tr_http_end(tr_self *self);
+TR_END_C
+
+/* ---- WebSockets. ---- */
+
+/**
+ * A message of a WebSocket, joined from its fragments. A text is UTF-8, and a NUL is behind it. Borrowed until its turn
+ * ends. The next one comes when the turn has ended.
+ */
+TR_MESSAGE(tr_ws_message, (channel, channel), (bytes, bytes), (bool, is_text));
+
+TR_BEGIN_C
+/**
+ * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The verbs below may be used behind it in the same
+ * turn. The session gets tr_closed when the WebSocket has ended: with TR_CLOSED and the code and the reason of the other
+ * side in its text, or with TR_TIMEOUT.
+ * In a turn. May wait.
+ */
+tr_next tr_ws_accept(tr_self *self);
+/** As tr_ws_accept, with one of the protocols that the client has offered. In a turn. May wait. */
+tr_next tr_ws_accept_as(tr_self *self, const char *protocol);
+/**
+ * Sends a text, as tr_write. What is no UTF-8 is TR_INVALID_ARGUMENT, a channel that is no WebSocket
+ * TR_INVALID_TRANSITION.
+ * In a turn. May wait.
+ */
+tr_status tr_ws_text(tr_self *self, tr_channel channel, const char *text);
+/** As tr_ws_text, with the arguments of printf. In a turn. May wait. */
+tr_status tr_ws_print(tr_self *self, tr_channel channel, const char *format, ...) TR_PRINTF(3, 4);
+/** Sends a message of bytes, as tr_ws_text. In a turn. May wait. */
+tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes);
+/** Sends bytes as a text or not: tr_ws_send(self, message->channel, message->bytes, message->is_text). In a turn. May wait. */
+tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_text);
+/**
+ * Closes a WebSocket with a code, 1000 to 1003, 1007 to 1014 or 3000 to 4999, and words, which may be NULL; another code
+ * ends the turn with TR_INVALID_ARGUMENT. Words of more than 123 bytes are cut. The session gets tr_closed with TR_OK.
+ * tr_close is 1000. A session that ends is 1000 too, when its system shuts down 1001, after a failure 1011,
+ * or a reset if that run has written.
+ * In a turn. Does not wait.
+ */
+void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words);
 TR_END_C
 
 #include <troupe/detail/http.h>

@@ -410,6 +410,10 @@
 #define TR_HTTP_KEEP_NS (75 * TR_SECOND)
 /** Bytes of a body that no handler has read, and that are read and dropped so that the connection can be kept. More: it is closed. */
 #define TR_HTTP_DROP_MAX (64u * 1024)
+/** Bytes of a message of a WebSocket. More: the close has the code 1009. */
+#define TR_WS_MESSAGE_MAX (1024u * 1024)
+/** A WebSocket from which nothing came for so long gets a ping. If nothing comes for so long again, it is cut off. */
+#define TR_WS_PING_NS (30 * TR_SECOND)
 /** Parts "{name}" of a path. More: TR_INVALID_ARGUMENT when the listener starts. */
 #define TR_HTTP_PARTS_MAX 16
 /** Headers that tr_http_set adds to one answer. More ends the turn with TR_LIMIT. */

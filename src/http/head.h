@@ -25,7 +25,8 @@ enum http_method {
     METHOD_PUT,
     METHOD_PATCH,
     METHOD_DELETE,
-    METHOD_OPTIONS
+    METHOD_OPTIONS,
+    METHOD_WEBSOCKET /* of a row alone: a GET that asks for the upgrade */
 };
 
 struct http_head {

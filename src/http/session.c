@@ -8,6 +8,8 @@
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/fill.h"
+#include "http/ws_session.h"
+#include "http/ws_upgrade.h"
 #include "net/deadline.h"
 #include "net/listener_shared.h"
 
@@ -58,6 +60,9 @@ static void site_drop(const struct memory_source *source, void *site)
 
 static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
+    const struct ws_session *session = ws_session_of(channel);
+    if (session)
+        return tr__ws_cut(session, bytes, piece);
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
@@ -72,6 +77,10 @@ static void wait_for_request(struct channel *channel)
 
 static void on_part(struct channel *channel)
 {
+    if (ws_session_of(channel)) {
+        tr__ws_wait(channel);
+        return;
+    }
     if (channel_has(channel, CHANNEL_IN_PART))
         return;
     channel->flags |= CHANNEL_IN_PART;
@@ -90,6 +99,10 @@ static void on_deadline(struct channel *channel)
 {
     if (channel->deadline_ns > channel->worker->loop.now_ns) {
         tr__channel_end(channel, TR_TIMEOUT, NULL); /* .idle_ns of the endpoint */
+        return;
+    }
+    if (ws_session_of(channel)) {
+        tr__ws_deadline(channel);
         return;
     }
     channel->deadline_ns = TR_NEVER;
@@ -136,6 +149,35 @@ static tr_next call_row(struct http_request *request, const tr_handler *row, voi
     return row->call(self, state, message);
 }
 
+/* Finds the route: one of WebSocket, if the request asks for it and there is one. */
+static const struct http_route *find(struct http_request *request, bool *is_there, char *allow)
+{
+    const struct http_site *site = request->site;
+    const struct http_route *route = NULL;
+    if (site->has_websockets && tr__ws_is_upgrade(request))
+        route = tr__http_site_find(site, METHOD_WEBSOCKET, &request->path, is_there, allow);
+    if (route)
+        return route;
+    return tr__http_site_find(site, request->head.method_id, &request->path, is_there, allow);
+}
+
+/* Fills in what the row wants, and calls it. */
+static tr_next take(struct http_request *request, const tr_handler *row, void *state)
+{
+    const struct http_route *route = request->route;
+    if (route && route->method == METHOD_WEBSOCKET) {
+        if (!tr__ws_check(request))
+            return TR_SAME;
+        if (route->is_message)
+            return tr_ws_accept(request->self);
+    }
+    if (!route || route->is_raw)
+        tr__http_fill_raw(request);
+    else if (!tr__http_fill_typed(request))
+        return TR_SAME;
+    return call_row(request, row, state);
+}
+
 /* Finds the row and calls it. */
 static tr_next route(struct http_request *request, void *state)
 {
@@ -154,18 +196,12 @@ static tr_next route(struct http_request *request, void *state)
         tr__http_answer_error(request, 500, "the server has failed", NULL);
         return TR_SAME;
     }
-    request->route =
-        tr__http_site_find(request->site, head->method_id, &request->path, &is_there, allow);
+    request->route = find(request, &is_there, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
-    if (row) {
-        if (request->route && !request->route->is_raw) {
-            if (!tr__http_fill_typed(request))
-                return TR_SAME;
-        } else {
-            tr__http_fill_raw(request);
-        }
-        return call_row(request, row, state);
-    }
+    if (row)
+        return take(request, row, state);
+    if (is_there && tr__ws_answer_upgrade(request))
+        return TR_SAME;
     if (head->method_id == METHOD_OPTIONS && (is_there || head->is_asterisk)) {
         tr_http_set(request->self,
                     "allow",
@@ -222,6 +258,8 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     struct channel *channel;
     if (tr__channel_of(self, piece->channel, &channel) != TR_OK)
         return TR_SAME;
+    if (ws_session_of(channel))
+        return tr__ws_turn(self, channel, state, piece);
     const struct http_site *site = site_of(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_PART | CHANNEL_ANSWERED);
     channel->deadline_ns = TR_NEVER;
@@ -271,7 +309,9 @@ static void on_turn_end(struct channel *channel)
         tr__http_answer_bare(channel, request->self->is_cancelled ? 503 : 500);
     }
     channel->flags |= CHANNEL_ANSWERED;
-    if (request->keeps)
+    if (ws_session_of(channel))
+        tr__ws_wait(channel);
+    else if (request->keeps)
         wait_for_request(channel);
     else
         tr__channel_close(channel);
@@ -357,6 +397,8 @@ const struct tr_protocol tr__http_protocol = {
     .on_deadline = on_deadline,
     .within = within,
     .on_turn_end = on_turn_end,
+    .on_close = tr__ws_on_close,
+    .session_free = tr__ws_session_free,
     .reply = reply,
     .refuse = refuse,
     .forward = forward,

@@ -10,13 +10,19 @@ static const char *const names[] = {[METHOD_GET] = "GET",
                                     [METHOD_POST] = "POST",
                                     [METHOD_PUT] = "PUT",
                                     [METHOD_PATCH] = "PATCH",
-                                    [METHOD_DELETE] = "DELETE"};
+                                    [METHOD_DELETE] = "DELETE",
+                                    [METHOD_WEBSOCKET] = "WEBSOCKET"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
 static bool is_raw(const tr_type *type)
 {
     return type &&
            (type == &tr_type_tr_http_request || tr_type_is_equal(type, &tr_type_tr_http_request));
+}
+
+static bool is_message(const tr_type *type)
+{
+    return type && tr_type_is_equal(type, &tr_type_tr_ws_message);
 }
 
 /* Finds the field of a typed row that a part of its path fills. NULL: none that can hold a text. */
@@ -46,6 +52,9 @@ static const char *route_make(struct http_route *route, const tr_handler *row)
     const struct http_pattern *pattern = &route->pattern;
     if (row->place && pattern->segments[pattern->count - 1].kind != SEGMENT_REST)
         return "a path of files ends with a part {name...}";
+    route->is_message = route->method == METHOD_WEBSOCKET && is_message(row->type);
+    if (route->is_message)
+        return NULL;
     if (!route->is_raw && !(row->type && row->type->reply))
         return "the message is neither a TR_REQUEST nor tr_http_request";
     uint32_t part = 0;
@@ -65,6 +74,8 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
     tr_http_options *options = &site->options;
     if (from)
         memcpy(options, from, from->size ? from->size : sizeof *options);
+    if (options->ws_ping_ns < 0 || options->ws_message_max > TR_PAYLOAD_MAX)
+        return false;
     if (options->head_ns < 0 || options->body_ns < 0 || options->keep_ns < 0 ||
         options->head_max > TR_FRAME_MAX || options->headers_max > 10000 ||
         options->body_max > TR_PAYLOAD_MAX)
@@ -81,6 +92,10 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
         options->body_ns = TR_HTTP_BODY_NS;
     if (!options->keep_ns)
         options->keep_ns = TR_HTTP_KEEP_NS;
+    if (!options->ws_message_max)
+        options->ws_message_max = TR_WS_MESSAGE_MAX;
+    if (!options->ws_ping_ns)
+        options->ws_ping_ns = TR_WS_PING_NS;
     site->limits = (struct http_limits){options->head_max, options->headers_max};
     return true;
 }
@@ -94,12 +109,15 @@ static const char *routes_add(struct http_site *site, const tr_behavior *behavio
         if (!(*row)->path) {
             if (is_raw((*row)->type) && !site->rest)
                 site->rest = *row;
+            if (is_message((*row)->type) && !site->messages)
+                site->messages = *row;
             continue;
         }
         struct http_route route;
         const char *why = route_make(&route, *row);
         if (why)
             return why;
+        site->has_websockets |= route.method == METHOD_WEBSOCKET;
         uint32_t at = site->route_count++;
         while (at && tr__http_pattern_compare(&site->routes[at - 1].pattern, &route.pattern) > 0) {
             site->routes[at] = site->routes[at - 1];
@@ -112,18 +130,48 @@ static const char *routes_add(struct http_site *site, const tr_behavior *behavio
                                            : "the behavior has no path, and no tr_http_request";
 }
 
+/* Returns the bytes that a copy of the origins takes. */
+static size_t origins_size(const char *const *origins)
+{
+    size_t size = 0;
+    for (; origins && *origins; origins++)
+        size += sizeof *origins + strlen(*origins) + 1;
+    return size ? size + sizeof *origins : 0;
+}
+
+/* Copies the origins to memory of that size. */
+static const char *const *origins_copy(const char *const *origins, char *memory)
+{
+    size_t count = 0;
+    while (origins[count])
+        count++;
+    char **copy = (char **)(void *)memory;
+    char *to = memory + (count + 1) * sizeof *copy;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = to;
+        to = stpcpy(to, origins[i]) + 1;
+    }
+    copy[count] = NULL;
+    return (const char *const *)copy;
+}
+
 tr_status tr__http_site_new(const struct memory_source *source, const tr_http_options *options,
                             const tr_behavior *behavior, struct http_site **made,
                             const tr_handler **row, const char **why)
 {
     size_t server = options && options->server ? strlen(options->server) + 1 : 0;
+    size_t origins = 0;
     size_t size = sizeof(struct http_site) + behavior->handler_count * sizeof(struct http_route);
     *row = NULL;
     *why = "the behavior was compiled for another version of the library";
     if (behavior->handler_size != sizeof(tr_handler) ||
         (options && options->size > sizeof *options))
         return TR_INVALID_ARGUMENT;
-    struct http_site *site = source_resize(source, NULL, size + server);
+    tr_http_options given = {0};
+    if (options)
+        memcpy(&given, options, options->size ? options->size : sizeof given);
+    origins = origins_size(given.origins);
+    struct http_site *site = source_resize(source, NULL, size + origins + server);
     if (!site)
         return TR_NO_MEMORY;
     *site = (struct http_site){.behavior = behavior};
@@ -135,7 +183,8 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
         return TR_INVALID_ARGUMENT;
     }
     if (server)
-        site->server = memcpy((char *)site + size, options->server, server);
+        site->server = memcpy((char *)site + size + origins, options->server, server);
+    site->options.origins = origins ? origins_copy(given.origins, (char *)site + size) : NULL;
     site->options.server = site->server;
     *made = site;
     return TR_OK;
@@ -157,8 +206,9 @@ const struct http_route *tr__http_site_find(const struct http_site *site, enum h
         *is_there = true;
         has[route->method] = true;
     }
+    has[METHOD_GET] |= has[METHOD_WEBSOCKET];
     strcpy(allow, has[METHOD_GET] ? "GET, HEAD, " : "");
-    for (size_t i = METHOD_POST; i < NAMES; i++) {
+    for (size_t i = METHOD_POST; i <= METHOD_DELETE; i++) {
         if (has[i])
             strcat(strcat(allow, names[i]), ", ");
     }

@@ -13,7 +13,8 @@ struct http_route {
     const tr_handler *row;
     enum http_method method;
     struct http_pattern pattern;
-    bool is_raw; /* its message is tr_http_request */
+    bool is_message; /* of TR_WEBSOCKET: its message is tr_ws_message, and it accepts all */
+    bool is_raw;     /* its message is tr_http_request */
     /* of a typed row: the field that each part fills */
     const tr_field *fields[TR_HTTP_PARTS_MAX];
 };
@@ -23,7 +24,9 @@ struct http_site {
     struct http_limits limits;
     const tr_behavior *behavior; /* whose rows these are */
     const tr_handler *rest;      /* TR_ON(tr_http_request, ...); NULL: none */
+    const tr_handler *messages;  /* TR_ON(tr_ws_message, ...); NULL: none */
     char *server;                /* behind the routes; NULL: none */
+    bool has_websockets;         /* one of the routes is TR_WEBSOCKET */
     uint32_t route_count;
     struct http_route routes[];
 };

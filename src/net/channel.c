@@ -364,7 +364,7 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
 
 /* ---- Ends. ---- */
 
-static void text_set(struct channel *channel, const char *text)
+void tr__channel_set_text(struct channel *channel, const char *text)
 {
     if (!text || !text[0] || channel->rare->text)
         return;
@@ -382,7 +382,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
     /* After TR_RESET there is no connection that could be reset. */
     bool resets = status != TR_OK && status != TR_CLOSED && status != TR_RESET;
     channel->status = status;
-    text_set(channel, text || !resets ? text : tr__filters_text(channel));
+    tr__channel_set_text(channel, text || !resets ? text : tr__filters_text(channel));
     if (channel->rare->filter.table && resets)
         tr__output_send_last(channel); /* an alert */
     close_socket(channel, resets);
@@ -479,6 +479,14 @@ void tr__channel_finish(struct channel *channel)
     tr__output_touch(channel);
 }
 
+/* Lets the protocol write a last piece. */
+static void protocol_closes(struct channel *channel, bool has_failed)
+{
+    if (protocol_of(channel) && channel->state == CHANNEL_OPEN &&
+        !channel_has(channel, CHANNEL_FINISHING))
+        protocol_of(channel)->on_close(channel, has_failed);
+}
+
 void tr__channel_close(struct channel *channel)
 {
     if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
@@ -494,6 +502,7 @@ void tr__channel_close(struct channel *channel)
         tr__channel_end(channel, TR_OK, NULL);
         return;
     }
+    protocol_closes(channel, false);
     linger_begin(channel, TR_OK);
 }
 
@@ -539,6 +548,8 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     list_push_last(&net->lingering, &channel->link);
     /* What is still held never leaves, and nobody is to take a part for all. */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
+    if (resets)
+        protocol_closes(channel, true);
     bool cuts = resets && !channel_has(channel, CHANNEL_ANSWERED);
     bool is_whole = channel->kind == CHANNEL_STREAM &&
                     (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);

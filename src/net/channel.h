@@ -147,6 +147,7 @@ struct channel_rare {
     struct process *process;       /* of which it is a part: net/process.h; NULL: none */
     struct channel_timers *timers; /* that end with it: net/channel_timers.h; NULL: none */
     char *text;                    /* of tr_closed; NULL: none */
+    void *session;                 /* of a protocol: what it keeps between pieces; NULL: nothing */
 };
 
 /** Turns that wait for a channel: a ring. */
@@ -288,6 +289,8 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
 void tr__channel_close(struct channel *channel);
 /** The other side has ended, and all was read: sends what is left, and ends with TR_CLOSED. Owner only. */
 void tr__channel_hang_up(struct channel *channel);
+/** Sets the text of tr_closed, once. Without memory there is none. Owner only. */
+void tr__channel_set_text(struct channel *channel, const char *text);
 /** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. Owner only. */
 void tr__channel_reset(struct channel *channel);
 /** Takes a channel from its actor, whose incarnation ends. It is closed in order, or reset. Owner only. */

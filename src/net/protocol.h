@@ -32,6 +32,13 @@ struct tr_protocol {
     tr_time (*within)(const struct channel *channel);
     /** A turn of `handler` has ended, in whatever way, and channel->request is not NULL. May end the channel. */
     void (*on_turn_end)(struct channel *channel);
+    /**
+     * An open channel is about to be closed in order, or its actor has failed. May write a last piece; with
+     * CHANNEL_ANSWERED a failure does not cut the output.
+     */
+    void (*on_close)(struct channel *channel, bool has_failed);
+    /** Frees rare->session of a channel, which is not NULL. */
+    void (*session_free)(const struct memory_source *source, void *session);
     /** tr_reply in a turn of `handler`. Returns what tr_try_reply returns. */
     tr_status (*reply)(struct tr_self *self, const tr_type *type, const void *message);
     /** tr_refuse in a turn of `handler`. */

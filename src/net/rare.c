@@ -4,6 +4,7 @@
 #include "actor/cell/system.h"
 #include "base/assert.h"
 #include "net/filter.h"
+#include "net/protocol.h"
 
 const struct channel_rare tr__no_rare;
 
@@ -30,6 +31,8 @@ void tr__rare_free(struct channel *channel)
     TR_ASSERT(!rare->exchanges && !rare->looks && !rare->datagrams);
     const struct memory_source *source = &channel->worker->system->source;
     list_remove(&rare->shaking);
+    if (rare->session)
+        protocol_of(channel)->session_free(source, rare->session);
     if (rare->filter.table)
         rare->filter.table->free(rare->filter.state);
     tr__net_buffer_free(&rare->filter.raw);

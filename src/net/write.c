@@ -118,10 +118,9 @@ static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t
 }
 
 /* Writes a piece with its head: all of it, or nothing. */
-static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes bytes)
+static tr_status put_with(struct tr_self *self, struct channel *channel, const unsigned char *head,
+                          size_t length, tr_bytes bytes)
 {
-    unsigned char head[TR_FRAME_HEAD_MAX];
-    size_t length = tr__write_head(channel, bytes.size, head);
     struct net_buffer *held = piece_held(self, channel);
     if (held && length != SIZE_MAX)
         return hold(held, head, length, bytes);
@@ -140,6 +139,13 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
         memcpy(to + length, bytes.data, bytes.size);
     tr__output_commit(channel, length + bytes.size);
     return TR_OK;
+}
+
+static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes bytes)
+{
+    unsigned char head[TR_FRAME_HEAD_MAX];
+    size_t length = tr__write_head(channel, bytes.size, head);
+    return put_with(self, channel, head, length, bytes);
 }
 
 /*
@@ -162,6 +168,15 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
     tr_status status = tr__write_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
         status = put(self, channel, bytes);
+    return status == TR_OK ? TR_OK : written(self, handle, status);
+}
+
+tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head, tr_bytes bytes)
+{
+    struct channel *channel;
+    tr_status status = tr__write_capacity(self, handle, head.size + bytes.size, &channel);
+    if (status == TR_OK)
+        status = put_with(self, channel, head.data, head.size, bytes);
     return status == TR_OK ? TR_OK : written(self, handle, status);
 }
 

@@ -14,6 +14,9 @@ TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
+/** As tr_write, with a head that the caller has made. */
+TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head,
+                                       tr_bytes bytes);
 /** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
 size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head);
 

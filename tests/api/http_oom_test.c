@@ -24,7 +24,14 @@ static tr_next on_count(tr_self *self)
     return tr_http_end(self);
 }
 
-TR_BEHAVIOR(api, void, TR_POST("/n/{value}", echo_number, on_number),
+static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
+{
+    (void)tr_ws_send(self, message->channel, message->bytes, message->is_text);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(api, void, TR_WEBSOCKET("/ws", tr_ws_message, on_message),
+            TR_POST("/n/{value}", echo_number, on_number),
             TR_PUT("/count", tr_http_request, on_count));
 TR_BEHAVIOR(host, void, TR_ON(run, on_run));
 
@@ -46,6 +53,34 @@ static void send(tr_kit_peer *peer, const char *text)
     tr_kit_settle(kit);
 }
 
+#define SHAKE                                                                                      \
+    "GET /ws" H "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"       \
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+
+/* A WebSocket with a message in one frame, one in two, a silence and a close. */
+static void play_websocket(void)
+{
+    tr_kit_peer *peer = tr_kit_connect(kit, SERVER);
+    send(peer, SHAKE);
+    send(peer,
+         "\x81\x81"
+         "aaaa"
+         "b"
+         "\x01\x81"
+         "aaaa"
+         "c"
+         "\x80\x81"
+         "aaaa"
+         "d");
+    tr_kit_advance(kit, 31 * TR_SECOND);
+    send(peer,
+         "\x88\x80"
+         "aaaa");
+    if (peer)
+        tr_kit_close(peer);
+    tr_kit_settle(kit);
+}
+
 /* A client sends requests of all kinds, and may get no answer. */
 static void play(void)
 {
@@ -60,6 +95,7 @@ static void play(void)
     if (peer)
         tr_kit_close(peer);
     tr_kit_settle(kit);
+    play_websocket();
 }
 
 /* With memory all of it works. */
@@ -75,6 +111,13 @@ static void check(void)
              "PUT /count" H "Content-Length: 3\r\n\r\nabc",
              "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: "
              "chunked\r\n\r\n1\r\n3\r\n0\r\n\r\n");
+    peer_send(peer, SHAKE);
+    ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), " 101 "));
+    peer_send(peer,
+              "\x81\x81"
+              "aaaa"
+              "b");
+    PEER_GETS(peer, "\x81\x01\x03");
     tr_kit_close(peer);
     tr_kit_advance(kit, TR_SECOND);
     ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
@@ -102,7 +145,7 @@ static uint64_t play_once(uint64_t nth, bool and_all_after)
     return count;
 }
 
-TEST(each_allocation_may_fail, "W-01", "W-06")
+TEST(each_allocation_may_fail, "W-01", "W-06", "W-08")
 {
     uint64_t count = play_once(0, false);
     ck_assert_uint_gt(count, 5);

@@ -39,7 +39,14 @@ static tr_next on_count(tr_self *self)
     return tr_http_reply(self, 200, .text = tr_format(self, "%zu", size));
 }
 
+static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
+{
+    (void)tr_ws_send(self, message->channel, message->bytes, message->is_text);
+    return TR_SAME;
+}
+
 TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
+            TR_WEBSOCKET("/ws", tr_ws_message, on_message),
             TR_GET("/next/{value}", next_number, on_pass),
             TR_PUT("/count", tr_http_request, on_count), TR_FILES("/etc/{path...}", "/etc"));
 
@@ -120,12 +127,51 @@ static void *play_pipeline(void *argument)
     return NULL;
 }
 
-static void play(struct job *jobs, int count, uint64_t port, int rounds, bool may_end)
+/* Sends three messages at once over a WebSocket, again and again. The masks are zeros, so texts are sent as they are. */
+static void *play_websocket(void *argument)
+{
+    struct job *job = argument;
+    static const char shake[] =
+        "GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    char sent[] = "\x81\x84mmmm1234\x81\x84mmmm1234\x81\x84mmmm1234";
+    char text[1024], expected[] = "\x81\x04"
+                                  "1234\x81\x04"
+                                  "1234\x81\x04"
+                                  "1234";
+    int fd = dial_port(job->port);
+    send_all(fd, shake, sizeof shake - 1);
+    job->is_right = receive_until(fd, "\r\n\r\n", text, sizeof text);
+    for (int i = 0; i < job->rounds && job->is_right; i++) {
+        for (int k = 0; k < 3; k++) {
+            memset(sent + 10 * k + 2, 0, 4);
+            snprintf(text, sizeof text, "%04d", (3 * i + k) % 10000);
+            memcpy(sent + 10 * k + 6, text, 4);
+            memcpy(expected + 6 * k + 2, text, 4);
+        }
+        send_all(fd, sent, sizeof sent - 1);
+        job->is_right =
+            receive_until(fd, expected + 12, text, sizeof text) && strcmp(text, expected) == 0;
+    }
+    send_all(fd, "\x88\x82\0\0\0\0\x03\xe8", 8);
+    job->is_right = job->is_right && recv(fd, text, sizeof text, 0) == 4 &&
+                    memcmp(text, "\x88\x02\x03\xe8", 4) == 0 && recv(fd, text, sizeof text, 0) == 0;
+    close(fd);
+    return NULL;
+}
+
+static void play_with(void *(*body)(void *), struct job *jobs, int count, uint64_t port, int rounds,
+                      bool may_end)
 {
     for (int i = 0; i < count; i++) {
         jobs[i] = (struct job){.port = port, .rounds = rounds, .may_end = may_end};
-        ck_assert_int_eq(pthread_create(&jobs[i].thread, NULL, play_pipeline, &jobs[i]), 0);
+        ck_assert_int_eq(pthread_create(&jobs[i].thread, NULL, body, &jobs[i]), 0);
     }
+}
+
+static void play(struct job *jobs, int count, uint64_t port, int rounds, bool may_end)
+{
+    play_with(play_pipeline, jobs, count, port, rounds, may_end);
 }
 
 static void join(struct job *jobs, int count)
@@ -143,6 +189,17 @@ TEST(clients_on_several_threads_get_their_answers_in_order, "W-01", "W-03")
     real_open(2);
     uint64_t port = GO(listen_api);
     play(jobs, JOBS, port, (int)test_scale(200, 2000), false);
+    join(jobs, JOBS);
+    real_close();
+}
+
+TEST(websockets_on_several_threads_get_their_messages_back, "W-08")
+{
+    enum { JOBS = 8 };
+    struct job jobs[JOBS];
+    real_open(2);
+    uint64_t port = GO(listen_api);
+    play_with(play_websocket, jobs, JOBS, port, (int)test_scale(200, 2000), false);
     join(jobs, JOBS);
     real_close();
 }
@@ -184,4 +241,5 @@ TEST(an_upload_and_a_file_pass_in_pieces, "W-05", "W-10")
 }
 
 SUITE("http on real sockets", clients_on_several_threads_get_their_answers_in_order,
+      websockets_on_several_threads_get_their_messages_back,
       a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces)

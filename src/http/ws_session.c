@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/ws_session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <troupe/http.h>
+
+#include "actor/cell/system.h"
+#include "http/site.h"
+#include "net/deadline.h"
+#include "net/output.h"
+#include "net/rare.h"
+#include "net/write.h"
+
+enum {
+    PORTION_MIN = 16 * 1024, /* so much of a frame is taken before the rest has come */
+    TEXT_MAX = 160           /* bytes of the text of tr_closed */
+};
+
+static const tr_http_options *options_of(const struct channel *channel)
+{
+    return &((const struct http_site *)channel->endpoint->site)->options;
+}
+
+tr_status tr__ws_session_begin(struct channel *channel, const tr_behavior *behavior,
+                               const tr_handler *row)
+{
+    const struct memory_source *source = &channel->worker->system->source;
+    struct channel_rare *rare = tr__rare_of(channel);
+    struct ws_session *session = rare ? source_resize(source, NULL, sizeof *session) : NULL;
+    if (!session)
+        return TR_NO_MEMORY;
+    *session = (struct ws_session){.behavior = behavior, .row = row, .joined = NET_BUFFER(source)};
+    uint32_t max = (uint32_t)options_of(channel)->ws_message_max;
+    tr__ws_reader_init(&session->reader, WS_SERVER, max, false);
+    rare->session = session;
+    return TR_OK;
+}
+
+void tr__ws_session_free(const struct memory_source *source, void *session)
+{
+    tr__net_buffer_free(&((struct ws_session *)session)->joined);
+    source_resize(source, session, 0);
+}
+
+/* ---- Cutting. ---- */
+
+/* Returns the size of a frame whose header is good, with the header; 0: the header has not come. */
+static size_t frame_size(const unsigned char *data, size_t size)
+{
+    if (size < 2)
+        return 0;
+    size_t form = (data[1] & 127) == 126 ? 2 : (data[1] & 127) == 127 ? 8 : 0;
+    size_t header = 2 + form + (data[1] & 128 ? 4 : 0);
+    if (size < header)
+        return 0;
+    size_t payload = form ? 0 : data[1] & 127;
+    for (size_t i = 0; i < form; i++)
+        payload = payload << 8 | data[2 + i];
+    return header + payload;
+}
+
+size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *piece)
+{
+    *piece = bytes;
+    if (session->reader.left) { /* the rest of a frame */
+        piece->size = bytes.size < session->reader.left ? bytes.size : session->reader.left;
+        return piece->size;
+    }
+    /* What is wrong is found before all of it has come. */
+    struct ws_reader reader = session->reader;
+    unsigned char header[WS_HEADER_MAX];
+    size_t count = bytes.size < sizeof header ? bytes.size : sizeof header;
+    struct ws_event event;
+    memcpy(header, bytes.data, count);
+    (void)tr__ws_read(&reader, header, count, &event);
+    if (event.kind == WS_ERROR)
+        return bytes.size;
+    size_t size = frame_size(bytes.data, bytes.size);
+    if (!size || (bytes.size < size && bytes.size < PORTION_MIN))
+        return 0;
+    piece->size = bytes.size < size ? bytes.size : size;
+    return piece->size;
+}
+
+/* ---- Ends. ---- */
+
+static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes payload)
+{
+    unsigned char frame[WS_HEADER_MAX + WS_CONTROL_MAX];
+    const struct ws_frame head = {.opcode = opcode, .size = payload.size};
+    size_t size = tr__ws_write_header(&head, frame);
+    if (payload.size)
+        memcpy(frame + size, payload.data, payload.size);
+    tr_status status = tr__output_append(channel, frame, size + payload.size);
+    if (status == TR_OK)
+        tr__output_touch(channel);
+    return status;
+}
+
+bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason)
+{
+    struct ws_session *session = ws_session_of(channel);
+    unsigned char payload[WS_CONTROL_MAX];
+    if (session->is_over)
+        return true;
+    size_t size = tr__ws_write_close(code, reason, payload);
+    session->is_over = append(channel, WS_OP_CLOSE, (tr_bytes){payload, size}) == TR_OK;
+    return session->is_over;
+}
+
+void tr__ws_on_close(struct channel *channel, bool has_failed)
+{
+    if (!ws_session_of(channel))
+        return;
+    const struct tr_system *system = channel->worker->system;
+    bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
+    unsigned code = has_failed ? WS_CODE_FAILED : is_stopping ? WS_CODE_GOING_AWAY : WS_CODE_NORMAL;
+    /* What a run has written that fails does not leave, and nothing can be sent behind it. */
+    bool is_cut = has_failed && channel->work->output.size;
+    if (!is_cut && tr__ws_write_last(channel, code, (tr_bytes){"", 0}))
+        channel->flags |= CHANNEL_ANSWERED;
+    else
+        channel->flags &= ~(uint32_t)CHANNEL_ANSWERED;
+}
+
+/* The other side has closed, or is wrong: answers, and ends with the code and the reason as text. */
+static void end(struct channel *channel, unsigned code, tr_bytes reason)
+{
+    char text[TEXT_MAX];
+    snprintf(text, sizeof text, "%u %.*s", code, (int)reason.size, (const char *)reason.data);
+    tr__channel_set_text(channel, text);
+    (void)tr__ws_write_last(channel, code, reason);
+    tr__channel_hang_up(channel);
+}
+
+/* ---- Times. ---- */
+
+void tr__ws_wait(struct channel *channel)
+{
+    ws_session_of(channel)->is_pinged = false;
+    channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
+    channel->deadline_ns =
+        timer_deadline(channel->worker->loop.now_ns, options_of(channel)->ws_ping_ns);
+    tr__channel_arm(channel);
+}
+
+void tr__ws_deadline(struct channel *channel)
+{
+    struct ws_session *session = ws_session_of(channel);
+    bool is_busy = channel_has(channel, CHANNEL_IN_TURN); /* what comes is not read now */
+    if (session->is_pinged && !is_busy) {
+        tr__channel_end(channel, TR_TIMEOUT, "a ping was not answered");
+        return;
+    }
+    tr__ws_wait(channel);
+    session->is_pinged = !is_busy && append(channel, WS_OP_PING, (tr_bytes){"", 0}) == TR_OK;
+}
+
+/* ---- Turns. ---- */
+
+/* Calls the handler of the program. */
+static tr_next call(struct tr_self *self, const struct ws_session *session, void *state,
+                    const struct tr_ws_message *message)
+{
+    struct dispatch *dispatch = self->cell->dispatch;
+    const tr_handler *row = dispatch->behavior == session->behavior ? session->row : NULL;
+    if (!row)
+        row = dispatch_find(&self->worker->dispatches, dispatch, &tr_type_tr_ws_message);
+    if (!row) {
+        tr_log_warn(self, "nobody handles tr_ws_message: the WebSocket is closed");
+        tr_ws_close(self, message->channel, WS_CODE_FAILED, NULL);
+        return TR_SAME;
+    }
+    const tr_message any = {&tr_type_tr_ws_message, message};
+    self->handler = row;
+    worker_set_handler(self->worker, row);
+    tr_next next = row->call(self, state, row->type ? (const void *)message : &any);
+    return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
+}
+
+/* Joins a portion to those before it. TR_NO_MEMORY. */
+static tr_status join(struct ws_session *session, const struct ws_event *event)
+{
+    if (event->is_first)
+        tr__net_buffer_free(&session->joined); /* the turn of the last message may have failed */
+    unsigned char *to = net_buffer_reserve(&session->joined, event->bytes.size + 1);
+    if (!to)
+        return TR_NO_MEMORY;
+    if (event->bytes.size)
+        memcpy(to, event->bytes.data, event->bytes.size);
+    to[event->bytes.size] = '\0';
+    net_buffer_commit(&session->joined, event->bytes.size);
+    return TR_OK;
+}
+
+static tr_next on_data(struct tr_self *self, struct channel *channel, void *state,
+                       const struct ws_event *event)
+{
+    struct ws_session *session = ws_session_of(channel);
+    struct tr_ws_message message = {.channel = {channel_bits(channel)}, .is_text = event->is_text};
+    if (event->is_first && event->is_last) {
+        /* There is no space behind it, but before it, where the header was. */
+        char *bytes = (char *)(uintptr_t)event->bytes.data - 1;
+        memmove(bytes, bytes + 1, event->bytes.size);
+        bytes[event->bytes.size] = '\0';
+        message.bytes = (tr_bytes){bytes, event->bytes.size};
+        return call(self, session, state, &message);
+    }
+    if (join(session, event) != TR_OK) {
+        tr_log_warn(self, "out of memory for a message of a WebSocket");
+        end(channel, WS_CODE_TRY_LATER, (tr_bytes){"", 0});
+        return TR_SAME;
+    }
+    if (!event->is_last)
+        return TR_SAME;
+    /* The turn has it now: the channel may be gone when the handler returns. */
+    tr_bytes all = net_buffer_bytes(&session->joined);
+    char *bytes = tr_scratch(self, all.size + 1);
+    if (all.data)
+        memcpy(bytes, all.data, all.size);
+    bytes[all.size] = '\0';
+    tr__net_buffer_free(&session->joined);
+    message.bytes = (tr_bytes){bytes, all.size};
+    return call(self, session, state, &message);
+}
+
+static void pong(struct tr_self *self, tr_channel handle, tr_bytes bytes)
+{
+    unsigned char head[WS_HEADER_MAX];
+    const struct ws_frame frame = {.opcode = WS_OP_PONG, .size = bytes.size};
+    size_t size = tr__ws_write_header(&frame, head);
+    (void)!tr__write_with(self, handle, (tr_bytes){head, size}, bytes);
+}
+
+tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
+                    const struct tr_received *piece)
+{
+    struct ws_event event;
+    struct ws_session *session = ws_session_of(channel);
+    unsigned char *bytes = (unsigned char *)(uintptr_t)piece->bytes.data;
+    tr__ws_wait(channel);
+    (void)tr__ws_read(&session->reader, bytes, piece->bytes.size, &event);
+    switch (event.kind) {
+    case WS_DATA:
+        return on_data(self, channel, state, &event);
+    case WS_PING:
+        pong(self, piece->channel, event.bytes);
+        break;
+    case WS_CLOSE:
+        end(channel, event.code, event.bytes);
+        break;
+    case WS_ERROR:
+        end(channel, event.code, (tr_bytes){event.text, strlen(event.text)});
+        break;
+    case WS_MORE:
+    case WS_PONG:
+        break;
+    }
+    return TR_SAME;
+}

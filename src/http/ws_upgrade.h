@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The upgrade of a request to a WebSocket. Owner only. */
+#ifndef HTTP_WS_UPGRADE_H
+#define HTTP_WS_UPGRADE_H
+
+#include "http/request.h"
+
+/** Whether a request asks for a WebSocket. */
+bool tr__ws_is_upgrade(struct http_request *request);
+/** Checks the handshake. False: it was answered with 400, 403 or 426. Waits. */
+bool tr__ws_check(struct http_request *request);
+/** Answers a GET of a path that has only WebSockets with 426. False: it is none, or of another path. Waits. */
+bool tr__ws_answer_upgrade(struct http_request *request);
+
+#endif
