@@ -166,7 +166,7 @@ typedef struct tr_endpoint {
     /* Of TR_HTTP and TR_HTTPS. */
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
-    bool interleaves TR_ZERO;   /* up to .in_flight_max pieces of a channel are handled at once */
+    bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
     bool answers_in_order TR_ZERO; /* with .interleaves: what their turns write is sent in order */
     /* Of listeners. */
     tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
@@ -282,7 +282,8 @@ TR_BEGIN_C
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
  * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
  * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay open
- * when it ends. Without a handler for tr_closed such an actor continues.
+ * when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as other actors do, often to
+ * that of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
  */
 TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
                                   tr_channel *channel);

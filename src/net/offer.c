@@ -58,7 +58,7 @@ tr_status tr_accept(tr_self *self, const struct tr_connection *request, tr_chann
 {
     TURN_VERB(self);
     struct accepted taken;
-    struct channel *made;
+    struct channel *made = NULL;
     if (!self || !request || !channel)
         return TR_INVALID_ARGUMENT;
     if (!tr__cell_may_have_channels(self->cell))
