@@ -282,7 +282,8 @@ TR_BEGIN_C
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
  * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
  * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay open
- * when it ends. Without a handler for tr_closed such an actor continues.
+ * when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as other actors do, often to
+ * that of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
  */
 TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
                                   tr_channel *channel);

@@ -8,7 +8,8 @@
 #include "net/exchange.h"
 #include "net/peer.h"
 
-enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_WORDS_MAX = NAME_MAX + 96, WRITERS_TOLD_MAX = 4 };
+/* OUTPUT_MAX: what print_output writes, with the longest name and numbers. */
+enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
 
 /* Writes where a channel goes to: the address of the other side, or that of the endpoint. */
 static const char *name_of(const struct channel *channel, char name[NAME_MAX])
@@ -72,7 +73,7 @@ static bool has_exchange(const struct channel *channel, const struct tr_self *tu
 int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 {
     char name[NAME_MAX];
-    char output[OUTPUT_WORDS_MAX];
+    char output[OUTPUT_MAX];
     LIST_EACH (link, &net_cell_of(turn->cell)->channels) {
         const struct channel *channel = LIST_OWNER(link, struct channel, link);
         bool is_dialing = channel->state == CHANNEL_DIALING || channel->kind == CHANNEL_ATTEMPT;
@@ -99,7 +100,7 @@ int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 static void add_channel(const struct channel *channel, tr_why_report *report)
 {
     char name[NAME_MAX];
-    char output[OUTPUT_WORDS_MAX] = "the other side has not closed";
+    char output[OUTPUT_MAX] = "the other side has not closed";
     bool is_lingering = channel->state == CHANNEL_LINGERING;
     if (channel->work->output.size)
         print_output(channel, name_of(channel, name), output, sizeof output);

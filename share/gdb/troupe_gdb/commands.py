@@ -4,6 +4,8 @@ import sys
 
 import gdb
 
+from troupe_gdb.channel import HEADS as CHANNEL_HEADS
+from troupe_gdb.channel import channels, row_of
 from troupe_gdb.memory import (COUNT_MAX, Layout, Problem, Record, chain, count, enum_name,
                                evaluate, forget, number_of, ring)
 from troupe_gdb.message import Descriptor, message_text, ref_text
@@ -15,8 +17,8 @@ MORE = "... and more: `set troupe-limit` has the number that is shown"
 
 
 class Limit(gdb.Parameter):
-    """How many actors or messages a troupe command prints at most."""
-    set_doc = show_doc = "How many actors or messages a troupe command prints at most"
+    """How many actors, messages or channels a troupe command prints at most."""
+    set_doc = show_doc = "How many actors, messages or channels a troupe command prints at most"
 
     def __init__(self):
         super().__init__("troupe-limit", gdb.COMMAND_DATA, gdb.PARAM_ZINTEGER)
@@ -26,7 +28,7 @@ class Limit(gdb.Parameter):
         return ""
 
     def get_show_string(self, value):
-        return "troupe commands print at most %s actors or messages." % value
+        return "troupe commands print at most %s actors, messages or channels." % value
 
 
 limit = Limit()
@@ -320,6 +322,52 @@ is, the message as tr_type_print writes it, and its sender."""
             problems.append("%s: %s" % (place, problem))
 
 
+class Channels(Command):
+    """List channels: sockets, and whatever else an actor reads and writes.
+
+Usage: troupe channels [ACTOR] [SYSTEM]
+
+ACTOR is as in `troupe mail`; without it, and with "-", the channels of all actors are listed. `in` are
+bytes that came and were not read, `out` bytes that were written and not sent, those in a filter such
+as TLS included; `held` are those of `out` that wait for a commit. `readers` and `writers` are turns
+that wait, `exchanges` are under way. `at` is the other side, of a listener where it listens, else the
+address that it was made with. The flags are those of enum channel_flag in net/channel.h."""
+
+    def run(self, argument):
+        who, _, rest = argument.partition(" ")
+        system = the_system(rest.strip())
+        owner = Mail.cell(system, who).number("identity") if who and who != "-" else 0
+        rows, problems, is_cut = [], [], False
+        try:
+            for channel in channels(system):
+                if owner and channel.number("owner") != owner:
+                    continue
+                if len(rows) >= limit.value:
+                    is_cut = True
+                    break
+                try:
+                    rows.append(row_of(channel) + [self.actor(system, channel)])
+                except Problem as problem:
+                    problems.append("0x%x: %s" % (channel.number("bits"), problem))
+        except Problem as problem:
+            problems.append(str(problem))
+        say(system.title())
+        print_table(CHANNEL_HEADS, rows)
+        if not rows:
+            say("(none)")
+        if is_cut:
+            say(MORE)
+        if problems:
+            raise Problem("; ".join(problems[:5]))
+
+    @staticmethod
+    def actor(system, channel):
+        """The path of its actor; a channel that lingers has none."""
+        owner = channel.number("owner")
+        cell = system.find(owner) if owner else None
+        return system.path(cell) if cell else ref_text(owner)
+
+
 class Message(Command):
     """Print a message by its descriptor, as tr_type_print does.
 
@@ -395,6 +443,7 @@ def register():
     Workers("workers")
     Actors("actors")
     Mail("mail")
+    Channels("channels")
     Message("message")
     for event in (gdb.events.new_objfile, gdb.events.clear_objfiles):
         event.connect(forget)

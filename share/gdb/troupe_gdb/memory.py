@@ -19,7 +19,18 @@ ENUMS = {
                      "PROBE OUTCOME",
     "turn_kind": "TURN_ MESSAGE SETUP PRE_START POST_STOP",
     "system_phase": "SYSTEM_ NEW STARTED ENDED",
+    "channel_state": "CHANNEL_ FREE DIALING OPEN LINGERING ENDED",
+    "channel_kind": "CHANNEL_ STREAM LISTENER DATAGRAM ATTEMPT EXIT SIGNALS",
+    "channel_flag": "CHANNEL_ "
+                    "READABLE WRITABLE HUNG_UP INPUT_OVER FINISHING FINISHED ACCEPTED "
+                    "HANDED_OVER DIALED OPENS DRAINS IN_TURN DIRTY WAITS_OPEN CLOSES "
+                    "WATCHED PAUSED END_HELD CLOSE_HELD SHAKES UNASKED ALONE FILE GONE "
+                    "STARVED COUNTED PEER_V4 PEER_FAR ANSWERED IN_PART CLOSES_OPENED "
+                    "TAKEN",
+    "tr_status": "TR_ OK",
 }
+
+BITS = ("channel_flag",)  # those whose numbers are bits
 
 
 class Problem(Exception):
@@ -190,7 +201,7 @@ enums = {}  # by name: numbers and their names
 def enum_name(enum, number):
     if enum not in enums:
         prefix, *names = ENUMS[enum].split()
-        enums[enum] = dict(enumerate(names))
+        enums[enum] = {1 << i if enum in BITS else i: name for i, name in enumerate(names)}
         try:
             fields = gdb.lookup_type("enum " + enum).fields()
             if all(field.name.startswith(prefix) for field in fields):
@@ -198,6 +209,11 @@ def enum_name(enum, number):
         except gdb.error:
             pass
     return enums[enum].get(number, "?%d" % number)
+
+
+def bit_names(enum, number):
+    """The names of the bits that are set, the lowest first."""
+    return [enum_name(enum, 1 << bit) for bit in range(32) if number >> bit & 1]
 
 
 def forget(_):
