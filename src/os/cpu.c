@@ -45,7 +45,7 @@ static unsigned limit_of(long long quota, long long period)
     return cpus > CPUS_MAX ? CPUS_MAX : (unsigned)cpus;
 }
 
-/* Version 2: one file, "max 100000" or "150000 100000". */
+/* Reads the limit of a control group of version 2: "max 100000" or "150000 100000". 0: no limit. */
 static unsigned limit_read_2(const char *directory)
 {
     char path[GROUP_PATH_MAX];
@@ -58,7 +58,7 @@ static unsigned limit_read_2(const char *directory)
     return end == text ? 0 : limit_of(quota, strtoll(end, NULL, 10));
 }
 
-/* Version 1: two files; a quota of -1 is no limit. */
+/* Reads the limit of a control group of version 1, from two files. 0: no limit; there a quota is -1. */
 static unsigned limit_read_1(const char *directory)
 {
     char path[GROUP_PATH_MAX];

@@ -185,7 +185,7 @@ static int socket_listen(int fd, const struct opening *opening)
     return error;
 }
 
-/* Binds a socket that will be connected to its own address. */
+/* Binds a socket that will be connected: to the address from which it connects, if one is given. */
 static int source_bind(int fd, const struct opening *opening)
 {
     union socket_address source;
@@ -195,7 +195,7 @@ static int source_bind(int fd, const struct opening *opening)
     socklen_t size = tr__socket_address_of(address, &source);
     if (!size || source.any.sa_family != opening->address.any.sa_family)
         return EINVAL;
-    /* Then the port is chosen by the connect, and may be in use for another peer. */
+    /* Without a port, leave the choice to connect: it may take one that is in use for another peer. */
     if (!address->port)
         (void)option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, &source.any, size) == 0 ? 0 : errno;
