@@ -56,9 +56,9 @@ typedef enum tr_socket_role {
     TR_SOCKET_BIND /* a datagram socket at `address` or `path` */
 } tr_socket_role;
 
-/** What socket_open makes. All zero but role and address is the default. */
+/** What socket_open makes. Zero is the default of all members but `role` and `address`. */
 typedef struct tr_socket_spec {
-    size_t size; /* sizeof(tr_socket_spec) */
+    size_t size; /* sizeof(tr_socket_spec); 0 is the same, of the platform's own header */
     tr_socket_role role;
     bool is_datagram;
     bool reuses_port; /* several sockets may be bound to the address; each gets a share */

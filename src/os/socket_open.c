@@ -6,6 +6,7 @@
  */
 #include "os/socket_open.h"
 
+#include "base/sized.h"
 #include "os/socket.h"
 #include "os/socket_address.h"
 
@@ -244,7 +245,7 @@ static tr_status socket_begin(int fd, const struct opening *opening)
 
 static bool is_valid(const tr_socket_spec *spec, bool is_datagram)
 {
-    if (spec->size < sizeof *spec || spec->stall_ns < 0)
+    if (spec->stall_ns < 0)
         return false;
     switch (spec->role) {
     case TR_SOCKET_LISTEN:
@@ -274,9 +275,8 @@ static int socket_make(struct opening *opening)
     return fd < 0 ? -errno : fd;
 }
 
-tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
+static tr_status open_whole(const tr_socket_spec *spec, int *fd)
 {
-    (void)platform;
     struct opening opening = {.spec = spec};
     if (!is_valid(spec, spec->is_datagram))
         return TR_INVALID_ARGUMENT;
@@ -298,4 +298,13 @@ tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec
     else
         (void)close(made);
     return status;
+}
+
+tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
+{
+    (void)platform;
+    tr_socket_spec whole;
+    if (!spec || !sized_read(&whole, sizeof whole, spec, spec->size ? spec->size : sizeof whole))
+        return TR_INVALID_ARGUMENT;
+    return open_whole(&whole, fd);
 }
