@@ -84,7 +84,7 @@ typedef struct tr_filter {
      * is TR_CLOSED, or TR_RESET if the filter has left bytes that it did not take.
      */
     tr_status (*input_end)(void *state) TR_ZERO;
-    /** Whether bytes of the actor may pass: a handshake has ended. Until then they wait. NULL: from the beginning. */
+    /** Whether bytes of the actor may pass, such as after a handshake. Until then they wait. NULL: they may always. */
     bool (*is_open)(const void *state) TR_ZERO;
     /** The filter is removed, or the channel is gone: frees what the state has. Called once if `open` was called. */
     void (*close)(void *state) TR_ZERO;

@@ -84,7 +84,7 @@
 
 #include <troupe/ask.h>
 
-/** As the number of members: as many as the system has workers. */
+/** Given as the number of members, stands for the number of workers of the system. */
 #define TR_ONE_PER_WORKER (-1)
 
 /**

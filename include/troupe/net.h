@@ -150,7 +150,7 @@ typedef struct tr_endpoint {
     uint32_t connections_per_peer_max TR_ZERO; /* more of one address are reset; 0: no limit */
     uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
     bool has_proxy_header TR_ZERO; /* a balancer says who the client is: PROXY protocol, 1 and 2 */
-    /* Of TLS: PEM files. */
+    /* Of TLS. `certificate` and `key` are paths of PEM files. */
     const char *certificate TR_ZERO;
     const char *key TR_ZERO;
     const tr_tls_host *hosts TR_ZERO; /* the last one is followed by zeros */

@@ -56,9 +56,9 @@ typedef enum tr_socket_role {
     TR_SOCKET_BIND /* a datagram socket at `address` or `path` */
 } tr_socket_role;
 
-/** What socket_open makes. All zero but role and address is the default. */
+/** What socket_open makes. Zero is the default of all members but `role` and `address`. */
 typedef struct tr_socket_spec {
-    size_t size; /* sizeof(tr_socket_spec) */
+    size_t size; /* sizeof(tr_socket_spec); 0 is the same, of the platform's own header */
     tr_socket_role role;
     bool is_datagram;
     bool reuses_port; /* several sockets may be bound to the address; each gets a share */
@@ -185,9 +185,9 @@ struct tr_platform {
     int (*parker_fd)(const tr_platform *platform, tr_parker *parker);
 
     /**
-     * Returns the CPU time of a thread that could run now, whether or not it has a CPU. -1: it
-     * waits in the kernel, or the platform does not know. Tells a thread that hangs from one that
-     * gets no CPU. Any thread. Does not wait.
+     * Returns the CPU time of a thread that runs, waits for a CPU, or waits for a page or a disk.
+     * -1: the thread sleeps, or the platform does not know. With two such times a caller can
+     * distinguish a thread that hangs from one that gets no CPU. Any thread. Does not wait.
      */
     tr_time (*thread_cpu)(const tr_platform *platform, const tr_thread *thread);
 
@@ -245,9 +245,10 @@ struct tr_platform {
     tr_status (*socket_send)(const tr_platform *platform, int fd, const tr_bytes *pieces,
                              size_t count, size_t *sent);
     /**
-     * Receives up to `max` datagrams, some of them at once: the next call may have more. *lost is
-     * how many the kernel had dropped when the last of these came. TR_WOULD_BLOCK,
-     * TR_CONNECT_REFUSED (an earlier one was not taken; the next call continues).
+     * Receives up to `max` datagrams that have arrived. If *count is less than `max`, the next call
+     * may still return more. *lost is how many datagrams to this socket the kernel had dropped, in
+     * all, when the last of these arrived. TR_WOULD_BLOCK: none has arrived. TR_CONNECT_REFUSED: a
+     * datagram that was sent earlier was refused; the next call receives again.
      * One thread for each socket. Does not wait.
      */
     tr_status (*socket_receive_many)(const tr_platform *platform, int fd, tr_packet *packets,

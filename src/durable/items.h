@@ -95,8 +95,9 @@ struct queues {
     bool has_changed;   /* the open commit may have made row_ns outdated */
     bool has_run;       /* the run handler has returned without being aborted */
     bool has_run_taken; /* the run handler has taken from a queue */
-    bool takes_any;     /* out of memory: all queues count as those of the run handler */
-    bool has_moved;     /* this generation has stored a change of an item */
+    /* a queue that the run handler took from could not be noted: out of memory. So all count as noted */
+    bool takes_any;
+    bool has_moved; /* this generation has stored a change of an item */
 };
 
 void tr__items_init(struct queues *queues);

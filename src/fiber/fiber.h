@@ -29,7 +29,7 @@
 struct fiber_host {
     struct fiber *current;     /* the fiber that runs; NULL while the thread's own stack does */
     struct fiber *yielded;     /* the fiber that the last resume was left by */
-    struct fiber *ended;       /* ended: the next arrival gives its stack back */
+    struct fiber *ended;       /* has ended; the side that runs next returns it to its pool */
     struct fiber_side *leaver; /* the side that the next arrival must check; NULL for none */
     struct fiber_side side;    /* the thread's own stack, while a fiber runs */
 };

@@ -99,8 +99,8 @@ struct envelope_pool {
 };
 
 /**
- * `pools` is the system's table of all pools, borrowed; `usual_kind` that of envelope_usual_stamp.
- * TR_NO_MEMORY.
+ * Makes a pool without envelopes. `pools` is the table of all pools of the system; it is borrowed.
+ * `usual_kind` is the kind of mail whose stamps envelope_usual_stamp returns. TR_NO_MEMORY.
  */
 tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory_source *source,
                                  uint16_t home, uint16_t home_count, struct envelope_pool **pools,

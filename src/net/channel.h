@@ -74,7 +74,7 @@ enum channel_flag {
     CHANNEL_PAUSED = 1 << 16,     /* of a listener: it accepts nothing now */
     CHANNEL_END_HELD = 1 << 17,   /* the end behind the output waits for a commit: net/held.h */
     CHANNEL_CLOSE_HELD = 1 << 18, /* tr_close or tr_reset waits for a commit: net/held.h */
-    CHANNEL_SHAKES = 1 << 19,     /* a filter was added while it was open, and shakes hands */
+    CHANNEL_SHAKES = 1 << 19,     /* a filter was added to the open channel; its handshake lasts */
     CHANNEL_UNASKED = 1 << 20,    /* the first piece that has come belongs to no exchange */
     CHANNEL_ALONE = 1 << 21,      /* an exchange is under way alone, or a turn waits for that */
     CHANNEL_FILE = 1 << 22,       /* a turn writes a file to it; other writes wait */
@@ -145,7 +145,7 @@ struct channel_rare {
     uint64_t datagrams_lost;       /* as the kernel says */
     tr_address accepted_from;      /* as the kernel says; only with connections_per_peer_max */
     struct process *process;       /* of which it is a part: net/process.h; NULL: none */
-    struct channel_timers *timers; /* that end with it: net/channel_timers.h; NULL: none */
+    struct channel_timers *timers; /* end with the channel: net/channel_timers.h; NULL: none */
     char *text;                    /* of tr_closed; NULL: none */
     void *session;                 /* of a protocol: what it keeps between pieces; NULL: nothing */
 };

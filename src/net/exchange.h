@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Exchanges: asks whose reply comes by a channel. Replies go to those that wait by the id that the framing finds in them,
- * or, if it finds none, in the order of their requests. An ask whose turn has given up keeps its place, and what comes
- * for it is dropped. Owner only.
+ * Exchanges: asks whose reply is a piece of a channel. If the framing has ids, a piece answers the request with the same
+ * id, and a piece without an id belongs to no exchange. If the framing has no ids, pieces answer the requests in their
+ * order. An ask whose turn has given up keeps its place, and its reply is dropped. If there are ids and too many
+ * exchanges, such places are freed. Owner only.
  */
 #ifndef NET_EXCHANGE_H
 #define NET_EXCHANGE_H

@@ -13,28 +13,36 @@
 
 enum {
     CPUS_MAX = 65536, /* Linux can be built for 8,192. */
-    FILE_SIZE_MAX = 8192,
+    LINE_SIZE_MAX =
+        8192, /* Of a list of control groups; the kernel has paths of up to 4,096 bytes. */
     GROUP_PATH_MAX = 4096,
 };
 
-/* Reads a whole small file as a string. Returns false if it cannot be read or does not fit. */
+/* Reads up to `size` bytes. Returns their number; 0 at the end, after an error, and if `size` is 0. */
+static size_t part_read(int fd, char *to, size_t size)
+{
+    ssize_t count;
+    do
+        count = read(fd, to, size);
+    while (count < 0 && errno == EINTR);
+    return count > 0 ? (size_t)count : 0;
+}
+
+/*
+ * Reads a whole small file as a string. Returns false if it cannot be read, or has not less than
+ * size - 1 bytes.
+ */
 static bool file_read(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     size_t length = 0;
-    while (length < size - 1) {
-        ssize_t count = read(fd, text + length, size - 1 - length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            break;
-        length += (size_t)count;
-    }
+    for (size_t count; (count = part_read(fd, text + length, size - 1 - length)) > 0;)
+        length += count;
     text[length] = '\0';
     (void)close(fd);
-    return length > 0;
+    return length > 0 && length < size - 1;
 }
 
 static unsigned limit_of(long long quota, long long period)
@@ -45,7 +53,7 @@ static unsigned limit_of(long long quota, long long period)
     return cpus > CPUS_MAX ? CPUS_MAX : (unsigned)cpus;
 }
 
-/* Version 2: one file, "max 100000" or "150000 100000". */
+/* Reads the limit of a control group of version 2: "max 100000" or "150000 100000". 0: no limit. */
 static unsigned limit_read_2(const char *directory)
 {
     char path[GROUP_PATH_MAX];
@@ -58,7 +66,7 @@ static unsigned limit_read_2(const char *directory)
     return end == text ? 0 : limit_of(quota, strtoll(end, NULL, 10));
 }
 
-/* Version 1: two files; a quota of -1 is no limit. */
+/* Reads the limit of a control group of version 1, from two files. 0: no limit; there a quota is -1. */
 static unsigned limit_read_1(const char *directory)
 {
     char path[GROUP_PATH_MAX];
@@ -132,16 +140,37 @@ static unsigned limit_of_line(char *line, const char *root)
     return limit_walk(mount, group, limit_read_1);
 }
 
+/*
+ * Applies the whole lines of `text`, and moves what follows the last of them to the beginning.
+ * Returns how many bytes that is.
+ */
+static size_t lines_take(char *text, const char *root, unsigned *limit)
+{
+    char *line = text;
+    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        *limit = limit_least(*limit, limit_of_line(line, root));
+    }
+    size_t rest = strlen(line);
+    memmove(text, line, rest + 1);
+    return rest;
+}
+
 unsigned tr__cpu_group_limit(const char *membership, const char *root)
 {
-    char text[FILE_SIZE_MAX];
-    if (!file_read(membership, text, sizeof text))
+    char text[LINE_SIZE_MAX];
+    int fd = open(membership, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return 0;
     unsigned limit = 0;
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-        limit = limit_least(limit, limit_of_line(line, root));
-    return limit;
+    size_t rest = 0;
+    for (size_t count; (count = part_read(fd, text + rest, sizeof text - 1 - rest)) > 0;) {
+        text[rest + count] = '\0';
+        rest = lines_take(text, root, &limit);
+    }
+    (void)close(fd);
+    /* the last line may have no end */
+    return rest > 0 ? limit_least(limit, limit_of_line(text, root)) : limit;
 }
 
 static unsigned affinity_count(void)

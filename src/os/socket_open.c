@@ -6,6 +6,7 @@
  */
 #include "os/socket_open.h"
 
+#include "base/sized.h"
 #include "os/socket.h"
 #include "os/socket_address.h"
 
@@ -185,7 +186,7 @@ static int socket_listen(int fd, const struct opening *opening)
     return error;
 }
 
-/* Binds a socket that will be connected to its own address. */
+/* Binds a socket that will be connected: to the address from which it connects, if one is given. */
 static int source_bind(int fd, const struct opening *opening)
 {
     union socket_address source;
@@ -195,7 +196,7 @@ static int source_bind(int fd, const struct opening *opening)
     socklen_t size = tr__socket_address_of(address, &source);
     if (!size || source.any.sa_family != opening->address.any.sa_family)
         return EINVAL;
-    /* Then the port is chosen by the connect, and may be in use for another peer. */
+    /* Without a port, leave the choice to connect: it may take one that is in use for another peer. */
     if (!address->port)
         (void)option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     return bind(fd, &source.any, size) == 0 ? 0 : errno;
@@ -244,7 +245,7 @@ static tr_status socket_begin(int fd, const struct opening *opening)
 
 static bool is_valid(const tr_socket_spec *spec, bool is_datagram)
 {
-    if (spec->size < sizeof *spec || spec->stall_ns < 0)
+    if (spec->stall_ns < 0)
         return false;
     switch (spec->role) {
     case TR_SOCKET_LISTEN:
@@ -274,9 +275,8 @@ static int socket_make(struct opening *opening)
     return fd < 0 ? -errno : fd;
 }
 
-tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
+static tr_status open_whole(const tr_socket_spec *spec, int *fd)
 {
-    (void)platform;
     struct opening opening = {.spec = spec};
     if (!is_valid(spec, spec->is_datagram))
         return TR_INVALID_ARGUMENT;
@@ -298,4 +298,13 @@ tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec
     else
         (void)close(made);
     return status;
+}
+
+tr_status tr__real_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd)
+{
+    (void)platform;
+    tr_socket_spec whole;
+    if (!spec || !sized_read(&whole, sizeof whole, spec, spec->size ? spec->size : sizeof whole))
+        return TR_INVALID_ARGUMENT;
+    return open_whole(&whole, fd);
 }

@@ -44,7 +44,7 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 }
 
 /**
- * Leaves. Returns true for the last one after admission_close. Any thread.
+ * Leaves. Returns true if the admission is closed and this was the last one inside. Any thread.
  *
  * Sequentially consistent, so that the last one to leave and a thread that finds the admission in
  * use cannot both miss what the other wrote before.

@@ -16,7 +16,7 @@
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
-    /* Most times that the writer sleeps without polling, after polls that found nothing. */
+    /* After polls that found nothing, the writer sleeps at most this often without polling again. */
     STORE_SPIN_SKIPS_MAX = 64,
     STORE_GROUP_BATCHES_MAX = 4096, /* More batches wait for the next group. */
     STORE_GROUP_PAGES_MAX = 4000,   /* A group with this many pages is full: 16 MiB. */

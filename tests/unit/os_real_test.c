@@ -261,6 +261,21 @@ TEST(control_groups_of_version_1_are_understood, "P-03")
     root_remove();
 }
 
+TEST(a_long_list_of_control_groups_is_read_to_its_end, "P-03")
+{
+    static char list[40000];
+    root_make();
+    file_write("/a/cpu.max", "150000 100000\n");
+    size_t length = 0;
+    for (int i = 0; length < sizeof list - 200; i++)
+        length += (size_t)snprintf(list + length, 200, "%d:name=%d:/%0*d\n", i + 1, i, i % 150, 0);
+    (void)snprintf(list + length, 200, "0::/a\n");
+    ck_assert_uint_eq(group_limit(list), 2);
+    (void)snprintf(list + length, 200, "0::/a");
+    ck_assert_uint_eq(group_limit(list), 2);
+    root_remove();
+}
+
 struct seen {
     char name[32];
     sigset_t mask;
@@ -299,4 +314,5 @@ SUITE("os real", the_table_is_complete, the_clock_never_goes_back, random_bits_d
       memory_is_made_ready_in_pieces_and_left_as_it_is, a_slab_of_stacks_beyond_reason_is_refused,
       a_log_line_has_time_level_path_and_text, a_log_line_that_is_too_long_is_cut, there_is_a_cpu,
       a_system_has_a_worker_for_each_cpu_it_may_use, the_limit_of_a_control_group_is_rounded_up,
-      control_groups_of_version_1_are_understood, a_thread_has_its_name_and_no_signals)
+      control_groups_of_version_1_are_understood, a_long_list_of_control_groups_is_read_to_its_end,
+      a_thread_has_its_name_and_no_signals)

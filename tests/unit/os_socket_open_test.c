@@ -2,6 +2,7 @@
 /**
  * How sockets of the real platform are opened: addresses, paths, inherited descriptors, and what is refused.
  */
+#include "os/virtual.h"
 #include "support/sockets.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static void refuse(tr_socket_spec spec, tr_status status)
 TEST(what_makes_no_sense_is_refused, "")
 {
     tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
-    spec.size = 8;
+    spec.size = 4; /* not even the size fits */
     refuse(spec, TR_INVALID_ARGUMENT);
     spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
     spec.is_datagram = true;
@@ -58,6 +59,35 @@ TEST(what_makes_no_sense_is_refused, "")
     refuse(spec, TR_INVALID_ARGUMENT);
     spec.source = (tr_address){.family = TR_FAMILY_UNIX};
     refuse(spec, TR_INVALID_ARGUMENT);
+}
+
+/* Whether socket_open of a platform takes a spec that says another size, or is longer than known. */
+static void size_check(const tr_platform *platform)
+{
+    struct {
+        tr_socket_spec spec;
+        char more[8]; /* members of a later version */
+    } longer = {.spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0))};
+    const size_t sizes[] = {
+        0, offsetof(tr_socket_spec, source), sizeof(tr_socket_spec), sizeof longer};
+    int fd;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        longer.spec.size = sizes[i];
+        ck_assert_int_eq(platform->socket_open(platform, &longer.spec, &fd), TR_OK);
+        platform->socket_close(platform, fd, false);
+    }
+    longer.more[0] = 1;
+    ck_assert_int_eq(platform->socket_open(platform, &longer.spec, &fd), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(platform->socket_open(platform, NULL, &fd), TR_INVALID_ARGUMENT);
+}
+
+TEST(both_platforms_take_specs_of_the_same_sizes, "")
+{
+    struct virtual_platform *virtual = tr__virtual_new(1);
+    ck_assert_ptr_nonnull(virtual);
+    size_check(tr_platform_real());
+    size_check(&virtual->table);
+    tr__virtual_free(virtual);
 }
 
 TEST(an_address_has_one_owner_unless_it_is_shared, "")
@@ -352,7 +382,7 @@ TEST(what_was_inherited_must_be_a_socket, "")
     close_all(ends, 2);
 }
 
-SUITE("os socket open", what_makes_no_sense_is_refused,
+SUITE("os socket open", what_makes_no_sense_is_refused, both_platforms_take_specs_of_the_same_sizes,
       an_address_has_one_owner_unless_it_is_shared, a_listener_comes_back_while_old_connections_end,
       an_address_must_be_one_of_this_machine, what_cannot_be_reached_is_unreachable,
       a_connection_can_come_from_a_given_address,

@@ -15,10 +15,11 @@ COUNT_MAX = 100000  # links of a list that are followed
 ENUMS = {
     "life": "LIFE_ NEW STARTING RUNNING SUSPENDED STOPPING STOPPED",
     "sched_state": "SCHED_ CREATED MOUNTING WAITING READY RUNNING",
-    "envelope_kind": "ENVELOPE_ REPLY EXCEPTION ASK NOTICE EVENT SIGNAL STOP KILL SUSPEND RESUME VOID "
-                     "PROBE OUTCOME",
-    "turn_kind": "TURN_ MESSAGE SETUP PRE_START POST_STOP",
-    "system_phase": "SYSTEM_ NEW STARTED ENDED",
+    "envelope_kind": "ENVELOPE_ REPLY EXCEPTION ASK NOTICE EVENT CHANNEL SIGNAL STOP KILL SUSPEND RESUME "
+                     "VOID PROBE OUTCOME ANSWERED WANTED GRANT BACK TRACE TRACED RING RETURNED WHY STORED "
+                     "HANDED WATCH UNWATCH FAILED DECIDED DOWN UP",
+    "turn_kind": "TURN_ MESSAGE SETUP PRE_START POST_STOP PRE_RESTART POST_RESTART DECIDER",
+    "system_phase": "SYSTEM_ NEW EMBEDDED STARTED ENDED",
     "channel_state": "CHANNEL_ FREE DIALING OPEN LINGERING ENDED",
     "channel_kind": "CHANNEL_ STREAM LISTENER DATAGRAM ATTEMPT EXIT SIGNALS",
     "channel_flag": "CHANNEL_ "
@@ -204,8 +205,9 @@ def enum_name(enum, number):
         enums[enum] = {1 << i if enum in BITS else i: name for i, name in enumerate(names)}
         try:
             fields = gdb.lookup_type("enum " + enum).fields()
-            if all(field.name.startswith(prefix) for field in fields):
-                enums[enum] = {field.enumval: field.name[len(prefix):] for field in fields}
+            known = {field.enumval: field.name[len(prefix):] for field in fields
+                     if field.name.startswith(prefix)}  # not MAIL_KIND_COUNT
+            enums[enum] = known or enums[enum]
         except gdb.error:
             pass
     return enums[enum].get(number, "?%d" % number)

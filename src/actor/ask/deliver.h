@@ -22,7 +22,7 @@
 #include "actor/mail/kind.h"
 
 enum deliver_flag {
-    DELIVER_QUICKLY = 1 << 0 /* try the quick way: the verb has not done so itself */
+    DELIVER_QUICKLY = 1 << 0 /* try the quick way first, because the verb has not tried it */
 };
 
 /**

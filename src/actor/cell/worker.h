@@ -147,7 +147,7 @@ struct tr_self {
     struct worker *worker;
     struct cell *cell;
     struct envelope *envelope; /* of a turn of a message, otherwise NULL */
-    /* of the thread that runs the turn, if threads can be replaced; otherwise NULL */
+    /* the claim of the thread that runs the turn; NULL: threads are not replaced */
     struct claim *claim;
     uint64_t causal;
     enum turn_kind kind;
@@ -342,8 +342,9 @@ struct worker_stacks {
     struct fiber_pool pool;
     struct fiber_host host;
     struct fiber *fiber; /* the fiber of the loop */
-    /* While the loop is on a larger stack, for one actor: a fiber on which it continues, and that actor. */
-    struct fiber *home; /* NULL: the loop is on a stack of `pool` */
+    /* The fiber to which the loop returns from a larger stack; NULL: it is on a stack of `pool`. */
+    struct fiber *home;
+    /* The actor for which the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
     /* by class; NULL: none needed so far. Those of class i have FIBER_STACK_SIZE << i bytes. See actor/turn/stack.h */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];

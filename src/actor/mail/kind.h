@@ -2,13 +2,14 @@
 /**
  * Kinds of mail: what an envelope is to the actor that gets it.
  *
- * MAIL_KINDS below is the table. A new kind is one row of it. Code that handles mail looks up the
- * row and does not compare kinds by their order. A row has
+ * MAIL_KINDS below is the table. A new kind is one row of it, and there may be 32. Code that handles
+ * mail looks up the row and does not compare kinds by their order. A row has
  *   - the kind, ENVELOPE_<kind>;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
  *     function takes the mail when it arrives; the table of kind.c names the function. The function
  *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
- *     stopped. If it belongs to a later room, actor/cell/upcalls.h declares it;
+ *     stopped. If it belongs to a later room, it is a function that actor/cell/upcalls.h already
+ *     declares, such as tr__waiters_mail, with one more case;
  *   - its properties, MAIL_...: those of enum mail_property, joined by |.
  * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
  * Elsewhere it is a test of one bit.

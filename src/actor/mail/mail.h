@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The mail of an actor: five mailboxes and the cycle.
+ * The mail of an actor: six mailboxes and the cycle.
  *
  * A mailbox is a ring of envelopes, known by its last envelope. A cycle begins with the content of
- * all mailboxes. They are joined, in the order replies, exceptions, asks, notices, events, into one
- * ring, from which the run takes one message after another. Mail that arrives meanwhile waits in
- * the mailboxes for the next cycle. A run that resumes an unfinished cycle first puts new replies
- * and exceptions before the rest of that cycle.
+ * all mailboxes. They are joined, in the order replies, exceptions, asks, notices, events, channels,
+ * into one ring, from which the run takes one message after another. Mail that arrives meanwhile
+ * waits in the mailboxes for the next cycle. A run that resumes an unfinished cycle first puts new
+ * replies and exceptions before the rest of that cycle.
  */
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H

@@ -122,8 +122,8 @@ void tr__hooks_lead(struct tr_system *system)
     struct shutdown *shutdown = &system->shutdown;
     tr_thread *leader = NULL;
     /*
-     * The leader may end before it is stored. A thread that joins it takes the lock first, so it
-     * finds the leader stored.
+     * The new thread may end before hooks.leader is set. tr__hooks_join takes the same lock before
+     * it reads hooks.leader, so it finds the thread there.
      */
     lock_take(&shutdown->lock);
     tr_status status =

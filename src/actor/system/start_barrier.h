@@ -30,18 +30,19 @@ TR_MUST_CHECK tr_status tr__start_barrier_prepare(struct tr_system *system);
  * then end. On the worker's thread.
  */
 TR_MUST_CHECK bool tr__start_barrier_pass(struct worker *worker);
-/** Returns the number of workers whose function has returned. Any thread. */
+/** Returns the number of workers for which on_worker_start has returned. Any thread. */
 uint32_t tr__start_barrier_arrived(const struct start_barrier *start_barrier);
 /**
- * Waits until the function of `count` workers has returned, for a worker that is added while the
- * others run. Returns the status of that worker. Under scale.lock.
+ * Waits until on_worker_start has returned for `count` workers, for a worker that is added while
+ * the others run. Returns the status of that worker. Under scale.lock.
  */
 tr_status tr__start_barrier_wait_late(struct tr_system *system, uint32_t count);
 /** Whether the calling thread is in on_worker_start. */
 bool tr__start_barrier_is_caller(struct tr_system *system);
 /**
- * Waits until the function of `count` workers has returned. Returns the first status that was not
- * TR_OK, or TR_OK. Only the thread that called tr__start_barrier_prepare.
+ * Waits until on_worker_start has returned for `count` workers. Returns the first status other than
+ * TR_OK with which the start has failed, else TR_OK. Only the thread that called
+ * tr__start_barrier_prepare.
  */
 tr_status tr__start_barrier_wait(struct tr_system *system, uint32_t count);
 /** Lets the workers continue. Only the thread that called tr__start_barrier_prepare. */

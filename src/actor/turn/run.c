@@ -307,8 +307,9 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 
 /*
  * Returns the next message to handle. NULL: the run is over, and the actor waits, is queued again
- * or is gone. Only two registers are kept across the switch of stacks in it, and they hold `worker`
- * and `cell`. So it has no `self`: the caller reads worker->turns.message afterwards.
+ * or is gone. Inside, stacks may be switched, and only two registers are kept then: they hold
+ * `worker` and `cell`. So there is no parameter `self`: the caller reads worker->turns.message
+ * afterwards.
  */
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {

@@ -227,7 +227,7 @@ tr_status tr__bury_doomed(struct store_session *session)
     struct link *link = &session->writer;
     tr_status status = TR_OK;
     int64_t skipped = 0;
-    session->has_buried = true; /* as far as is known */
+    session->has_buried = true; /* an earlier process may have left some; tr__bury_slice looks */
     for (bool is_over = false; !is_over && status == TR_OK;) {
         status = tr__link_do(link, SQL_BEGIN);
         for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)

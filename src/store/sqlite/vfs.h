@@ -45,7 +45,7 @@ struct vfs {
     const char *undo_path;
     /* The first page is written with the mark of a store. Set before there are threads. */
     bool is_marked;
-    bool is_sync_off;  /* For the crash tests: the VFS's own syncs are left out too. */
+    bool is_sync_off;  /* For the crash tests: off are SQLite's syncs and the VFS's own. */
     bool is_read_only; /* Only files without a name are written. */
     bool has_no_log;   /* The log is not read; an empty file without a name replaces it. */
     bool is_watched;   /* The ids below are known. Set before there are threads. */
