@@ -69,7 +69,7 @@ static uint64_t stop_listener(tr_self *self, uint64_t argument)
 
 struct job {
     pthread_t thread;
-    uint64_t port;
+    int fd;
     int rounds;
     bool may_end; /* the server stops meanwhile */
     int answers;
@@ -97,7 +97,7 @@ static void *play_pipeline(void *argument)
     struct job *job = argument;
     static const char head[] = "HTTP/1.1\r\nHost: a\r\n\r\n";
     char text[4096], end[64];
-    int fd = dial_port(job->port);
+    int fd = job->fd;
     job->is_right = true;
     for (int i = 0; i < job->rounds && job->is_right; i++) {
         int size = snprintf(text,
@@ -139,7 +139,7 @@ static void *play_websocket(void *argument)
                                   "1234\x81\x04"
                                   "1234\x81\x04"
                                   "1234";
-    int fd = dial_port(job->port);
+    int fd = job->fd;
     send_all(fd, shake, sizeof shake - 1);
     job->is_right = receive_until(fd, "\r\n\r\n", text, sizeof text);
     for (int i = 0; i < job->rounds && job->is_right; i++) {
@@ -164,7 +164,7 @@ static void play_with(void *(*body)(void *), struct job *jobs, int count, uint64
                       bool may_end)
 {
     for (int i = 0; i < count; i++) {
-        jobs[i] = (struct job){.port = port, .rounds = rounds, .may_end = may_end};
+        jobs[i] = (struct job){.fd = dial_port(port), .rounds = rounds, .may_end = may_end};
         ck_assert_int_eq(pthread_create(&jobs[i].thread, NULL, body, &jobs[i]), 0);
     }
 }
