@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Signals of the kernel as messages, and how they fit with those of the runner. */
+#include <stdatomic.h>
 #include <troupe/process.h>
 
 #include "support/real_net.h"
@@ -50,11 +51,11 @@ static uint64_t give_back(tr_self *self, uint64_t argument)
     return 0;
 }
 
-static int handled;
+static atomic_int handled; /* handlers run on any thread */
 
 static void note(int signal)
 {
-    handled = signal;
+    atomic_store(&handled, signal);
 }
 
 TEST(a_signal_of_the_process_comes_and_is_given_back, "C-16")
@@ -66,11 +67,11 @@ TEST(a_signal_of_the_process_comes_and_is_given_back, "C-16")
         ck_assert_int_eq(kill(getpid(), SIGHUP), 0);
         await_signal(SIGHUP);
     }
-    ck_assert_int_eq(handled, 0);
+    ck_assert_int_eq(atomic_load(&handled), 0);
     ck_assert_int_eq(-(int)go_in(taker, take, SIGHUP), TR_NAME_EXISTS);
     go_in(taker, give_back, 0);
     ck_assert_int_eq(raise(SIGHUP), 0);
-    ck_assert_int_eq(handled, SIGHUP); /* the handler of before */
+    ck_assert_int_eq(atomic_load(&handled), SIGHUP); /* the handler of before */
     real_close();
 }
 
