@@ -2,29 +2,9 @@
 /** Reads Accept-Encoding: "gzip;q=1.0, identity; q=0.5, *;q=0". */
 #include "http/encoding.h"
 
+#include "http/cursor.h"
+
 #include <string.h>
-
-struct cursor {
-    const unsigned char *at;
-    const unsigned char *end;
-};
-
-static void skip_space(struct cursor *in)
-{
-    while (in->at < in->end && (*in->at == ' ' || *in->at == '\t'))
-        in->at++;
-}
-
-/* Passes a byte and the spaces around it, if it comes next. */
-static bool pass(struct cursor *in, unsigned char byte)
-{
-    skip_space(in);
-    if (in->at == in->end || *in->at != byte)
-        return false;
-    in->at++;
-    skip_space(in);
-    return true;
-}
 
 /*
  * Reads a weight: "0", "1", with up to three digits behind a point. *is_zero says whether it is 0. Returns false if it is
@@ -70,13 +50,13 @@ bool tr__encoding_is_accepted(tr_bytes list, const char *encoding)
     struct cursor in = {list.data, (const unsigned char *)list.data + list.size};
     do {
         bool is_zero = false;
-        skip_space(&in);
+        cursor_skip_space(&in);
         const unsigned char *name = in.at;
         while (in.at < in.end && strchr(" \t;,", *in.at) == NULL)
             in.at++;
         size_t size = (size_t)(in.at - name);
-        if (pass(&in, ';') &&
-            !((pass(&in, 'q') || pass(&in, 'Q')) && pass(&in, '=') && read_weight(&in, &is_zero)))
+        if (cursor_pass(&in, ';') && !((cursor_pass(&in, 'q') || cursor_pass(&in, 'Q')) &&
+                                       cursor_pass(&in, '=') && read_weight(&in, &is_zero)))
             return false;
         if (is_same(name, size, encoding)) {
             is_named = true;
@@ -84,7 +64,7 @@ bool tr__encoding_is_accepted(tr_bytes list, const char *encoding)
         } else if (is_same(name, size, "*")) {
             is_all_zero = is_zero;
         }
-    } while (pass(&in, ','));
+    } while (cursor_pass(&in, ','));
     if (in.at != in.end)
         return false;
     return is_named ? !is_named_zero : !is_all_zero;

@@ -2,6 +2,8 @@
 /** Reads offers and answers of permessage-deflate. */
 #include "http/ws_extension.h"
 
+#include "http/cursor.h"
+
 #include <string.h>
 
 #define WINDOW_MIN 8 /* bits of a window of deflate (RFC 7692 7.1.2) */
@@ -25,32 +27,10 @@ struct extension {
     unsigned client_bits;
 };
 
-struct cursor {
-    const unsigned char *at;
-    const unsigned char *end;
-};
-
 struct word {
     const unsigned char *begin;
     size_t size;
 };
-
-static void skip_space(struct cursor *in)
-{
-    while (in->at < in->end && (*in->at == ' ' || *in->at == '\t'))
-        in->at++;
-}
-
-/* Passes a byte and the spaces around it, if it comes next. */
-static bool pass(struct cursor *in, unsigned char byte)
-{
-    skip_space(in);
-    if (in->at == in->end || *in->at != byte)
-        return false;
-    in->at++;
-    skip_space(in);
-    return true;
-}
 
 /* The characters of a token (RFC 9110 5.6.2). */
 static bool is_token(unsigned char byte)
@@ -126,11 +106,11 @@ static bool read_extension(struct cursor *in, struct extension *extension)
     if (!read_token(in, &name))
         return false;
     extension->is_deflate = is_word(&name, "permessage-deflate");
-    while (pass(in, ';')) {
+    while (cursor_pass(in, ';')) {
         struct word value = {0};
         if (!read_token(in, &name))
             return false;
-        bool has_value = pass(in, '=');
+        bool has_value = cursor_pass(in, '=');
         if (has_value && !read_value(in, &value))
             return false;
         take_parameter(extension, &name, has_value, &value);
@@ -172,7 +152,7 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
         return (struct ws_deflate){0};
     struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
     /* All of the list is read: one that is malformed anywhere is ignored. */
-    skip_space(&in);
+    cursor_skip_space(&in);
     do {
         struct extension offer;
         if (!read_extension(&in, &offer))
@@ -181,7 +161,7 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
             taken = offer;
             is_taken = true;
         }
-    } while (pass(&in, ','));
+    } while (cursor_pass(&in, ','));
     if (!is_taken || in.at != in.end)
         return (struct ws_deflate){0};
     return take_offer(&taken, answer);
@@ -194,10 +174,10 @@ bool tr__ws_deflate_accepted(tr_bytes answer, struct ws_deflate *agreed)
     if (answer.size == 0)
         return true;
     struct cursor in = {answer.data, (const unsigned char *)answer.data + answer.size};
-    skip_space(&in);
+    cursor_skip_space(&in);
     if (!read_extension(&in, &extension))
         return false;
-    skip_space(&in);
+    cursor_skip_space(&in);
     if (in.at != in.end || !extension.is_deflate || extension.is_wrong)
         return false;
     if (!(extension.seen & SERVER_NO_CONTEXT) || (extension.seen & CLIENT_WINDOW))

@@ -75,19 +75,6 @@ static uint32_t list_count(const struct list *list)
     return count;
 }
 
-static uint32_t senders_count(const struct envelope *last)
-{
-    uint32_t count = 0;
-    const struct envelope *envelope = last;
-    if (!last)
-        return 0;
-    do {
-        envelope = (const struct envelope *)(const void *)envelope->mail.next;
-        count++;
-    } while (envelope != last);
-    return count;
-}
-
 static void show_extra(const struct cell_extra *extra, tr_actor_report *report)
 {
     report->timers = extra->timers.keys.count + extra->timers.loose.count;
@@ -95,7 +82,7 @@ static void show_extra(const struct cell_extra *extra, tr_actor_report *report)
     report->replies_owed = list_count(&extra->asks.laters);
     report->turns_waiting = extra->parked.count;
     report->stashed = extra->stash.count;
-    report->senders_waiting = senders_count(extra->senders.ring);
+    report->senders_waiting = tr__why_ring_count(extra->senders.ring);
     report->watches = extra->watches.table.count;
     if (extra->supervision.failure)
         report->incarnation = extra->supervision.failure->incarnation + 1;

@@ -108,7 +108,7 @@ static const struct envelope *oldest_of(const struct cell *cell)
     return NULL;
 }
 
-static uint32_t ring_count(const struct envelope *last)
+uint32_t tr__why_ring_count(const struct envelope *last)
 {
     uint32_t count = 0;
     const struct envelope *envelope = last;
@@ -165,11 +165,11 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
                          0,
                          -1,
                          "senders that wait for capacity: %u; the first is %s",
-                         (unsigned)ring_count(waiters),
+                         (unsigned)tr__why_ring_count(waiters),
                          path_of(worker, first->sender, path));
     if (!reason)
         return;
-    reason->count = ring_count(waiters);
+    reason->count = tr__why_ring_count(waiters);
     reason->who = tr_ref_from_bits(first->sender);
 }
 

@@ -15,6 +15,7 @@
 #include <troupe/why.h>
 
 struct cell;
+struct envelope;
 struct worker;
 
 /** What is asked: the report of tr_actor_why, or that of tr_actor_show (actor/verbs/show.h). */
@@ -34,6 +35,9 @@ void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
  */
 tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
                        const char *format, ...) TR_PRINTF(5, 6);
+
+/** How many envelopes a ring has, of which `last` is the last one; NULL: none. Owner only. */
+uint32_t tr__why_ring_count(const struct envelope *last);
 
 /** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__why_see(struct worker *worker, struct cell *cell, tr_why_report *report);
