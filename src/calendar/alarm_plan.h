@@ -52,7 +52,7 @@ struct alarm_plan {
     bool is_at_most_once; /* from the caller; then done is stored before the handler runs */
     struct alarm_mark mark;
     tr_time due;       /* when the open occurrence is due; see rule 3 */
-    tr_time seen;      /* when the alarm was set, or last began */
+    tr_time seen;      /* when the alarm was set, or its last occurrence began */
     tr_time span;      /* of ALARM_AFTER and ALARM_EVERY; otherwise 0 */
     uint32_t failures; /* of the open occurrence */
     tr_time retry_at;  /* if failures > 0; otherwise 0 */

@@ -2,7 +2,7 @@
 #include "calendar/cron.h"
 
 #include "base/assert.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "calendar/zone_rule.h"
 
 #include "base/assert.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "calendar/zone.h"
 
 /* ---- Reading. Each reader returns the place after what it has read, or NULL. ---- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "os/small_file.h"
 
 enum { PATH_SIZE = 512 };

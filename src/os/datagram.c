@@ -74,6 +74,37 @@ tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_p
     return TR_OK;
 }
 
+static tr_status status_of_send(int error)
+{
+    /* ENOENT: nobody has this path. */
+    return error == ENOENT ? TR_CONNECT_REFUSED : tr__socket_status(error);
+}
+
+static tr_status send_one(int fd, const tr_packet *packet, size_t *sent)
+{
+    union socket_address address;
+    socklen_t size = 0;
+    if (packet->address.family != TR_FAMILY_NONE) {
+        size = tr__socket_address_of(&packet->address, &address);
+        if (!size)
+            return TR_ADDRESS_INVALID;
+    }
+    long done;
+    do {
+        done = syscall(SYS_sendto,
+                       fd,
+                       packet->data,
+                       packet->size,
+                       MSG_NOSIGNAL | MSG_DONTWAIT,
+                       size ? &address : NULL,
+                       size);
+    } while (done < 0 && errno == EINTR);
+    if (done < 0)
+        return status_of_send(errno);
+    *sent = 1;
+    return TR_OK;
+}
+
 tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const tr_packet *packets,
                                     size_t count, size_t *sent)
 {
@@ -82,6 +113,8 @@ tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const t
     struct iovec pieces[DATAGRAMS_MAX];
     union socket_address addresses[DATAGRAMS_MAX];
     size_t ready = 0;
+    if (count == 1)
+        return send_one(fd, packets, sent);
     for (; ready < count && ready < DATAGRAMS_MAX; ready++) {
         const tr_packet *packet = &packets[ready];
         socklen_t size = 0;
@@ -102,10 +135,8 @@ tr_status tr__real_socket_send_many(const tr_platform *platform, int fd, const t
     do {
         done = syscall(SYS_sendmmsg, fd, headers, ready, MSG_NOSIGNAL | MSG_DONTWAIT);
     } while (done < 0 && errno == EINTR);
-    if (done < 0 && errno == ENOENT)
-        return TR_CONNECT_REFUSED; /* nobody has this path */
     if (done < 0)
-        return tr__socket_status(errno);
+        return status_of_send(errno);
     *sent = (size_t)done;
     return TR_OK;
 }

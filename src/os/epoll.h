@@ -49,8 +49,9 @@ tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token);
  */
 bool tr__epoll_wait(struct epoll *epoll, tr_time timeout);
 
-/** As io_watch, io_unwatch and io_poll of the platform. */
-tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token);
+/** As io_watch or io_watch_input, io_watch_output, io_unwatch and io_poll of the platform. */
+tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_input);
+tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token);
 void tr__epoll_unwatch(struct epoll *epoll, int fd);
 size_t tr__epoll_poll(struct epoll *epoll, tr_io_event *events, size_t max);
 

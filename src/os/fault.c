@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "os/atomic.h"
+#include "os/fault_walk.h"
 #include "os/lock.h"
 #include "os/memory.h"
 #include "os/registers.h"
@@ -18,7 +19,6 @@
 
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
-enum { DEPTH_MAX = 8192 }; /* frames that are walked: more than fit on a stack */
 /*
  * A stack pointer that is at most this far below a stack left it by a function with a large local
  * variable.
@@ -149,19 +149,6 @@ const char *tr__fault_signal_name(int signal)
     }
 }
 
-/* ---- Walking the stack. ---- */
-
-enum verdict {
-    VERDICT_OURS,    /* user code that can be dropped */
-    VERDICT_FOREIGN, /* not a thread of the runtime */
-    VERDICT_OUTSIDE, /* no user code runs */
-    VERDICT_RUNTIME, /* a frame of the runtime is below the user code */
-    VERDICT_SYSTEM,  /* a frame of the C library is below the user code */
-    VERDICT_UNKNOWN, /* the stack could not be walked to its end */
-    VERDICT_BEYOND,  /* a frame has skipped the guard of its stack */
-    VERDICT_NESTED   /* the stack is broken: a fault while walking it */
-};
-
 static const char *const verdict_texts[] = {
     [VERDICT_OURS] = "",
     [VERDICT_FOREIGN] = "on a thread that is no worker",
@@ -172,68 +159,6 @@ static const char *const verdict_texts[] = {
     [VERDICT_BEYOND] = "below the guard of the stack, where other stacks may be damaged",
     [VERDICT_NESTED] = "on a damaged stack",
 };
-
-struct walk {
-    uintptr_t pc;   /* where the fault was; frames below it belong to the handler */
-    uintptr_t base; /* of the span; 0: there is no span, and all frames are recorded */
-    struct fault *fault;
-    uintptr_t frame; /* an address in the last frame that was recorded, which is not yet checked */
-    uintptr_t function; /* start of the function that contains `frame` */
-    bool has_begun;
-    bool is_over; /* the base was reached */
-    enum verdict verdict;
-};
-
-static void fault_check_frame(struct walk *walk)
-{
-    switch (tr__text_owner(walk->frame)) {
-    case TEXT_APPLICATION:
-        return;
-    case TEXT_RUNTIME:
-        walk->verdict = VERDICT_RUNTIME;
-        return;
-    case TEXT_SYSTEM:
-        if (walk->verdict == VERDICT_OURS && !tr__text_is_leaf(walk->function))
-            walk->verdict = VERDICT_SYSTEM;
-        return;
-    }
-}
-
-static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argument)
-{
-    struct walk *walk = argument;
-    int is_exact = 0;
-    uintptr_t pc = (uintptr_t)_Unwind_GetIPInfo(context, &is_exact);
-    if (!walk->has_begun && pc != walk->pc)
-        return _URC_NO_REASON;
-    /*
-     * The stack pointer of this frame. The previous frame ends here; the last one is not user code.
-     */
-    if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
-        walk->is_over = true;
-        walk->fault->depth--; /* the last one belongs to the caller of the span */
-        return _URC_END_OF_STACK;
-    }
-    if (walk->has_begun)
-        fault_check_frame(walk);
-    walk->has_begun = true;
-    struct fault *fault = walk->fault;
-    if (fault->depth == DEPTH_MAX || !pc)
-        return _URC_END_OF_STACK;
-    /* A return address may be the first address of another function. */
-    walk->frame = is_exact ? pc : pc - 1;
-    walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
-    fault->frames[fault_place(fault->depth++)] = walk->frame;
-    return _URC_NO_REASON;
-}
-
-static void walk_stack(struct walk *walk)
-{
-    walk->verdict = VERDICT_OURS;
-    (void)_Unwind_Backtrace(on_frame, walk);
-    if (walk->verdict == VERDICT_OURS && !walk->is_over)
-        walk->verdict = VERDICT_UNKNOWN;
-}
 
 /* ---- The handler. ---- */
 
@@ -292,9 +217,9 @@ static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *i
     bool is_jump = info->si_signo == SIGSEGV && registers_pc(context) == (uintptr_t)address;
     if (is_jump && sp >= span->low)
         registers_step_back(context);
-    struct walk walk = {
+    struct fault_walk walk = {
         .pc = registers_pc(context), .base = (uintptr_t)span->base, .fault = &thread->fault};
-    walk_stack(&walk);
+    tr__fault_walk(&walk);
     if (walk.verdict != VERDICT_OURS && is_jump)
         context->uc_mcontext = saved;
     return walk.verdict;
@@ -339,8 +264,8 @@ static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t
     fault_print(": cannot recover, the process ends\n");
     print_frame(registers_pc(context));
     if (verdict != VERDICT_NESTED) {
-        struct walk walk = {.pc = registers_pc(context), .fault = &fault};
-        walk_stack(&walk);
+        struct fault_walk walk = {.pc = registers_pc(context), .fault = &fault};
+        tr__fault_walk(&walk);
         for (uint32_t i = 1; i < fault.depth && i < FAULT_FRAMES_HALF; i++)
             print_frame(fault_frame(&fault, i));
     }

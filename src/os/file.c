@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 _Static_assert(OS_PATH_SIZE >= PATH_MAX, "realpath writes so many bytes");
@@ -21,8 +22,7 @@ const char *tr__os_error_text(int code, char *memory, size_t size)
     return strerror_r(code, memory, size);
 }
 
-/* Writes to `error` what could not be done, by errno, and returns the matching status. */
-static tr_status file_refuse(tr_error *error, const char *what, const char *path)
+tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path)
 {
     int code = errno;
     tr_status status = code == ENOSPC || code == EDQUOT ? TR_STORE_FULL : TR_STORE_FAILED;
@@ -61,12 +61,12 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
         return TR_OK;
     struct stat found;
     if (errno != EEXIST)
-        return file_refuse(error, "make the directory", path);
+        return tr__os_file_refuse(error, "make the directory", path);
     if (stat(path, &found) != 0)
-        return file_refuse(error, "use the directory", path);
+        return tr__os_file_refuse(error, "use the directory", path);
     if (!S_ISDIR(found.st_mode)) {
         errno = ENOTDIR;
-        return file_refuse(error, "use the directory", path);
+        return tr__os_file_refuse(error, "use the directory", path);
     }
     return TR_OK;
 }
@@ -76,7 +76,8 @@ static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_erro
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
     /* A file system that cannot sync directories orders their changes itself. */
-    tr_status status = result == 0 || errno == EINVAL ? TR_OK : file_refuse(error, "sync", path);
+    tr_status status =
+        result == 0 || errno == EINVAL ? TR_OK : tr__os_file_refuse(error, "sync", path);
     (void)close(fd);
     return status;
 }
@@ -84,7 +85,8 @@ static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_erro
 tr_status tr__os_directory_sync(const char *path, tr_error *error)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? file_refuse(error, "open", path) : sync_and_close(fd, false, path, error);
+    return fd < 0 ? tr__os_file_refuse(error, "open", path)
+                  : sync_and_close(fd, false, path, error);
 }
 
 tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
@@ -93,7 +95,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     char *parent = tr__os_resize(NULL, size + 1);
     if (!parent) {
         errno = ENOMEM;
-        (void)file_refuse(error, "sync", path);
+        (void)tr__os_file_refuse(error, "sync", path);
         return TR_NO_MEMORY;
     }
     memcpy(parent, path, size);
@@ -108,7 +110,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
-    tr_status status = fd < 0 ? file_refuse(error, "open", is_whole ? path : parent)
+    tr_status status = fd < 0 ? tr__os_file_refuse(error, "open", is_whole ? path : parent)
                               : sync_and_close(fd, is_whole, parent, error);
     tr__os_resize(parent, 0);
     return status;
@@ -116,7 +118,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
 
 tr_status tr__os_path_resolve(const char *path, char resolved[OS_PATH_SIZE], tr_error *error)
 {
-    return realpath(path, resolved) ? TR_OK : file_refuse(error, "find", path);
+    return realpath(path, resolved) ? TR_OK : tr__os_file_refuse(error, "find", path);
 }
 
 /* Takes an flock without waiting. */
@@ -142,7 +144,7 @@ static tr_status refuse_busy(tr_error *error, const char *path)
 static tr_status refuse_lock(int fd, const char *path, tr_error *error)
 {
     bool is_busy = errno == EWOULDBLOCK || errno == EAGAIN || errno == EACCES;
-    tr_status status = is_busy ? refuse_busy(error, path) : file_refuse(error, "lock", path);
+    tr_status status = is_busy ? refuse_busy(error, path) : tr__os_file_refuse(error, "lock", path);
     (void)close(fd);
     return status;
 }
@@ -162,7 +164,7 @@ tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error)
     for (int i = 0; i < TRIES; i++) {
         int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (opened < 0)
-            return file_refuse(error, "open", path);
+            return tr__os_file_refuse(error, "open", path);
         if (lock_whole(opened) != 0)
             return refuse_lock(opened, path, error);
         if (is_named(opened, path)) {
@@ -178,7 +180,7 @@ tr_status tr__os_directory_lock(const char *path, int *fd, tr_error *error)
 {
     int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (opened < 0)
-        return file_refuse(error, "open", path);
+        return tr__os_file_refuse(error, "open", path);
     if (lock_whole(opened) == 0) {
         *fd = opened;
         return TR_OK;
@@ -195,7 +197,7 @@ tr_status tr__os_file_lock_range(const char *path, uint64_t first, uint64_t size
 {
     int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (opened < 0)
-        return file_refuse(error, "open", path);
+        return tr__os_file_refuse(error, "open", path);
     /*
      * The lock belongs to the open file, not to the process: closing another descriptor of the file
      * does not release it.
@@ -225,20 +227,24 @@ void tr__os_file_unlock(int fd)
 
 tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *error)
 {
-    struct stat found;
-    if (stat(path, &found) != 0) {
+    struct statx found;
+    /*
+     * No times: once a file's times were read, Linux from 6.13 on gives the next write a new time, and
+     * the next fdatasync has to store it. That made a sync of the store's log half as long again.
+     */
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE, &found) != 0) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;
-        tr_status status = file_refuse(error, "find", path);
+        tr_status status = tr__os_file_refuse(error, "find", path);
         return is_missing ? TR_NOT_FOUND : status;
     }
     *id = (struct os_file_id){
-        (uint64_t)found.st_dev, (uint64_t)found.st_ino, (uint64_t)found.st_size};
+        makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino, found.stx_size};
     return TR_OK;
 }
 
 tr_status tr__os_file_rename(const char *from, const char *to, tr_error *error)
 {
-    return rename(from, to) == 0 ? TR_OK : file_refuse(error, "rename", from);
+    return rename(from, to) == 0 ? TR_OK : tr__os_file_refuse(error, "rename", from);
 }
 
 tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_error *error)
@@ -246,6 +252,6 @@ tr_status tr__os_file_put_text(int fd, const char *path, const char *text, tr_er
     ssize_t size = (ssize_t)strlen(text);
     errno = ENOSPC; /* for a write that wrote less than asked */
     if (pwrite(fd, text, (size_t)size, 0) != size)
-        return file_refuse(error, "write", path);
-    return fsync(fd) == 0 ? TR_OK : file_refuse(error, "sync", path);
+        return tr__os_file_refuse(error, "write", path);
+    return fsync(fd) == 0 ? TR_OK : tr__os_file_refuse(error, "sync", path);
 }

@@ -88,6 +88,12 @@ TR_MUST_CHECK tr_status tr__os_file_rename(const char *from, const char *to, tr_
 TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const char *text,
                                              tr_error *error);
 
+/**
+ * Writes to `error`, unless that is NULL, that `what` (a verb) was not possible with `path`, because of errno. Returns the
+ * status for it: TR_STORE_FULL, TR_STORE_FAILED.
+ */
+tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path);
+
 /** Returns the system's text for an error number, in `memory` or in static memory. */
 const char *tr__os_error_text(int code, char *memory, size_t size);
 

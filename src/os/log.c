@@ -6,6 +6,7 @@
  */
 #include "os/log.h"
 
+#include "base/civil.h"
 #include "os/clock.h"
 
 #include <errno.h>
@@ -23,40 +24,13 @@ static const char *const level_names[] = {
     [TR_LEVEL_ERROR] = "ERROR",
 };
 
-struct date {
-    int64_t year;
-    int month;
-    int day;
-};
-
-/*
- * Converts days since 1970-01-01 to a date, after Hinnant's "chrono-compatible low-level date
- * algorithms". gmtime_r would do, but it takes the lock of the time zone.
- */
-static struct date date_of_days(int64_t days)
-{
-    int64_t shifted = days + 719468; /* since 0000-03-01 */
-    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-    int64_t day_of_era = shifted - era * 146097;
-    int64_t year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t month_from_march = (5 * day_of_year + 2) / 153;
-    int month = (int)(month_from_march < 10 ? month_from_march + 3 : month_from_march - 9);
-    return (struct date){
-        .year = year_of_era + era * 400 + (month <= 2),
-        .month = month,
-        .day = (int)(day_of_year - (153 * month_from_march + 2) / 5 + 1),
-    };
-}
-
 /* Writes the line without its line feed and returns its length. A text that is too long is cut. */
 static size_t line_format(char *line, size_t size, tr_time wall, const char *level,
                           const char *path, const char *text)
 {
     int64_t seconds = wall / TR_SECOND;
     int64_t second_of_day = seconds % 86400;
-    struct date date = date_of_days(seconds / 86400);
+    struct civil_date date = civil_date_of(seconds / 86400); /* gmtime_r takes a lock */
     int length = snprintf(line,
                           size,
                           "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s %s%s%s",
@@ -110,5 +84,18 @@ void tr__real_log(const tr_platform *platform, tr_level level, const char *path,
     }
     line[length++] = '\n';
     write_all(STDERR_FILENO, line, length);
+    errno = saved_errno;
+}
+
+void tr__real_log_line(const tr_platform *platform, tr_level level, const char *line, size_t size)
+{
+    int saved_errno = errno;
+    char whole[LINE_SIZE_MAX];
+    (void)platform;
+    (void)level;
+    size = size < sizeof whole - 1 ? size : sizeof whole - 1;
+    memcpy(whole, line, size);
+    whole[size] = '\n';
+    write_all(STDERR_FILENO, whole, size + 1);
     errno = saved_errno;
 }

@@ -135,7 +135,7 @@ size_t tr__os_memory_ready(void *memory, size_t size)
     }
     if (is_ready)
         return end - address;
-    /* Before Linux 5.14: pages come when they are touched, and huge ones if there are any. */
+    /* Before Linux 5.14 the kernel cannot be asked for pages ahead. It gives each when it is first touched. */
     tr__os_advise_huge(memory, size);
     return size;
 }

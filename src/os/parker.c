@@ -241,7 +241,21 @@ int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker)
 tr_status tr__real_io_watch(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token)
 {
     (void)platform;
-    return tr__epoll_watch(&parker->epoll, fd, token);
+    return tr__epoll_watch(&parker->epoll, fd, token, false);
+}
+
+tr_status tr__real_io_watch_input(const tr_platform *platform, tr_parker *parker, int fd,
+                                  uint64_t token)
+{
+    (void)platform;
+    return tr__epoll_watch(&parker->epoll, fd, token, true);
+}
+
+tr_status tr__real_io_watch_output(const tr_platform *platform, tr_parker *parker, int fd,
+                                   uint64_t token)
+{
+    (void)platform;
+    return tr__epoll_watch_output(&parker->epoll, fd, token);
 }
 
 void tr__real_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd)

@@ -17,6 +17,10 @@ void tr__real_wake(const tr_platform *platform, tr_parker *parker);
 int tr__real_parker_fd(const tr_platform *platform, tr_parker *parker);
 void tr__real_parker_alarm(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 tr_status tr__real_io_watch(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
+tr_status tr__real_io_watch_input(const tr_platform *platform, tr_parker *parker, int fd,
+                                  uint64_t token);
+tr_status tr__real_io_watch_output(const tr_platform *platform, tr_parker *parker, int fd,
+                                   uint64_t token);
 void tr__real_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd);
 size_t tr__real_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                         size_t max);

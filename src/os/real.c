@@ -54,6 +54,8 @@ static const tr_platform real_table = {
     .socket_close = tr__real_socket_close,
     .socket_address = tr__real_socket_address,
     .io_watch = tr__real_io_watch,
+    .io_watch_input = tr__real_io_watch_input,
+    .io_watch_output = tr__real_io_watch_output,
     .io_unwatch = tr__real_io_unwatch,
     .io_poll = tr__real_io_poll,
     .resolve = tr__real_resolve,
@@ -69,6 +71,7 @@ static const tr_platform real_table = {
     .file_close = tr__real_file_close,
     .socket_file = tr__real_socket_file,
     .socket_file_remove = tr__real_socket_file_remove,
+    .log_line = tr__real_log_line,
 };
 
 const tr_platform *tr_platform_real(void)

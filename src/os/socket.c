@@ -165,12 +165,23 @@ static long pieces_send(int fd, const tr_bytes *pieces, size_t count)
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces, .msg_iovlen = count};
     long sent;
     do {
-        if (count == 1)
-            sent = syscall(SYS_sendto, fd, pieces->data, pieces->size, flags, NULL, 0);
-        else
-            sent = syscall(SYS_sendmsg, fd, &message, flags);
+        sent = syscall(SYS_sendmsg, fd, &message, flags);
     } while (sent < 0 && errno == EINTR);
     return sent < 0 ? -errno : sent;
+}
+
+/* As tr__real_socket_send, for one piece. */
+static tr_status piece_send(int fd, tr_bytes piece, size_t *sent)
+{
+    long done;
+    do {
+        done =
+            syscall(SYS_sendto, fd, piece.data, piece.size, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+    } while (done < 0 && errno == EINTR);
+    if (done < 0)
+        return tr__socket_status(errno);
+    *sent = (size_t)done;
+    return TR_OK;
 }
 
 static size_t size_of(const tr_bytes *pieces, size_t count)
@@ -186,6 +197,8 @@ tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_byt
 {
     (void)platform;
     size_t total = 0;
+    if (count == 1)
+        return piece_send(fd, *pieces, sent);
     while (count > PIECES_MAX) {
         long done = pieces_send(fd, pieces, PIECES_MAX);
         if (done < 0 && !total)

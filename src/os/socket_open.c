@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h> /* as in socket_info.c: it clashes with <netinet/tcp.h> in one file */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -38,13 +38,19 @@ struct block {
 };
 _Static_assert(sizeof(struct block) % 16 == 0, "blocks keep the alignment of malloc");
 
-struct tr_parker {
+struct virtual_parker {
     struct virtual_watches watches; /* must be first: io_watch finds it by the parker */
     struct list link;               /* in virtual_platform.parkers */
     bool is_woken;
 };
 
-_Static_assert(offsetof(struct tr_parker, watches) == 0, "io_watch finds it by the parker");
+_Static_assert(offsetof(struct virtual_parker, watches) == 0, "io_watch finds it by the parker");
+
+/* Returns the parker of this platform that a tr_parker, which has no members for others, stands for. */
+static struct virtual_parker *parker_of(tr_parker *parker)
+{
+    return (struct virtual_parker *)(void *)parker;
+}
 
 static struct virtual_platform *virtual_of(const tr_platform *platform)
 {
@@ -129,6 +135,14 @@ static void virtual_log(const tr_platform *platform, tr_level level, const char 
         (void)fprintf(stderr, "# log %d %s: %s\n", (int)level, line->path, text);
 }
 
+static void virtual_log_line(const tr_platform *platform, tr_level level, const char *line,
+                             size_t size)
+{
+    char text[sizeof((struct virtual_line *)0)->text];
+    (void)snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text), line);
+    virtual_log(platform, level, NULL, text);
+}
+
 static unsigned virtual_cpu_count(const tr_platform *platform)
 {
     return virtual_of(platform)->cpu_count;
@@ -174,13 +188,13 @@ static void virtual_yield(const tr_platform *platform)
 static tr_status virtual_parker_new(const tr_platform *platform, tr_parker **parker)
 {
     struct virtual_platform *virtual = virtual_of(platform);
-    tr_parker *made = virtual_resize(platform, NULL, sizeof *made);
+    struct virtual_parker *made = virtual_resize(platform, NULL, sizeof *made);
     if (!made)
         return TR_NO_MEMORY;
-    *made = (tr_parker){.is_woken = false};
+    *made = (struct virtual_parker){.is_woken = false};
     tr__virtual_watches_init(&made->watches);
     list_push_last(&virtual->parkers, &made->link);
-    *parker = made;
+    *parker = (tr_parker *)(void *)made;
     return TR_OK;
 }
 
@@ -188,8 +202,8 @@ static void virtual_parker_free(const tr_platform *platform, tr_parker *parker)
 {
     if (!parker)
         return;
-    tr__virtual_watches_deinit(&parker->watches);
-    list_remove(&parker->link);
+    tr__virtual_watches_deinit(&parker_of(parker)->watches);
+    list_remove(&parker_of(parker)->link);
     virtual_resize(platform, parker, 0);
 }
 
@@ -197,18 +211,18 @@ static void virtual_park(const tr_platform *platform, tr_parker *parker, tr_time
 {
     struct virtual_platform *virtual = virtual_of(platform);
     virtual->parks++;
-    while (!parker->is_woken && virtual->mono < deadline &&
+    while (!parker_of(parker)->is_woken && virtual->mono < deadline &&
            !tr__virtual_has_event(virtual, parker)) {
         if (!virtual->on_park || !virtual->on_park(virtual->on_park_context, deadline))
             break;
     }
-    parker->is_woken = false;
+    parker_of(parker)->is_woken = false;
 }
 
 static void virtual_wake(const tr_platform *platform, tr_parker *parker)
 {
     virtual_of(platform)->wakes++;
-    parker->is_woken = true;
+    parker_of(parker)->is_woken = true;
 }
 
 static int virtual_parker_fd(const tr_platform *platform, tr_parker *parker)
@@ -232,6 +246,7 @@ static const tr_platform virtual_table = {
     .random = virtual_random,
     .resize = virtual_resize,
     .log = virtual_log,
+    .log_line = virtual_log_line,
     .cpu_count = virtual_cpu_count,
     .thread_start = virtual_thread_start,
     .thread_join = virtual_thread_join,
@@ -255,6 +270,8 @@ static const tr_platform virtual_table = {
     .socket_close = tr__virtual_socket_close,
     .socket_address = tr__virtual_socket_address,
     .io_watch = tr__virtual_io_watch,
+    .io_watch_input = tr__virtual_io_watch, /* it reports what has changed, and nothing else */
+    .io_watch_output = tr__virtual_io_watch_output,
     .io_unwatch = tr__virtual_io_unwatch,
     .io_poll = tr__virtual_io_poll,
     .resolve = tr__virtual_resolve,

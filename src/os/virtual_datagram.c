@@ -141,7 +141,7 @@ tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spe
     return TR_OK;
 }
 
-/* Reports the senders for which a receiver had no space. */
+/* There is space in the box again: reports to senders that were blocked that they can send. */
 static void box_widen(struct post_box *box)
 {
     struct virtual_net *net = box->socket.net;

@@ -61,7 +61,7 @@ void tr__virtual_flow_reset(struct virtual_flow *flow);
 void tr__virtual_flow_drop_arrived(struct virtual_flow *flow);
 /** Drops what is on its way. */
 void tr__virtual_flow_drop_sent(struct virtual_flow *flow);
-/** Cuts the flow, or ends that: what waited is on its way again. */
+/** Cuts the flow, or ends the cut; then what has waited is on its way again. */
 void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut);
 
 #endif

@@ -113,6 +113,15 @@ tr_status tr__virtual_io_watch(const tr_platform *platform, tr_parker *parker, i
     return TR_OK;
 }
 
+tr_status tr__virtual_io_watch_output(const tr_platform *platform, tr_parker *parker, int fd,
+                                      uint64_t token)
+{
+    (void)token;
+    struct virtual_socket *socket = tr__virtual_socket_find(net_of(platform), fd);
+    bool is_watched = socket && watch_find(watches_of(parker), socket);
+    return is_watched ? TR_OK : TR_INVALID_ARGUMENT;
+}
+
 void tr__virtual_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd)
 {
     struct virtual_socket *socket = tr__virtual_socket_find(net_of(platform), fd);

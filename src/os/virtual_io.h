@@ -34,6 +34,8 @@ void tr__virtual_socket_unwatch(struct virtual_socket *socket);
 tr_status tr__virtual_io_watch(const tr_platform *platform, tr_parker *parker, int fd,
                                uint64_t token);
 void tr__virtual_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd);
+tr_status tr__virtual_io_watch_output(const tr_platform *platform, tr_parker *parker, int fd,
+                                      uint64_t token);
 size_t tr__virtual_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                            size_t max);
 

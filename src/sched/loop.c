@@ -21,6 +21,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .spin_ns = spin_ns < 0 ? 0
                    : spin_ns   ? spin_ns
                                : TR_SPIN_NS,
+        .io_ns = spin_ns ? 0 : TR_SPIN_IO_NS,
         .answer_ns = spin_ns ? 0 : TR_SPIN_ANSWER_NS,
         .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
@@ -42,7 +43,7 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
-/* Returns the new share, when the last `turns` have taken so long. */
+/* Returns the share that follows from the time that the last `turns` have taken. */
 static int32_t share_of(tr_time spent_ns, int32_t turns)
 {
     if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
@@ -89,14 +90,14 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     if (is_alone && loop->slice_left >= LOOP_CLOCK_TURNS + TR_RUN_TURNS_MAX)
         loop->quick_given = loop->quick_left =
             loop->clock_in < loop->share_left ? loop->clock_in : loop->share_left;
-    tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max));
+    tr__loop_charge(loop, ATOM_PEEK(&loop->hooks->run)(loop, task, turns_max));
 }
 
 void tr__loop_run(struct loop *loop, struct task *task)
 {
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop_call_back(loop);
-    tr__loop_charge(loop, loop->hooks->run(loop, task, turns_max ? turns_max : 1));
+    tr__loop_charge(loop, ATOM_PEEK(&loop->hooks->run)(loop, task, turns_max ? turns_max : 1));
 }
 
 static void take_posts(struct loop *loop)
@@ -208,24 +209,46 @@ bool tr__loop_has_work(const struct loop *loop)
            !runqueue_is_empty(&loop->queue);
 }
 
+/* Whether to spin for what another thread does, which is no worker. */
+static bool awaits(struct loop *loop)
+{
+    if (!loop->answer_ns || loop->await_ns <= loop->spin_ns)
+        return false;
+    if (!loop->await_skip)
+        return true;
+    loop->await_skip--;
+    return false;
+}
+
+/* A spin that is longer than usual, and for what. */
+enum spin_kind { SPIN_USUAL, SPIN_IO, SPIN_ANSWER, SPIN_AWAIT };
+
+struct spin {
+    enum spin_kind kind;
+    tr_time ns;
+};
+
 /*
  * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer
  * than a spin. If this loop slept by then, the answer would have to wake it in turn, and so on. So
  * it spins longer, for as long as that pays.
  */
-static tr_time spin_time(struct loop *loop)
+static struct spin spin_time(struct loop *loop, bool is_await)
 {
     tr_time answer_ns = loop->has_woken ? loop->answer_ns : 0;
-    if (loop->answer_ns && answer_ns < loop->await_ns)
-        answer_ns = loop->await_ns;
+    if (is_await && loop->await_ns > answer_ns)
+        return (struct spin){SPIN_AWAIT, loop->await_ns};
     if (answer_ns > loop->spin_ns && !loop->answer_skip)
-        return answer_ns;
+        return (struct spin){SPIN_ANSWER, answer_ns};
     if (answer_ns > loop->spin_ns)
         loop->answer_skip--;
-    if (!loop->io_watched || !loop->io_skip)
-        return loop->spin_ns;
-    loop->io_skip--;
-    return 0;
+    if (loop->io_watched && loop->io_skip) {
+        loop->io_skip--;
+        return (struct spin){SPIN_USUAL, 0};
+    }
+    if (loop->io_watched && loop->io_is_near && loop->io_ns > loop->spin_ns)
+        return (struct spin){SPIN_IO, loop->io_ns};
+    return (struct spin){SPIN_USUAL, loop->spin_ns};
 }
 
 static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
@@ -248,6 +271,11 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
     return false;
 }
 
+static uint32_t more_vain(uint32_t vain)
+{
+    return vain < LOOP_VAIN_MAX ? 2 * vain + 1 : LOOP_VAIN_MAX;
+}
+
 /*
  * Spins for IO become rarer while nothing comes during them: each one looks at IO, which is a system
  * call, and a server with little load would spend its time on them.
@@ -256,41 +284,47 @@ static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
 {
     if (!loop->io_watched || !spin_ns)
         return;
-    if (has_come)
-        loop->io_vain = 0;
-    else
-        loop->io_vain = loop->io_vain < LOOP_VAIN_MAX ? 2 * loop->io_vain + 1 : LOOP_VAIN_MAX;
+    loop->io_vain = has_come ? 0 : more_vain(loop->io_vain);
     loop->io_skip = loop->io_vain;
+}
+
+/* Learns from a spin that was longer than usual. */
+static void longer_count(struct loop *loop, bool is_await, bool has_come)
+{
+    if (is_await) {
+        /* What another thread does takes long now and then: one miss is no reason to stop. */
+        loop->await_vain = has_come ? 0 : more_vain(loop->await_vain);
+        loop->await_skip = loop->await_vain / 2;
+    } else {
+        loop->answer_vain = has_come ? 0 : more_vain(loop->answer_vain);
+        loop->answer_skip = loop->answer_vain;
+    }
 }
 
 /* Returns true if a post or an IO event came while spinning. */
 static bool loop_spin(struct loop *loop)
 {
     tr_time begin_ns = loop->now_ns;
-    tr_time spin_ns = spin_time(loop);
-    bool is_long = spin_ns > loop->spin_ns;
-    tr_time end_ns = begin_ns + spin_ns;
-    if (is_long && loop->alarm_ns < end_ns)
+    bool is_await = awaits(loop);
+    struct spin spin = spin_time(loop, is_await);
+    tr_time end_ns = begin_ns + spin.ns;
+    if (spin.kind != SPIN_USUAL && loop->alarm_ns < end_ns)
         end_ns = loop->alarm_ns;
-    bool has_come = spin_until(loop, end_ns, is_long && loop->await_ns);
+    bool has_come = spin_until(loop, end_ns, is_await);
     loop->has_woken = false;
     if (!has_come)
         loop->await_ns = 0; /* it takes longer than that: do not spin for it again */
-    bool was_longer = is_long && loop->now_ns >= begin_ns + loop->spin_ns;
-    if (was_longer && has_come)
-        loop->answer_vain = 0;
-    else if (was_longer)
-        loop->answer_vain =
-            loop->answer_vain < LOOP_VAIN_MAX ? 2 * loop->answer_vain + 1 : LOOP_VAIN_MAX;
-    if (was_longer)
-        loop->answer_skip = loop->answer_vain;
-    spin_count(loop, spin_ns, has_come);
+    bool is_longer = spin.kind == SPIN_ANSWER || spin.kind == SPIN_AWAIT;
+    if (is_longer && loop->now_ns >= begin_ns + loop->spin_ns)
+        longer_count(loop, spin.kind == SPIN_AWAIT, has_come);
+    spin_count(loop, spin.ns, has_come);
     return has_come;
 }
 
 void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
 {
     tr__loop_look_at_clock(loop);
+    tr_time begin_ns = loop->now_ns;
     if (loop_spin(loop))
         return;
     tr_time idle_ns = loop->hooks->on_idle(loop);
@@ -302,19 +336,38 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
         atom64_count(&loop->parks, 1);
         loop->platform->park(loop->platform, loop->parker, deadline_ns);
         ready_rise(&loop->ready);
+        if (loop->io_watched && loop->io_ns) {
+            tr__loop_look_at_clock(loop);
+            /* It takes a while to wake up: a spin would have seen it earlier. */
+            loop->io_is_near = loop->now_ns - begin_ns < 2 * loop->io_ns;
+        }
     }
     /* The next slice begins a round, no matter what ended the sleep. */
     loop->round_end_ns = 0;
 }
 
-tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token)
+static tr_status watched(struct loop *loop, tr_status status)
 {
-    tr_status status = loop->platform->io_watch(loop->platform, loop->parker, fd, token);
     if (status != TR_OK)
         return status;
     if (!loop->io_watched++) /* rounds are shorter from now on */
         loop->round_end_ns = 0;
     return TR_OK;
+}
+
+tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token)
+{
+    return watched(loop, loop->platform->io_watch(loop->platform, loop->parker, fd, token));
+}
+
+tr_status tr__loop_watch_input(struct loop *loop, int fd, uint64_t token)
+{
+    return watched(loop, loop->platform->io_watch_input(loop->platform, loop->parker, fd, token));
+}
+
+tr_status tr__loop_watch_output(struct loop *loop, int fd, uint64_t token)
+{
+    return loop->platform->io_watch_output(loop->platform, loop->parker, fd, token);
 }
 
 void tr__loop_unwatch(struct loop *loop, int fd)

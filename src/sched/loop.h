@@ -39,7 +39,10 @@ enum {
 struct loop;
 
 struct loop_hooks {
-    /** Runs a task for at most `turns_max` turns. Returns how many it took, at least 1. */
+    /**
+     * Runs a task for at most `turns_max` turns. Returns how many it took, at least 1. Read by
+     * ATOM_PEEK: another thread may replace it.
+     */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
     /** A node was posted. */
     void (*on_post)(struct loop *loop, struct stack_node *node);
@@ -60,6 +63,21 @@ struct loop_hooks {
     tr_time (*on_idle)(struct loop *loop);
 };
 
+/** Returns hooks with another `run`. That of `hooks` is not read, because another thread may replace it meanwhile. */
+static inline struct loop_hooks loop_hooks_with(const struct loop_hooks *hooks,
+                                                uint32_t (*run)(struct loop *loop,
+                                                                struct task *task,
+                                                                uint32_t turns_max))
+{
+    return (struct loop_hooks){.run = run,
+                               .on_post = hooks->on_post,
+                               .on_io = hooks->on_io,
+                               .on_flush = hooks->on_flush,
+                               .on_round = hooks->on_round,
+                               .on_alarm = hooks->on_alarm,
+                               .on_idle = hooks->on_idle};
+}
+
 struct loop {
     /* Written by the worker. */
     struct runqueue queue;
@@ -71,12 +89,16 @@ struct loop {
     tr_time round_end_ns; /* when the next round begins */
     tr_time alarm_ns;
     tr_time spin_ns;
+    tr_time io_ns;        /* how long to spin for IO while io_is_near; 0: as for other things */
+    bool io_is_near;      /* what ended the last sleep came soon */
     tr_time answer_ns;    /* how long to spin after it has woken another loop */
     uint32_t answer_skip; /* rests that still skip this spin, because it found nothing */
     uint32_t answer_vain; /* how many rests were skipped last time */
     bool has_woken;       /* it has woken another loop since the last rest; set by its owner */
     /* how long to spin for what another thread does; set and cleared by its owner */
     tr_time await_ns;
+    uint32_t await_skip; /* rests that still skip this spin, because it found nothing */
+    uint32_t await_vain; /* grows with each such spin in a row that found nothing */
     uint32_t io_watched; /* descriptors */
     uint32_t io_ratio;   /* percent of the time that IO tasks may take while other tasks wait */
     uint32_t io_from;    /* io_events[io_from..io_count) are not yet handled */
@@ -153,6 +175,10 @@ void tr__loop_look_at_clock(struct loop *loop);
  * TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only.
  */
 TR_MUST_CHECK tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token);
+/** From now on also TR_IO_OUT of a descriptor that is watched. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only. */
+TR_MUST_CHECK tr_status tr__loop_watch_output(struct loop *loop, int fd, uint64_t token);
+/** As tr__loop_watch, without TR_IO_OUT. Worker only. */
+TR_MUST_CHECK tr_status tr__loop_watch_input(struct loop *loop, int fd, uint64_t token);
 
 /**
  * Ends tr__loop_watch; once for each, before the descriptor is closed. Events that were collected

@@ -54,6 +54,9 @@ static bool measure_value(const tr_field *field, const void *value, unsigned dep
 
 static bool measure_field(const tr_field *field, const void *message, unsigned depth, size_t *total)
 {
+    if (field->shape == TR_SHAPE_ONE)
+        return !tr__field_is_deep(field) ||
+               measure_value(field, (const char *)message + field->offset, depth, total);
     struct field_values values = tr__field_values(field, message);
     if (values.count == 0)
         return true;
@@ -161,11 +164,30 @@ static void copy_values(struct cursor *cursor, const tr_field *field, struct fie
     }
 }
 
+/* Copies one value without a pointer. Nearly all have one of two sizes, for which no function is called. */
+static inline void copy_flat(char *to, const char *from, size_t size)
+{
+    if (size == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else if (size == sizeof(uint32_t))
+        memcpy(to, from, sizeof(uint32_t));
+    else
+        memcpy(to, from, size);
+}
+
 /* `to` is zero already, so an absent value stays zero. */
 static void copy_field(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
-    struct field_values values = tr__field_values(field, from);
     char *member = (char *)to + field->offset;
+    if (field->shape == TR_SHAPE_ONE) {
+        const char *value = (const char *)from + field->offset;
+        if (tr__field_is_deep(field))
+            copy_deep(cursor, field, value, member);
+        else
+            copy_flat(member, value, field->item_size);
+        return;
+    }
+    struct field_values values = tr__field_values(field, from);
     if (values.count == 0)
         return;
     if (field->shape == TR_SHAPE_LIST) {

@@ -33,9 +33,13 @@ __attribute__((__cold__)) void tr__fault_in_item(tr_wire_error *error, size_t in
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 /*
  * The loop over the fields of a message is fast if the common kinds, and only those, are inlined
- * into it.
+ * into it. With a sanitizer it only takes long to compile.
  */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define INLINE inline
+#else
 #define INLINE inline __attribute__((__always_inline__))
+#endif
 #define NO_INLINE __attribute__((__noinline__))
 
 #endif

@@ -27,7 +27,7 @@ struct text {
     char *buffer;
     size_t size;
     size_t length;
-    size_t behind; /* at least what a copy of the message has behind its struct, in bytes */
+    size_t behind; /* bytes that a copy of the message needs behind its struct, or more */
     tr_wire_error *error;
     bool is_shown; /* to a person: secret values are left out */
 };

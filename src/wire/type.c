@@ -157,3 +157,18 @@ bool tr__field_is_secret(const tr_type *type, const tr_field *field)
     }
     return false;
 }
+
+static bool has_secrets(const tr_type *type, unsigned depth)
+{
+    for (size_t i = 0; type && depth <= TR_DEPTH_MAX && i < type->field_count; i++) {
+        const tr_field *field = tr__type_field(type, i);
+        if (tr__field_is_secret(type, field) || has_secrets(field->message, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool tr__type_has_secrets(const tr_type *type)
+{
+    return has_secrets(type, 0);
+}

@@ -25,6 +25,9 @@ static inline const tr_field *tr__type_field(const tr_type *type, size_t index)
 /** Whether a field of this type is secret: TR_SECRET. */
 bool tr__field_is_secret(const tr_type *type, const tr_field *field);
 
+/** Whether a field of this type, or of a message inside of it, is secret. `type` may be NULL. */
+bool tr__type_has_secrets(const tr_type *type);
+
 /** Returns the field after another one, in a table whose entries have this size. */
 static inline const tr_field *tr__field_next(const tr_field *field, size_t field_size)
 {

@@ -6,8 +6,8 @@
  * A day is a count from 1970-01-01. A local time counts seconds from the midnight of day 0, as a clock on the wall
  * shows them.
  */
-#ifndef CALENDAR_CIVIL_H
-#define CALENDAR_CIVIL_H
+#ifndef BASE_CIVIL_H
+#define BASE_CIVIL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Copies of files in a directory of their own, which is removed again. */
+#ifndef OS_COPY_H
+#define OS_COPY_H
+
+#include <troupe/status.h>
+
+/** Makes a new directory for temporary files, in $TMPDIR or /tmp, and writes its path. TR_FAILED, TR_LIMIT. */
+TR_MUST_CHECK tr_status tr__temporary_make(char *path, size_t size);
+/** Removes the directory and the files in it, not directories. */
+void tr__temporary_remove(const char *path);
+/** Copies a file. TR_NOT_FOUND: there is none. TR_FAILED: it cannot be read or written. Waits for the disk. */
+TR_MUST_CHECK tr_status tr__file_copy(const char *from, const char *to);
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which process has a lock. */
+#ifndef OS_LOCK_HOLDER_H
+#define OS_LOCK_HOLDER_H
+
+/** Returns the number of the process that has a file or directory locked by flock; 0: none, or not known. Any thread. */
+int tr__os_lock_holder(const char *path);
+
+#endif

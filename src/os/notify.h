@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The protocol by which a service notifies systemd, sd_notify(3): datagrams of text to the socket that the variable
+ * NOTIFY_SOCKET names. Without the variable nothing is sent.
+ */
+#ifndef OS_NOTIFY_H
+#define OS_NOTIFY_H
+
+#include <troupe/status.h>
+
+/**
+ * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if there is nobody to notify;
+ * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses it. Any thread. Does not wait.
+ */
+TR_MUST_CHECK tr_status tr__notify(const char *state);
+/**
+ * Returns how often at least "WATCHDOG=1" must be sent, else systemd ends the process: WATCHDOG_USEC, if WATCHDOG_PID is
+ * this process or not set. 0: never.
+ */
+tr_time tr__notify_watchdog_ns(void);
+
+/** Makes a descriptor that is readable each `period_ns`. Returns -1 if there is none left. */
+int tr__ticker_new(tr_time period_ns);
+/** Whether the period has passed since the last call. Does not wait. */
+bool tr__ticker_read(int ticker);
+/** Closes a ticker; -1 does nothing. */
+void tr__ticker_close(int ticker);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A file with the number of the process, which the process has locked while it runs. */
+#ifndef OS_PID_FILE_H
+#define OS_PID_FILE_H
+
+#include <stddef.h>
+#include <troupe/status.h>
+
+/**
+ * Makes or replaces the file, locks it, and writes the number of this process and a line end. `why` gets a sentence on
+ * failure. TR_ADDRESS_IN_USE: a process that runs has it. TR_NOT_SUPPORTED: it is no regular file. TR_NOT_PERMITTED: it cannot
+ * be made or written. The descriptor is given.
+ */
+TR_MUST_CHECK tr_status tr__pid_file_open(const char *path, int *fd, char *why, size_t why_size);
+/** Removes the file and unlocks it. -1 does nothing. */
+void tr__pid_file_close(int fd, const char *path);
+
+#endif

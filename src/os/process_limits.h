@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the process and its machine allow: for people who look for a reason. */
+#ifndef OS_PROCESS_LIMITS_H
+#define OS_PROCESS_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct process_limits {
+    uint64_t files_max; /* descriptors */
+    uint64_t files_used;
+    uint64_t memory_bytes; /* that is resident; 0: not known */
+    unsigned cpus;
+    bool has_cores;        /* a crash may write a core */
+    char clock_source[32]; /* of the kernel; "": not known */
+};
+/** Asks the system. Any thread. Reads files of /proc. */
+void tr__process_limits(struct process_limits *limits);
+
+struct disk_limits {
+    bool is_known;
+    bool is_memory; /* a file system in memory: nothing survives a restart of the machine */
+    bool is_remote; /* a network file system, whose locks and syncs may not hold */
+    uint64_t free_bytes;
+    uint64_t total_bytes;
+};
+/** Asks for the file system of a path. Any thread. */
+void tr__disk_limits(const char *path, struct disk_limits *limits);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** New files that only their owner may read. */
+#ifndef OS_RECORD_FILE_H
+#define OS_RECORD_FILE_H
+
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+/**
+ * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: there is such a file. TR_FAILED: it cannot be written; what
+ * was written is removed. Any thread; waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count);
+
+/** Writes the path of the program that runs. Returns false if it is not known. Any thread. */
+bool tr__program_path(char *path, size_t size);
+
+#endif
