@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Times durable actors with a state of 256 bytes: how long a sleeper takes to answer, from a thousand to a
- * million of them; how many of them a core wakes; what they add to the memory; and commits of one actor and
- * of a thousand at once against a bare loop of SQLite in the same run. Not part of the build:
+ * million of them; how many of them a core wakes; and what they add to the memory. Their commits are timed by
+ * commits.c.
  *
- *     cc -O3 -D_GNU_SOURCE -Iinclude bench/micro/wake.c build/libtroupe.a -lboost_context -lsqlite3 \
- *         -lpthread -lm -o /tmp/wake-bench
- *     /tmp/wake-bench fill DIRECTORY ACTORS        makes a store with so many
- *     /tmp/wake-bench wake DIRECTORY ACTORS        what is stored there stays as it is
- *     /tmp/wake-bench rest DIRECTORY ACTORS        how much memory they add: compare two stores
- *     /tmp/wake-bench commit DIRECTORY [seconds]   medians of five rounds
+ *     build/micro/wake fill DIRECTORY ACTORS        makes a store with so many
+ *     build/micro/wake wake DIRECTORY ACTORS        what is stored there stays as it is
+ *     build/micro/wake rest DIRECTORY ACTORS        how much memory they add: compare two stores
  *
  * One worker runs the actors, and also who asks them but for the lines that say otherwise. Those are taken with the
  * two threads wherever the kernel puts them, with a core each and on one core, as two threads are that do nothing
@@ -19,7 +16,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,15 +23,7 @@
 
 #include "stage.h"
 
-enum {
-    STATE = 256,
-    PADDING = 246,
-    FLIGHT = 64,
-    MANY = 1000,
-    ROUNDS = 5,
-    ONES = 2000,
-    WAKES = 20000
-};
+enum { STATE = 256, PADDING = 246, FLIGHT = 64, ONES = 2000, WAKES = 20000 };
 
 TR_MESSAGE(counted, (u64, value), (u32, index));
 TR_REQUEST(count, counted, (u32, index));
@@ -111,17 +99,12 @@ static uint64_t scatter(uint64_t i)
 /* ---- The asker. ---- */
 
 TR_MESSAGE(wake_some, (u64, from), (u64, count), (bool, changes), (bool, is_first));
-TR_MESSAGE(pump, (u32, flight), (i64, for_ns));
 TR_MESSAGE(time_each, (u64, from), (u32, index), (u32, count));
 TR_MESSAGE(sit);
-TR_ACTOR(asker, wake_some, time_each, pump, sit);
+TR_ACTOR(asker, wake_some, time_each, sit);
 
 struct asker {
     tr_ref boss; /* is notified of the end */
-    counter_ref refs[MANY];
-    uint64_t counted;
-    uint32_t open;
-    tr_time end_ns;
 };
 
 static void wake_flight(tr_self *self, const struct wake_some *message, uint64_t some)
@@ -195,33 +178,8 @@ static tr_next on_time_each(tr_self *self, struct asker *state, const struct tim
     return TR_SAME;
 }
 
-/* Keeps so many requests under way, each of another actor, until the time is over. */
-static tr_next on_pump(tr_self *self, struct asker *asker, const struct pump *message)
-{
-    char key[32];
-    asker->boss = tr_sender(self);
-    asker->counted = 0;
-    asker->open = message->flight;
-    asker->end_ns = tr_now(self) + message->for_ns;
-    for (uint32_t i = 0; i < message->flight; i++) {
-        asker->refs[i] = tr_durable(self, counter, key_of(i, key));
-        tr_tell(self, asker->refs[i], count, .index = i);
-    }
-    return TR_SAME;
-}
-
-static tr_next on_counted(tr_self *self, struct asker *asker, const struct counted *message)
-{
-    asker->counted++;
-    if (tr_now(self) < asker->end_ns)
-        tr_tell(self, asker->refs[message->index], count, .index = message->index);
-    else if (--asker->open == 0)
-        tr_tell(self, asker->boss, done, .value = asker->counted);
-    return TR_SAME;
-}
-
 TR_BEHAVIOR(asker, struct asker, TR_ON(wake_some, on_wake_some), TR_ON(time_each, on_time_each),
-            TR_ON(pump, on_pump), TR_ON(counted, on_counted), TR_ON(sit, on_sit));
+            TR_ON(sit, on_sit));
 
 /* ---- The system. ---- */
 
@@ -254,7 +212,7 @@ static double resident_mib(void)
 
 static void fill(void)
 {
-    open_system(2 * MANY);
+    open_system(2000);
     double begin = now_ns();
     MUST(tr_tell(client, asker, wake_some, .count = actors, .changes = true, .is_first = true));
     (void)tr_receive(client, done, TR_HOUR);
@@ -404,100 +362,16 @@ static void rest(void)
     end();
 }
 
-/* ---- Commits. ---- */
-
-static sqlite3 *bare;
-static sqlite3_stmt *bare_update;
-
-static void bare_open(void)
-{
-    static const char tables[] =
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-        "CREATE TABLE t (id INTEGER PRIMARY KEY, name BLOB UNIQUE, state BLOB);"
-        "INSERT INTO t VALUES (1, 'x', 'x')";
-    char path[300];
-    snprintf(path, sizeof path, "%s/bare.db", directory);
-    require(sqlite3_open(path, &bare) == SQLITE_OK, "bare open");
-    require(sqlite3_exec(bare, tables, NULL, NULL, NULL) == SQLITE_OK, "bare tables");
-    require(sqlite3_prepare_v2(
-                bare, "UPDATE t SET state = ?1 WHERE id = 1", -1, &bare_update, NULL) == SQLITE_OK,
-            "bare statement");
-}
-
-static double bare_rate(double seconds)
-{
-    uint64_t count = 0;
-    double begin = now_ns();
-    do {
-        sqlite3_bind_blob(bare_update, 1, letters[count++ % 26], STATE, SQLITE_STATIC);
-        require(sqlite3_step(bare_update) == SQLITE_DONE, "bare commit");
-        sqlite3_reset(bare_update);
-    } while (now_ns() - begin < seconds * 1e9);
-    return (double)count / (now_ns() - begin) * 1e9;
-}
-
-/*
- * Its log has its full length before anything is timed, as that of the store has by then: a sync of a file that
- * grows takes several times as long, and would be to the loop's disadvantage.
- */
-static void bare_warm_up(void)
-{
-    require(sqlite3_exec(bare, "PRAGMA synchronous=OFF", NULL, NULL, NULL) == SQLITE_OK, "off");
-    for (int i = 0; i < 5000; i++) {
-        sqlite3_bind_blob(bare_update, 1, letters[i % 26], STATE, SQLITE_STATIC);
-        require(sqlite3_step(bare_update) == SQLITE_DONE, "bare commit");
-        sqlite3_reset(bare_update);
-    }
-    require(sqlite3_exec(bare, "PRAGMA synchronous=FULL", NULL, NULL, NULL) == SQLITE_OK, "full");
-}
-
-static double actor_rate(uint32_t flight, double seconds)
-{
-    double begin = now_ns();
-    MUST(tr_tell(client, asker, pump, .flight = flight, .for_ns = (tr_time)(seconds * 1e9)));
-    uint64_t count = wait_done();
-    return (double)count / (now_ns() - begin) * 1e9;
-}
-
-static void commits(double seconds)
-{
-    double rates[3][ROUNDS];
-    open_system(0);
-    bare_open();
-    (void)actor_rate(FLIGHT, 1.0); /* until its log has the full length, whatever a sync takes */
-    bare_warm_up();
-    (void)actor_rate(1, 0.2);
-    /* The thousand come last: what they leave for the checkpoint slows down whoever syncs next. */
-    for (int i = 0; i < ROUNDS; i++) {
-        rates[0][i] = bare_rate(seconds);
-        rates[1][i] = actor_rate(1, seconds);
-    }
-    for (int i = 0; i < ROUNDS; i++)
-        rates[2][i] = actor_rate(MANY, seconds);
-    double base = median(rates[0], ROUNDS);
-    double one = median(rates[1], ROUNDS);
-    double many = median(rates[2], ROUNDS);
-    printf("bare SQLite, WAL, FULL    %8.0f commits/s\n", base);
-    printf("one actor                 %8.0f commits/s   %.2f x\n", one, one / base);
-    printf("%d actors               %8.0f commits/s   %.1f x\n", MANY, many, many / base);
-    sqlite3_finalize(bare_update);
-    sqlite3_close(bare);
-    end();
-}
-
 int main(int argc, char **argv)
 {
-    require(argc >= 3, "usage: fill|wake DIRECTORY ACTORS, or commit DIRECTORY [seconds]");
+    require(argc >= 3, "usage: fill|wake|rest DIRECTORY ACTORS");
     directory = argv[2];
     (void)mkdir(directory, 0700);
     for (int i = 0; i < 26; i++)
         memset(letters[i], 'a' + i, STATE);
-    bool is_commit = strcmp(argv[1], "commit") == 0;
-    actors = argc > 3 && !is_commit ? strtoull(argv[3], NULL, 10) : 1000;
+    actors = argc > 3 ? strtoull(argv[3], NULL, 10) : 1000;
     require(actors >= 1000 && actors % 7919 != 0, "at least 1000 actors, and no multiple of 7919");
-    if (is_commit)
-        commits(argc > 3 ? atof(argv[3]) : 1.0);
-    else if (strcmp(argv[1], "fill") == 0)
+    if (strcmp(argv[1], "fill") == 0)
         fill();
     else if (strcmp(argv[1], "wake") == 0)
         wake_all();

@@ -41,13 +41,31 @@ struct store_queue {
     struct store_batch *last;
 };
 
+/** The thread that may make a checkpoint, or keeps others from making one: see store/tidy.h. */
+enum tidy_turn {
+    TIDY_FREE,
+    TIDY_PASS,    /* the tidying thread; set by the committing thread */
+    TIDY_RESTART, /* the committing thread */
+    TIDY_HELD,    /* none: a backup copies the files */
+};
+
+/** A compaction that a thread waits for. */
+struct store_shrink {
+    tr_parker *parker;
+    tr_status status;
+    struct store_why why;
+    atom32 is_done;
+};
+
 struct store {
     struct memory_source source;
     const tr_platform *platform;
     const struct store_driver *driver;
     struct store_session *session;
     uint64_t epoch;
+    char *directory; /* NULL: in memory */
     bool is_threadless;
+    bool is_read_only;
     void (*on_work)(void *context);
     void (*on_failed)(void *context, const char *why);
     void *context;
@@ -61,7 +79,8 @@ struct store {
     struct store_queue destroys; /* batches that destroy, and later batches of the same entries */
     bool is_writer_idle;
     bool is_over;
-    uint64_t counter; /* counter of the last generation */
+    struct store_shrink *shrink; /* what tr__tidy_shrink is to do; NULL: nothing */
+    uint64_t counter;            /* counter of the last generation */
     struct store_entry **buckets;
     size_t bucket_mask; /* number of buckets, a power of 2, less 1 */
     size_t entry_count;
@@ -81,9 +100,12 @@ struct store {
     atom32 checkpoint_over;
 
     /* See store/tidy.h. */
-    /* A pass runs. Set by the committing thread, cleared by the tidying thread. */
-    atom32 is_tidying;
-    atom32 is_writer_waiting; /* for the end of a pass */
+    atom32 tidy_turn;         /* enum tidy_turn */
+    atom32 is_writer_waiting; /* for the end of a pass, or of a hold */
+    atom32 is_hold_wanted;    /* by a backup */
+    tr_parker *hold_parker;   /* of the backup */
+    atom32 is_shrink_wanted;  /* `shrink` is set */
+    atom32 has_backup;        /* a backup or a compaction runs */
     atom64 tidy_page_ns;      /* how long a page took in the last pass */
     /* Committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors found some */

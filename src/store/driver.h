@@ -10,6 +10,7 @@
 #ifndef STORE_DRIVER_H
 #define STORE_DRIVER_H
 
+#include "store/backup.h"
 #include "store/read.h"
 #include "store/record.h"
 #include "store/sql.h"
@@ -32,6 +33,17 @@ struct store_log {
     size_t file_pages; /* most pages that its file has */
     size_t soon;       /* from this many pages on it should be tidied */
     size_t max;        /* pages that it must not exceed */
+};
+
+/** A backup, for the driver. */
+struct store_backup_call {
+    const char *path;
+    store_backup_step *on_step; /* NULL: none */
+    void *context;
+    /* Between hold and give no checkpoint runs. hold waits for one that does; commits continue. */
+    void (*hold)(struct store *store);
+    void (*give)(struct store *store);
+    struct store *store;
 };
 
 struct store_driver {
@@ -76,12 +88,30 @@ struct store_driver {
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
+    /** See tr__store_backup. Any thread; one at a time. NULL: not supported. */
+    tr_status (*backup)(struct store_session *session, const struct store_backup_call *call,
+                        tr_error *error);
+    /** See tr__store_check and tr__store_compact. NULL: not supported. */
+    tr_status (*check)(const struct store_options *options, struct store_check *report,
+                       store_check_damage *on_damage, void *context, tr_error *error);
+    tr_status (*compact)(const struct store_options *options, struct store_compact *report,
+                         tr_error *error);
+    /**
+     * Gives unused pages back while the store is open: they are in the log afterwards, and `restart` cuts it. Other
+     * statuses than TR_STORE_FAILED leave the store as it was. Committing thread. NULL: not supported.
+     */
+    tr_status (*shrink)(struct store_session *session, struct store_why *why);
+
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);
+    /** From now on the view sees one state, or again the newest one at each call. */
+    tr_status (*view_hold)(struct store_view *view, bool is_held);
     tr_status (*read_state)(struct store_view *view, tr_bytes name, struct store_state *state);
     tr_status (*read_kv)(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
     tr_status (*read_snapshot)(struct store_view *view, tr_bytes name, uint64_t sequence_max,
                                struct store_snapshot *snapshot);
+    tr_status (*last_page)(struct store_view *view, tr_bytes name, uint32_t *last);
+    tr_status (*read_page)(struct store_view *view, tr_bytes name, uint32_t number, void *bytes);
     /** `range` has no prefix; the prefix is part of its bounds. */
     tr_status (*list_kv)(struct store_view *view, tr_bytes name, const struct store_range *range,
                          store_visit *visit, void *context);

@@ -119,9 +119,9 @@ static void entry_supersede(struct store *store, struct store_entry *entry)
         entries_grow(store);
 }
 
-tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
-                          void (*on_ready)(void *context, struct store_entry *entry), void *context,
-                          struct store_entry **entry)
+/* Makes an entry that is in no table. */
+static tr_status entry_make(struct store *store, const char *kind, tr_bytes key,
+                            struct store_entry **entry)
 {
     unsigned char name[STORE_NAME_MAX];
     size_t name_size = tr__store_name(kind, key, name);
@@ -129,13 +129,13 @@ tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
         return TR_INVALID_ARGUMENT;
     if (tr__store_status(store) != TR_OK)
         return TR_STORE_FAILED;
+    if (store->is_read_only)
+        return TR_NOT_PERMITTED;
     struct store_entry *made = source_resize(&store->source, NULL, sizeof *made + name_size);
     if (!made)
         return TR_NO_MEMORY;
     *made = (struct store_entry){
         .store = store,
-        .on_ready = on_ready,
-        .context = context,
         .hash = hash_bytes(store->hash_key, name, name_size),
         .name_size = name_size,
     };
@@ -143,14 +143,52 @@ tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
     atom32_init(&made->is_current, 1);
     atom32_init(&made->is_ready, 1);
     atom32_init(&made->is_broken, 0);
+    *entry = made;
+    return TR_OK;
+}
 
-    lock_take(&store->lock);
-    made->generation =
+/* Gives the entry its generation and puts it into the table. With the lock. */
+static void entry_begin(struct store *store, struct store_entry *entry)
+{
+    entry->generation =
         (struct store_generation){.epoch = store->epoch, .counter = ++store->counter};
-    entry_supersede(store, made);
+    entry_supersede(store, entry);
+}
+
+tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
+                          void (*on_ready)(void *context, struct store_entry *entry), void *context,
+                          struct store_entry **entry)
+{
+    struct store_entry *made;
+    tr_status status = entry_make(store, kind, key, &made);
+    if (status != TR_OK)
+        return status;
+    made->on_ready = on_ready;
+    made->context = context;
+    lock_take(&store->lock);
+    entry_begin(store, made);
     lock_give(&store->lock);
     *entry = made;
     return TR_OK;
+}
+
+tr_status tr__store_enter_alone(struct store *store, const char *kind, tr_bytes key,
+                                struct store_entry **entry)
+{
+    struct store_entry *made;
+    tr_status status = entry_make(store, kind, key, &made);
+    if (status != TR_OK)
+        return status;
+    lock_take(&store->lock);
+    bool is_alone = !*place_of(store, made);
+    if (is_alone)
+        entry_begin(store, made);
+    lock_give(&store->lock);
+    if (is_alone)
+        *entry = made;
+    else
+        source_resize(&store->source, made, 0);
+    return is_alone ? TR_OK : TR_STORE_BUSY;
 }
 
 bool tr__store_entry_is_ready(const struct store_entry *entry)

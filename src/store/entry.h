@@ -14,12 +14,19 @@
  * `on_ready` is called once, on the committing thread, when it becomes ready. If
  * tr__store_entry_is_ready returns true right after this call, on_ready is never called.
  *
- * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NO_MEMORY, TR_STORE_FAILED. Any
- * thread.
+ * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read only.
+ * TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__store_enter(struct store *store, const char *kind, tr_bytes key,
                                         void (*on_ready)(void *context, struct store_entry *entry),
                                         void *context, struct store_entry **entry);
+
+/**
+ * Enters a name that nobody has entered, and of which no batch is on its way; the entry is ready. TR_STORE_BUSY: there
+ * is an entry, which stays as it is. The other statuses are those of tr__store_enter. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__store_enter_alone(struct store *store, const char *kind, tr_bytes key,
+                                              struct store_entry **entry);
 
 /** Whether no batch of earlier entries is on its way. Once true, it stays true. Any thread. */
 bool tr__store_entry_is_ready(const struct store_entry *entry);

@@ -40,7 +40,7 @@ struct pages {
     struct list staged;
     struct list kept;
     struct list finished;
-    struct list leaving;     /* on their way, the oldest first */
+    struct list leaving;     /* pages that the store is writing, the oldest first */
     uint32_t count;          /* pages of the database, staged pages included */
     uint32_t kept_count;     /* pages of the database without staged pages */
     uint32_t finished_count; /* pages of the database without staged and kept pages */

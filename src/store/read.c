@@ -24,12 +24,28 @@ tr_status tr__store_reader_new(struct store *store, struct store_reader **reader
     return TR_OK;
 }
 
+struct store *tr__store_of(const struct store_reader *reader)
+{
+    return reader->store;
+}
+
 void tr__store_reader_free(struct store_reader *reader)
 {
     if (!reader)
         return;
     reader->store->driver->view_free(reader->view);
     source_resize(&reader->store->source, reader, 0);
+}
+
+tr_status tr__store_reader_hold(struct store_reader *reader)
+{
+    tr_status status = tr__store_status(reader->store);
+    return status ? status : reader->store->driver->view_hold(reader->view, true);
+}
+
+void tr__store_reader_release(struct store_reader *reader)
+{
+    (void)reader->store->driver->view_hold(reader->view, false);
 }
 
 struct name {
@@ -83,6 +99,23 @@ tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
     return status ? status
                   : reader->store->driver->read_snapshot(
                         reader->view, bytes_of(&name), sequence_max, snapshot);
+}
+
+tr_status tr__store_last_page(struct store_reader *reader, const char *kind, tr_bytes key,
+                              uint32_t *last)
+{
+    struct name name;
+    tr_status status = read_begin(reader, kind, key, &name);
+    return status ? status : reader->store->driver->last_page(reader->view, bytes_of(&name), last);
+}
+
+tr_status tr__store_read_page(struct store_reader *reader, const char *kind, tr_bytes key,
+                              uint32_t number, void *bytes)
+{
+    struct name name;
+    tr_status status = read_begin(reader, kind, key, &name);
+    return status ? status
+                  : reader->store->driver->read_page(reader->view, bytes_of(&name), number, bytes);
 }
 
 static int bytes_compare(tr_bytes a, tr_bytes b)
@@ -241,6 +274,41 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
                                              limit,
                                              visit_keyed,
                                              &keyed);
+}
+
+static bool visit_kind(void *context, const struct store_row *row)
+{
+    char *kind = context;
+    size_t size = strnlen(row->key.data, row->key.size);
+    size = size < TR_NAME_MAX ? size : TR_NAME_MAX;
+    memcpy(kind, row->key.data, size);
+    kind[size] = '\0';
+    return false;
+}
+
+tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
+                              char kind[TR_NAME_MAX + 1])
+{
+    static const unsigned char last[] = {UINT8_MAX, UINT8_MAX};
+    unsigned char from[TR_NAME_MAX + 1] = {1}; /* names that begin with 0 are of the store */
+    size_t size = after ? strnlen(after, TR_NAME_MAX + 1) : 0;
+    tr_status status = tr__store_status(reader->store);
+    if (status)
+        return status;
+    if (size > TR_NAME_MAX)
+        return TR_INVALID_ARGUMENT;
+    if (size) {
+        memcpy(from, after, size);
+        from[size] = 1; /* after the kind with its NUL, and all of its keys */
+    }
+    kind[0] = '\0';
+    status = reader->store->driver->list_names(reader->view,
+                                               (tr_bytes){from, size + 1},
+                                               (tr_bytes){last, sizeof last},
+                                               1,
+                                               visit_kind,
+                                               kind);
+    return status == TR_OK && !kind[0] ? TR_NOT_FOUND : status;
 }
 
 tr_status tr__store_list_due(struct store_reader *reader, const struct store_alarm_place *after,

@@ -12,8 +12,17 @@ struct store_reader;
  * and it keeps its prepared statements, so make one for each worker. TR_NO_MEMORY, TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
+/** Returns the store that a reader reads. */
+struct store *tr__store_of(const struct store_reader *reader);
 /** Frees a reader. NULL does nothing. */
 void tr__store_reader_free(struct store_reader *reader);
+
+/**
+ * From now on all calls of this reader see the same state of the store. tr__store_reader_release ends that. While it
+ * lasts the log of the store grows: hold for milliseconds. TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ */
+TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
+void tr__store_reader_release(struct store_reader *reader);
 
 /*
  * Statuses of all functions below: TR_STORE_CORRUPT if the data of this actor cannot be trusted
@@ -110,6 +119,13 @@ TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const c
                                             tr_bytes prefix, tr_bytes after, size_t limit,
                                             store_visit *visit, void *context);
 
+/**
+ * Finds the first kind after `after` (NULL: the first one) that the store has actors of, whether the program knows it or
+ * not. TR_NOT_FOUND: there is none.
+ */
+TR_MUST_CHECK tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
+                                            char kind[TR_NAME_MAX + 1]);
+
 struct store_snapshot {
     uint64_t sequence;
     uint32_t version;
@@ -123,6 +139,13 @@ struct store_snapshot {
 TR_MUST_CHECK tr_status tr__store_read_snapshot(struct store_reader *reader, const char *kind,
                                                 tr_bytes key, uint64_t sequence_max,
                                                 struct store_snapshot *snapshot);
+
+/** Returns the number of the last page of an actor's own database in *last; 0: it has none. */
+TR_MUST_CHECK tr_status tr__store_last_page(struct store_reader *reader, const char *kind,
+                                            tr_bytes key, uint32_t *last);
+/** Reads a page of an actor's own database, STORE_PAGE_SIZE bytes. TR_NOT_FOUND. */
+TR_MUST_CHECK tr_status tr__store_read_page(struct store_reader *reader, const char *kind,
+                                            tr_bytes key, uint32_t number, void *bytes);
 
 /** A position in the list of all alarms. */
 struct store_alarm_place {

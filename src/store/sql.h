@@ -32,6 +32,7 @@ struct sql_engine;
 struct store_sql_options {
     const char *const *schema; /* steps, ended by NULL; lent. NULL: none */
     uint64_t steps_max;        /* of the virtual machine, for one statement */
+    bool takes_any_schema;     /* the tables stay as they are; `schema` is not used */
 };
 
 struct store_sql {
@@ -57,7 +58,10 @@ struct store_sql_call {
     const tr_sql_value *values;
     size_t count;
     store_sql_visit *visit;
-    void *context; /* of visit */
+    /* Called before the first row, with the names of the columns, which are borrowed. NULL: not wanted. */
+    void (*on_columns)(void *context, const char *const *names, size_t count);
+    void *context;   /* of both */
+    bool is_reading; /* a statement that would change the tables is refused: TR_NOT_PERMITTED */
     /* The results. */
     size_t columns;
     uint64_t changes;

@@ -31,7 +31,12 @@ tr_time tr__store_writing_since(const struct store *store)
 tr_time tr__store_await_ns(const struct store *store)
 {
     tr_time commit_ns = (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED);
-    return store->is_threadless || commit_ns > TR_SPIN_COMMIT_NS ? 0 : commit_ns + commit_ns / 2;
+    return store->is_threadless || commit_ns > TR_SPIN_COMMIT_NS ? 0 : 2 * commit_ns;
+}
+
+const char *tr__store_directory(const struct store *store)
+{
+    return store->directory;
 }
 
 uint64_t tr__store_epoch(const struct store *store)
@@ -243,11 +248,11 @@ static void writer_main(void *context)
 {
     struct store *store = context;
     for (;;) {
-        if (commit_group(store) || store_bury(store) || store_look(store))
+        if (tr__tidy_shrink(store) || commit_group(store) || store_bury(store) || store_look(store))
             continue;
         tr_time deadline_ns = tr__tidy_idle(store);
         lock_take(&store->lock);
-        bool is_empty = !store->submitted.first && !store->destroys.first;
+        bool is_empty = !store->submitted.first && !store->destroys.first && !store->shrink;
         bool is_over = store->is_over;
         store->is_writer_idle = is_empty && !is_over;
         lock_give(&store->lock);
@@ -325,9 +330,12 @@ static tr_status start_threads(struct store *store)
     status = platform->parker_new(platform, &store->checkpoint_parker);
     if (status)
         goto free_writer_parker;
-    status = platform->thread_start(platform, "store", writer_main, store, &store->writer);
+    status = platform->parker_new(platform, &store->hold_parker);
     if (status)
         goto free_checkpoint_parker;
+    status = platform->thread_start(platform, "store", writer_main, store, &store->writer);
+    if (status)
+        goto free_hold_parker;
     status =
         platform->thread_start(platform, "store tidy", tr__tidy_main, store, &store->checkpointer);
     if (status)
@@ -335,6 +343,8 @@ static tr_status start_threads(struct store *store)
     return TR_OK;
 stop_writer:
     stop_writer(store);
+free_hold_parker:
+    platform->parker_free(platform, store->hold_parker);
 free_checkpoint_parker:
     platform->parker_free(platform, store->checkpoint_parker);
 free_writer_parker:
@@ -349,6 +359,7 @@ static void stop_threads(struct store *store)
     atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* partner: checkpoint_main */
     platform->wake(platform, store->checkpoint_parker);
     platform->thread_join(platform, store->checkpointer);
+    platform->parker_free(platform, store->hold_parker);
     platform->parker_free(platform, store->checkpoint_parker);
     platform->parker_free(platform, store->writer_parker);
 }
@@ -381,9 +392,20 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
     return driver->salvage(from, into, report, on_lost, context, error);
 }
 
+/* Copies the name of the directory. Returns false if there is no memory. */
+static bool store_name(struct store *store, const char *path)
+{
+    size_t size = strlen(path) + 1;
+    store->directory = source_resize(&store->source, NULL, size);
+    if (store->directory)
+        memcpy(store->directory, path, size);
+    return store->directory;
+}
+
 tr_status tr__store_open(const struct store_options *options, struct store **store, tr_error *error)
 {
-    if (!has_program(options))
+    bool is_any = options->is_read_only && !options->program;
+    if (!is_any && !has_program(options))
         return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     struct store *made = source_resize(&options->source, NULL, sizeof *made);
     if (!made)
@@ -392,13 +414,18 @@ tr_status tr__store_open(const struct store_options *options, struct store **sto
         .source = options->source,
         .platform = options->source.platform,
         .driver = options->driver ? options->driver : tr__store_driver_default(),
-        .is_threadless = options->is_threadless,
+        .is_threadless = options->is_threadless || options->is_read_only,
+        .is_read_only = options->is_read_only,
         .on_work = options->on_work,
         .on_failed = options->on_failed,
         .context = options->context,
     };
     lock_init(&made->lock);
     tr_status status = tr__store_entries_init(made);
+    if (status == TR_OK && options->path && !options->disk && !store_name(made, options->path)) {
+        tr__store_entries_deinit(made);
+        status = TR_NO_MEMORY;
+    }
     if (status) {
         (void)store_refuse(error, status, "no memory for a store");
         goto free_store;
@@ -420,6 +447,7 @@ close_session:
     made->driver->close(made->session);
 deinit_entries:
     tr__store_entries_deinit(made);
+    source_resize(&options->source, made->directory, 0);
 free_store:
     source_resize(&options->source, made, 0);
     return status;
@@ -436,5 +464,6 @@ void tr__store_close(struct store *store)
     store->driver->close(store->session);
     tr__store_entries_deinit(store);
     struct memory_source source = store->source;
+    source_resize(&source, store->directory, 0);
     source_resize(&source, store, 0);
 }

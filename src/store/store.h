@@ -83,6 +83,11 @@ struct store_options {
     /** No threads: tr__store_work commits. For kits and the simulator. */
     bool is_threadless;
     /**
+     * Nothing is written, not even the epoch, and no name can be entered. The store must exist, and may be that of any
+     * program if `program` is NULL. For looks at the store of a program that does not run. Implies is_threadless.
+     */
+    bool is_read_only;
+    /**
      * Only for a threadless store: called by a submit that finds nothing else waiting. May be NULL.
      */
     void (*on_work)(void *context);
@@ -183,6 +188,8 @@ tr_time tr__store_writing_since(const struct store *store);
  * submitted: recent commits took less. 0: they take so long that it is better to sleep. Any thread.
  */
 tr_time tr__store_await_ns(const struct store *store);
+/** Returns the directory as it was given; NULL: the store is in memory. Any thread. */
+const char *tr__store_directory(const struct store *store);
 /** Returns the epoch of this opening. Any thread. */
 uint64_t tr__store_epoch(const struct store *store);
 

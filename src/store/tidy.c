@@ -6,15 +6,35 @@
 
 static bool is_tidying(const struct store *store)
 {
-    return atom32_load(&store->is_tidying, ATOM_ACQUIRE) != 0; /* partner: tr__tidy_main */
+    return atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_FREE; /* partner: tr__tidy_give */
 }
 
-/* The log has pages that are not in the database, and no checkpoint runs: rule 6. */
+/* Takes the turn if it is free. Rule 6. */
+static bool tidy_take(struct store *store, enum tidy_turn turn)
+{
+    uint32_t expected = TIDY_FREE;
+    /* partners: tr__tidy_give, tr__tidy_main */
+    return atom32_compare_exchange(&store->tidy_turn, &expected, turn, ATOM_SEQ_CST, ATOM_RELAXED);
+}
+
+/* Ends a turn. A backup that waits has the next one, so that passes without a pause do not keep it waiting. */
+void tr__tidy_give(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    TR_ASSERT(is_tidying(store));
+    /* partners: tidy_take, is_tidying, await_pass, tr__tidy_hold */
+    atom32_store(&store->tidy_turn, TIDY_FREE, ATOM_SEQ_CST);
+    if (atom32_load(&store->is_hold_wanted, ATOM_SEQ_CST) && tidy_take(store, TIDY_HELD))
+        platform->wake(platform, store->hold_parker);
+    if (atom32_load(&store->is_writer_waiting, ATOM_SEQ_CST))
+        platform->wake(platform, store->writer_parker);
+}
+
+/* The log has pages that are not in the database: rule 6. Does nothing if it is not the turn for it. */
 static void begin_pass(struct store *store)
 {
-    TR_ASSERT(!is_tidying(store));
-    atom32_store(&store->is_tidying, 1, ATOM_RELEASE); /* partner: tr__tidy_main */
-    store->platform->wake(store->platform, store->checkpoint_parker);
+    if (tidy_take(store, TIDY_PASS))
+        store->platform->wake(store->platform, store->checkpoint_parker);
 }
 
 static bool is_rest_small(const struct store_log *log)
@@ -22,12 +42,12 @@ static bool is_rest_small(const struct store_log *log)
     return log->rest_pages <= log->soon / TIDY_REST_PART;
 }
 
-/* Waits until the pass is over or the time has come; may return earlier. */
+/* Waits until the turn is free or the time has come; may return earlier. */
 static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
-    atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* partner: tr__tidy_main */
-    if (atom32_load(&store->is_tidying, ATOM_SEQ_CST))
+    atom32_store(&store->is_writer_waiting, 1, ATOM_SEQ_CST); /* partner: tr__tidy_give */
+    if (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_FREE)
         platform->park(platform, store->writer_parker, deadline_ns);
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
@@ -80,12 +100,14 @@ tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *w
         bool is_full = log.pages > 0 && log.pages + TIDY_ESTIMATE_OFF * pages > log.max;
         if ((log.pages < log.soon && !is_full) || tr__store_status(store) != TR_OK)
             return TR_OK;
-        bool is_tried = !is_busy && (is_full || is_rest_small(&log));
+        bool wants_restart = is_full || is_rest_small(&log);
+        bool is_tried = !is_busy && wants_restart && tidy_take(store, TIDY_RESTART);
         if (is_tried) {
             tr_status status = store->driver->restart(store->session, false, why);
+            tr__tidy_give(store);
             if (status != TR_STORE_BUSY)
                 return status == TR_STORE_FAILED ? status : TR_OK;
-        } else if (!is_busy) {
+        } else if (!is_busy && !wants_restart) {
             begin_pass(store);
         }
         tr_time now_ns = platform->mono_now(platform);
@@ -137,10 +159,12 @@ tr_time tr__tidy_idle(struct store *store)
         store->driver->look(store->session, &log);
         bool is_long = log.file_pages > log.soon;
         tr_status status = TR_STORE_BUSY;
-        if (is_long && !is_rest_small(&log))
+        if (is_long && !is_rest_small(&log)) {
             begin_pass(store);
-        else if (is_long)
+        } else if (is_long && tidy_take(store, TIDY_RESTART)) {
             status = store->driver->restart(store->session, true, &why);
+            tr__tidy_give(store);
+        }
         if (status == TR_STORE_FAILED)
             tr__store_fail(store, &why);
         store->is_tidy = !is_long || status == TR_OK;
@@ -152,8 +176,8 @@ void tr__tidy_main(void *context)
 {
     struct store *store = context;
     const tr_platform *platform = store->platform;
-    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) { /* partner: stop_threads */
-        if (!atom32_load(&store->is_tidying, ATOM_ACQUIRE)) {     /* partner: begin_pass */
+    while (!atom32_load(&store->checkpoint_over, ATOM_ACQUIRE)) {        /* partner: stop_threads */
+        if (atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_PASS) { /* partner: tidy_take */
             platform->park(platform, store->checkpoint_parker, TR_NEVER);
             continue;
         }
@@ -169,9 +193,79 @@ void tr__tidy_main(void *context)
         tr_time took_ns = platform->mono_now(platform) - begin_ns;
         atom64_store(
             &store->tidy_page_ns, (uint64_t)(took_ns / (tr_time)(pages + 1)), ATOM_RELAXED);
-        /* partners: is_tidying, await_pass */
-        atom32_store(&store->is_tidying, 0, ATOM_SEQ_CST);
-        if (atom32_load(&store->is_writer_waiting, ATOM_SEQ_CST))
-            platform->wake(platform, store->writer_parker);
+        tr__tidy_give(store);
     }
+}
+
+void tr__tidy_hold(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    atom32_store(&store->is_hold_wanted, 1, ATOM_SEQ_CST); /* partner: tr__tidy_give */
+    while (atom32_load(&store->tidy_turn, ATOM_SEQ_CST) != TIDY_HELD) {
+        if (!tidy_take(store, TIDY_HELD))
+            platform->park(platform, store->hold_parker, TR_NEVER);
+    }
+    atom32_store(&store->is_hold_wanted, 0, ATOM_RELAXED);
+}
+
+/* Cuts the log, which has all pages of the store now. A reader that prevents it is waited for; later commits try it again. */
+static tr_status shrink_cut(struct store *store, struct store_why *why)
+{
+    const tr_platform *platform = store->platform;
+    tr_time deadline_ns = platform->mono_now(platform) + TIDY_CUT_NS;
+    for (;;) {
+        tr_status status = store->driver->restart(store->session, true, why);
+        if (status != TR_STORE_BUSY || platform->mono_now(platform) >= deadline_ns)
+            return status == TR_STORE_FAILED ? status : TR_OK;
+        platform->yield(platform);
+    }
+}
+
+bool tr__tidy_shrink(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    if (!atom32_load(&store->is_shrink_wanted, ATOM_ACQUIRE)) /* partner: tr__store_order_shrink */
+        return false;
+    lock_take(&store->lock);
+    struct store_shrink *shrink = store->shrink;
+    store->shrink = NULL;
+    atom32_store(&store->is_shrink_wanted, 0, ATOM_RELAXED);
+    lock_give(&store->lock);
+    TR_ASSERT(shrink);
+    tr_status status = tr__store_status(store);
+    if (status == TR_OK) {
+        atom64_store(&store->writing_ns, (uint64_t)platform->mono_now(platform), ATOM_RELAXED);
+        status = store->driver->shrink(store->session, &shrink->why);
+        if (status == TR_OK)
+            status = shrink_cut(store, &shrink->why);
+        atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
+        store->is_tidy = false;
+        store->idle_ns = 0;
+    }
+    if (status == TR_STORE_FAILED)
+        tr__store_fail(store, &shrink->why);
+    shrink->status = status;
+    tr_parker *parker = shrink->parker;
+    atom32_store(&shrink->is_done, 1, ATOM_RELEASE); /* partner: tr__store_order_shrink */
+    platform->wake(platform, parker);
+    return true;
+}
+
+tr_status tr__store_order_shrink(struct store *store, struct store_why *why)
+{
+    const tr_platform *platform = store->platform;
+    struct store_shrink shrink = {.parker = store->hold_parker};
+    lock_take(&store->lock);
+    TR_ASSERT(!store->shrink);
+    store->shrink = &shrink;
+    bool was_idle = store->is_writer_idle;
+    store->is_writer_idle = false;
+    atom32_store(&store->is_shrink_wanted, 1, ATOM_RELEASE); /* partner: tr__tidy_shrink */
+    lock_give(&store->lock);
+    if (was_idle)
+        platform->wake(platform, store->writer_parker);
+    while (!atom32_load(&shrink.is_done, ATOM_ACQUIRE)) /* partner: tr__tidy_shrink */
+        platform->park(platform, store->hold_parker, TR_NEVER);
+    *why = shrink.why;
+    return shrink.status;
 }

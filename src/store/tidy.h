@@ -20,8 +20,8 @@
  *    TIDY_WAIT_NS. No reader prevents the restart for that long, unless the disk does not respond.
  * 5. If nothing was committed for TIDY_IDLE_NS, a log whose file is longer than log.soon pages is
  *    cut.
- * 6. Only one thread makes a checkpoint at a time, and a pass begins only while the log has pages
- *    that are not in the database. So the log never restarts while a checkpoint reads it, because
+ * 6. Only one thread makes a checkpoint at a time: the one that has the turn (enum tidy_turn). A pass
+ *    begins only while the log has pages that are not in the database. So the log never restarts while a checkpoint reads it, because
  *    SQLite before 3.51.3 has a bug there ("WAL-reset bug": the checkpoint would treat frames of
  *    the new log as written).
  */
@@ -39,6 +39,8 @@
  * again.
  */
 #define TIDY_READER_NS (200 * TR_MICROSECOND)
+/** Longest wait for a reader that prevents the log from being cut after a compaction. */
+#define TIDY_CUT_NS (100 * TR_MILLISECOND)
 /** How long the log stays unchanged after the last commit. */
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
@@ -73,6 +75,23 @@ TR_MUST_CHECK tr_status tr__tidy_after(struct store *store, struct store_why *wh
  * committed until then; TR_NEVER: not at all. On failure the store fails. Committing thread.
  */
 tr_time tr__tidy_idle(struct store *store);
+
+/**
+ * Takes the turn for a backup, so that no checkpoint runs until tr__tidy_give. Waits for one that runs.
+ * Commits continue meanwhile; if the log becomes full, they wait (rule 4). One thread at a time, none
+ * of the store's.
+ */
+void tr__tidy_hold(struct store *store);
+/** Ends a turn. The thread that has it. */
+void tr__tidy_give(struct store *store);
+
+/**
+ * Compacts the store if tr__store_order_shrink has asked for it, and cuts the log. Returns false otherwise. Committing
+ * thread; the thread that asked holds the turn.
+ */
+bool tr__tidy_shrink(struct store *store);
+/** Lets the committing thread compact the store, and waits for it. The thread has called tr__tidy_hold. */
+TR_MUST_CHECK tr_status tr__store_order_shrink(struct store *store, struct store_why *why);
 
 /** Runs the tidying thread until checkpoint_over is set. */
 void tr__tidy_main(void *context);

@@ -182,6 +182,8 @@ static tr_status engine_migrate(struct sql_engine *engine, struct store_sql_call
     const char *const *steps = engine->sql->options.schema;
     size_t count = 0;
     size_t seen = 0;
+    if (engine->sql->options.takes_any_schema)
+        return TR_OK;
     while (steps && steps[count])
         count++;
     tr_status status = steps_seen(engine, call, &seen);
@@ -349,11 +351,23 @@ static tr_sql_value take_value(sqlite3_stmt *statement, int column)
     return value;
 }
 
+/* Passes the names of the columns. */
+static void tell_columns(struct store_sql_call *call, sqlite3_stmt *statement)
+{
+    const char *names[TR_SQL_COLUMNS_MAX];
+    for (size_t i = 0; i < call->columns; i++) {
+        names[i] = sqlite3_column_name(statement, (int)i);
+        if (!names[i])
+            names[i] = "?"; /* memory was short */
+    }
+    call->on_columns(call->context, names, call->columns);
+}
+
 static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *call,
                              sqlite3_stmt *statement)
 {
     tr_sql_value values[TR_SQL_COLUMNS_MAX];
-    for (;;) {
+    for (bool is_first = true;; is_first = false) {
         int result = sqlite3_step(statement);
         /*
          * Only after the first step, because that prepares the statement again if the tables have
@@ -362,6 +376,8 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
         int columns = sqlite3_column_count(statement);
         TR_ASSERT(columns <= TR_SQL_COLUMNS_MAX);
         call->columns = (size_t)columns;
+        if (is_first && call->on_columns)
+            tell_columns(call, statement);
         if (result == SQLITE_DONE)
             return TR_OK;
         if (result != SQLITE_ROW)
@@ -385,6 +401,8 @@ static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *ca
     tr_status status = engine_prepare(engine, call, &statement);
     if (status != TR_OK)
         return status;
+    if (call->is_reading && !sqlite3_stmt_readonly(statement))
+        return engine_refuse(call, TR_NOT_PERMITTED, "the statement would change the tables");
     int before = sqlite3_total_changes(engine->database);
     status = engine_bind(engine, call, statement);
     if (status == TR_OK)

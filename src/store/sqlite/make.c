@@ -210,7 +210,7 @@ static tr_status make_tables(struct store_session *session, tr_bytes program)
 
 tr_status tr__make_read_row(struct store_session *session, const char *name, tr_error *error)
 {
-    tr_bytes program = {name, strlen(name)};
+    tr_bytes program = {name, name ? strlen(name) : 0};
     sqlite3_stmt *statement;
     static const char text[] = "SELECT program, epoch, key, seal FROM store WHERE id = 1";
     int result = sqlite3_prepare_v2(session->writer.database, text, -1, &statement, NULL);
@@ -232,6 +232,8 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
                 TR_STORE_CORRUPT,
                 "%s is corrupt: the row with the name of its program does not match its checksum",
                 session->path);
+        else if (!name)
+            (void)0; /* that of any program */
         else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
             status = tr__make_refuse(error,
                                      TR_STORE_FOREIGN,
@@ -310,6 +312,26 @@ static tr_status check_marks(struct store_session *session, int64_t *format, tr_
                                (long long)*format,
                                SESSION_FORMAT);
     return TR_OK;
+}
+
+tr_status tr__make_look(struct store_session *session, const char *program, tr_error *error)
+{
+    int64_t format;
+    tr_status status = check_marks(session, &format, error);
+    if (status)
+        return status;
+    if (format != SESSION_FORMAT)
+        return tr__make_refuse(
+            error,
+            TR_NOT_SUPPORTED,
+            "%s has format %lld and not %d: its program brings it to that when it starts",
+            session->path,
+            (long long)format,
+            SESSION_FORMAT);
+    status = tr__link_execute(&session->writer, "PRAGMA query_only = ON");
+    if (status)
+        return tr__make_refuse_by(error, session, &session->writer, status);
+    return tr__make_read_row(session, program, error);
 }
 
 tr_status tr__make_database(struct store_session *session, const struct store_options *options,

@@ -13,8 +13,15 @@ TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
 /**
- * Reads the row that names the owner of the store, and sets the session's key and epoch.
- * TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ * Checks the database as tr__make_database does, and writes nothing. `program` may be NULL: of any program. Sets the
+ * session's key and epoch. TR_NOT_SUPPORTED: it has an earlier format.
+ */
+TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char *program,
+                                      tr_error *error);
+
+/**
+ * Reads the row that names the owner of the store, and sets the session's key and epoch. `program` may be NULL: of any
+ * program. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           tr_error *error);

@@ -21,9 +21,6 @@
  */
 enum { SQLITE_LOCKS_AT = 0x40000000, SQLITE_LOCKS = 512 };
 
-/* For people who find it. The store only checks that it is not empty. */
-static const char sign[] = "A store of Troupe is in this directory. Leave its files alone.\n";
-
 /* Joins two texts in memory of the source. Returns NULL if out of memory. */
 static char *place_join(const struct memory_source *source, const char *a, const char *b)
 {
@@ -155,6 +152,14 @@ tr_status tr__place_take_directory(struct store_session *session, const char *di
     return status;
 }
 
+bool tr__place_has_store(const char *directory)
+{
+    struct os_file_id id;
+    char path[OS_PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/troupe.db", directory);
+    return length > 0 && (size_t)length < sizeof path && tr__os_file_find(path, &id, NULL) == TR_OK;
+}
+
 tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                               tr_error *error)
 {
@@ -224,5 +229,5 @@ tr_status tr__place_sign(struct store_session *session, tr_error *error)
 {
     if (session->lock_fd < 0 || session->is_signed)
         return TR_OK;
-    return tr__os_file_put_text(session->lock_fd, session->directory, sign, error);
+    return tr__os_file_put_text(session->lock_fd, session->directory, PLACE_SIGN, error);
 }

@@ -14,6 +14,9 @@
 
 #include "store/sqlite/session.h"
 
+/** The text of the lock file, for people who find it. The store only checks that it is not empty. */
+#define PLACE_SIGN "A store of Troupe is in this directory. Leave its files alone.\n"
+
 /**
  * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY:
  * another process has it. TR_STORE_CORRUPT: the database is missing from a place where a store was.
@@ -25,6 +28,8 @@ TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
+/** Whether a directory has the database of a store. */
+bool tr__place_has_store(const char *directory);
 
 /** Renames the log of an older format. TR_STORE_CORRUPT: both names exist. TR_STORE_FAILED. */
 TR_MUST_CHECK tr_status tr__place_adopt_log(struct store_session *session, tr_error *error);

@@ -19,315 +19,9 @@
 #include "store/sqlite/log.h"
 #include "store/sqlite/make.h"
 #include "store/sqlite/place.h"
-#include "store/sqlite/seal.h"
+#include "store/sqlite/salvage_copy.h"
 
 #include <stdio.h>
-
-/* The rows of one table: what is sealed of them, and how they are copied. */
-struct salvage_table {
-    enum seal_kind kind;
-    const char *read;  /* by ?1: key, number, other number, seal, value */
-    const char *write; /* by ?1: the actor, and the five as ?2 to ?6 */
-};
-
-static const struct salvage_table salvage_tables[] = {
-    {SEAL_KV,
-     "SELECT key, 0, 0, seal, value FROM kv WHERE actor = ?1",
-     "INSERT INTO kv (actor, key, seal, value) VALUES (?1, ?2, ?5, ?6)"},
-    {SEAL_ALARM,
-     "SELECT name, due, 0, seal, bytes FROM alarm WHERE actor = ?1",
-     "INSERT INTO alarm (actor, name, due, seal, bytes) VALUES (?1, ?2, ?3, ?5, ?6)"},
-    {SEAL_QUEUE,
-     "SELECT name, id, 0, seal, bytes FROM queue WHERE actor = ?1",
-     "INSERT INTO queue (actor, name, id, seal, bytes) VALUES (?1, ?2, ?3, ?5, ?6)"},
-    {SEAL_EVENT,
-     "SELECT x'', sequence, 0, seal, bytes FROM event WHERE actor = ?1 ORDER BY sequence",
-     "INSERT INTO event (actor, sequence, seal, bytes) VALUES (?1, ?3, ?5, ?6)"},
-    {SEAL_SNAPSHOT,
-     "SELECT x'', sequence, version, seal, bytes FROM snapshot WHERE actor = ?1",
-     "INSERT INTO snapshot (actor, sequence, version, seal, bytes) VALUES (?1, ?3, ?4, ?5, ?6)"},
-    {SEAL_PAGE,
-     "SELECT x'', number, 0, seal, bytes FROM page WHERE actor = ?1",
-     "INSERT INTO page (actor, number, seal, bytes) VALUES (?1, ?3, ?5, ?6)"},
-    {SEAL_REQUEST,
-     "SELECT id, number, 0, seal, bytes FROM request WHERE actor = ?1",
-     "INSERT INTO request (actor, id, number, seal, bytes) VALUES (?1, ?2, ?3, ?5, ?6)"},
-};
-enum { SALVAGE_TABLES = sizeof salvage_tables / sizeof *salvage_tables };
-
-/* One run over the damaged store. */
-struct salvage {
-    struct store_session *from;
-    struct store_session *into;
-    struct store_salvage *report;
-    sqlite3_stmt *next; /* finds the first actor from a number on */
-    sqlite3_stmt *reads[SALVAGE_TABLES];
-    sqlite3_stmt *writes[SALVAGE_TABLES];
-    sqlite3_stmt *add;  /* adds an actor to the new store */
-    sqlite3_stmt *has;  /* whether the actor is in the new store */
-    sqlite3_stmt *miss; /* whether its name was noted */
-    sqlite3_stmt *shapes;
-    sqlite3_stmt *add_shape;
-    bool is_open;       /* The source could be read. */
-    bool is_second;     /* runs without the log */
-    bool takes_all;     /* in the second run: not only what the first one missed */
-    bool misses_shapes; /* Not all shapes could be read. */
-    uint64_t epoch_max; /* greatest epoch of all rows */
-};
-
-static tr_status salvage_statement(struct store_session *session, const char *text,
-                                   sqlite3_stmt **statement)
-{
-    return tr__link_status(sqlite3_prepare_v2(session->writer.database, text, -1, statement, NULL));
-}
-
-/* Prepares a statement. It is NULL if the table does not exist, in a store of an earlier format. */
-static tr_status prepare_read(struct salvage *salvage, const char *text, sqlite3_stmt **statement)
-{
-    sqlite3 *database = salvage->from->writer.database;
-    int result = sqlite3_prepare_v2(database, text, -1, statement, NULL);
-    return result == SQLITE_ERROR ? TR_OK : tr__link_status(result);
-}
-
-static tr_status salvage_prepare(struct salvage *salvage)
-{
-    tr_status status =
-        salvage_statement(salvage->from,
-                          "SELECT id, name, seal, version, sequence, state FROM actor "
-                          "WHERE id >= ?1 ORDER BY id LIMIT 1",
-                          &salvage->next);
-    if (status == TR_OK)
-        status = salvage_statement(salvage->into,
-                                   "INSERT INTO actor (name, seal, version, sequence, state) "
-                                   "VALUES (?1, ?2, ?3, ?4, ?5)",
-                                   &salvage->add);
-    if (status == TR_OK)
-        status =
-            salvage_statement(salvage->into, "SELECT 1 FROM actor WHERE name = ?1", &salvage->has);
-    if (status == TR_OK)
-        status = salvage_statement(
-            salvage->into, "SELECT 1 FROM temp.noted WHERE name = ?1", &salvage->miss);
-    for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK; i++) {
-        /*
-         * If a table cannot be read, actors with rows in it count as damaged; it is not known
-         * which.
-         */
-        status = prepare_read(salvage, salvage_tables[i].read, &salvage->reads[i]);
-        if (status == TR_OK)
-            status = salvage_statement(salvage->into, salvage_tables[i].write, &salvage->writes[i]);
-    }
-    if (status == TR_OK)
-        status = prepare_read(salvage, "SELECT id, seal, text FROM shape", &salvage->shapes);
-    if (status == TR_OK)
-        status =
-            salvage_statement(salvage->into,
-                              "INSERT OR IGNORE INTO shape (id, seal, text) VALUES (?1, ?2, ?3)",
-                              &salvage->add_shape);
-    return status;
-}
-
-static void salvage_finish(struct salvage *salvage)
-{
-    (void)sqlite3_finalize(salvage->next);
-    (void)sqlite3_finalize(salvage->add);
-    (void)sqlite3_finalize(salvage->has);
-    (void)sqlite3_finalize(salvage->miss);
-    (void)sqlite3_finalize(salvage->shapes);
-    (void)sqlite3_finalize(salvage->add_shape);
-    salvage->next = salvage->add = salvage->has = salvage->miss = NULL;
-    salvage->shapes = salvage->add_shape = NULL;
-    for (size_t i = 0; i < SALVAGE_TABLES; i++) {
-        (void)sqlite3_finalize(salvage->reads[i]);
-        (void)sqlite3_finalize(salvage->writes[i]);
-        salvage->reads[i] = salvage->writes[i] = NULL;
-    }
-}
-
-static void see_generation(struct salvage *salvage, struct store_generation generation)
-{
-    if (generation.epoch > salvage->epoch_max)
-        salvage->epoch_max = generation.epoch;
-}
-
-/*
- * Copies the shapes that can be read. A shape from the database is as good as one from its log,
- * because the text belongs to the number.
- */
-static tr_status copy_shapes(struct salvage *salvage)
-{
-    static const tr_bytes none = {NULL, 0};
-    sqlite3_stmt *read = salvage->shapes;
-    sqlite3_stmt *add = salvage->add_shape;
-    tr_status status = TR_OK;
-    int result = SQLITE_DONE;
-    while (read && status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
-        struct store_generation generation;
-        int64_t id = sqlite3_column_int64(read, 0);
-        tr_bytes sealed = tr__link_bytes(read, 1);
-        tr_bytes text = tr__link_bytes(read, 2);
-        struct hash_key key = salvage->from->key;
-        bool fits = seal_generation(sealed, &generation);
-        if (fits) {
-            struct seal seal =
-                seal_row(key, SEAL_SHAPE, none, generation, none, (uint64_t)id, 0, text);
-            fits = seal_fits(&seal, sealed);
-        }
-        salvage->misses_shapes |= !fits;
-        if (!fits)
-            continue;
-        tr__link_bind_number(add, 1, id);
-        tr__link_bind_bytes(add, 2, sealed);
-        tr__link_bind_bytes(add, 3, text);
-        status = tr__link_run(add);
-    }
-    salvage->misses_shapes |= tr__link_status(result) != TR_OK;
-    return tr__link_status(result) == TR_NO_MEMORY ? TR_NO_MEMORY : status;
-}
-
-/* Copies the row that `read` is at. TR_STORE_CORRUPT: it does not match its seal. */
-static tr_status copy_row(struct salvage *salvage, size_t table, tr_bytes name, int64_t actor,
-                          sqlite3_stmt *read)
-{
-    sqlite3_stmt *write = salvage->writes[table];
-    struct store_generation generation;
-    tr_bytes key = tr__link_bytes(read, 0);
-    int64_t number = sqlite3_column_int64(read, 1);
-    int64_t other = sqlite3_column_int64(read, 2);
-    tr_bytes sealed = tr__link_bytes(read, 3);
-    tr_bytes value = tr__link_bytes(read, 4);
-    if (!seal_generation(sealed, &generation))
-        return TR_STORE_CORRUPT;
-    struct seal seal = seal_row(salvage->from->key,
-                                salvage_tables[table].kind,
-                                name,
-                                generation,
-                                key,
-                                (uint64_t)number,
-                                (uint64_t)other,
-                                value);
-    if (!seal_fits(&seal, sealed))
-        return TR_STORE_CORRUPT;
-    see_generation(salvage, generation);
-    tr__link_bind_number(write, 1, actor);
-    tr__link_bind_bytes(write, 2, key);
-    tr__link_bind_number(write, 3, number);
-    tr__link_bind_number(write, 4, other);
-    tr__link_bind_bytes(write, 5, sealed);
-    tr__link_bind_bytes(write, 6, value);
-    return tr__link_run(write);
-}
-
-/*
- * Copies the rows of one table. Events must have no gaps, up to the last one that the actor's row
- * names.
- */
-static tr_status copy_rows(struct salvage *salvage, size_t table, tr_bytes name, int64_t from_id,
-                           int64_t into_id, int64_t sequence)
-{
-    sqlite3_stmt *read = salvage->reads[table];
-    bool is_event = salvage_tables[table].kind == SEAL_EVENT;
-    int64_t last = 0;
-    tr_status status = TR_OK;
-    int result;
-    if (!read)
-        return TR_OK;
-    tr__link_bind_number(read, 1, from_id);
-    while ((result = sqlite3_step(read)) == SQLITE_ROW && status == TR_OK) {
-        int64_t number = sqlite3_column_int64(read, 1);
-        if (is_event && last != 0 && number != last + 1)
-            status = TR_STORE_CORRUPT;
-        last = number;
-        if (status == TR_OK)
-            status = copy_row(salvage, table, name, into_id, read);
-    }
-    if (status == TR_OK && result != SQLITE_DONE)
-        status = tr__link_status(result);
-    (void)sqlite3_reset(read);
-    return status == TR_OK && is_event && last != 0 && last != sequence ? TR_STORE_CORRUPT : status;
-}
-
-/* Copies the row of the actor that `next` is at, and returns its number in the new store. */
-static tr_status copy_state(struct salvage *salvage, tr_bytes name, int64_t *into_id)
-{
-    sqlite3_stmt *next = salvage->next;
-    sqlite3_stmt *add = salvage->add;
-    struct store_generation generation;
-    tr_bytes sealed = tr__link_bytes(next, 2);
-    int64_t version = sqlite3_column_int64(next, 3);
-    int64_t sequence = sqlite3_column_int64(next, 4);
-    bool has_state = sqlite3_column_type(next, 5) != SQLITE_NULL;
-    tr_bytes state = tr__link_bytes(next, 5);
-    if (!seal_generation(sealed, &generation))
-        return TR_STORE_CORRUPT;
-    struct hash_key key = salvage->from->key;
-    struct seal seal = seal_actor(key,
-                                  name,
-                                  generation,
-                                  (uint64_t)version,
-                                  (uint64_t)sequence,
-                                  has_state,
-                                  seal_state_sum(key, state));
-    if (!seal_fits(&seal, sealed))
-        return TR_STORE_CORRUPT;
-    see_generation(salvage, generation);
-    tr__link_bind_bytes(add, 1, name);
-    tr__link_bind_bytes(add, 2, sealed);
-    tr__link_bind_number(add, 3, version);
-    tr__link_bind_number(add, 4, sequence);
-    if (has_state)
-        tr__link_bind_bytes(add, 5, state);
-    else
-        (void)sqlite3_bind_null(add, 5);
-    tr_status status = tr__link_run(add);
-    *into_id = sqlite3_last_insert_rowid(salvage->into->writer.database);
-    return status;
-}
-
-static tr_status is_there(sqlite3_stmt *has, tr_bytes name, bool *result)
-{
-    tr__link_bind_bytes(has, 1, name);
-    int step = sqlite3_step(has);
-    *result = step == SQLITE_ROW;
-    (void)sqlite3_reset(has);
-    return tr__link_status(step);
-}
-
-/*
- * Copies the actor that `next` is at, completely or not at all. TR_STORE_CORRUPT: it is not intact.
- * Any other failure is of the new store, or of memory.
- */
-static tr_status copy_actor(struct salvage *salvage)
-{
-    struct link *into = &salvage->into->writer;
-    int64_t from_id = sqlite3_column_int64(salvage->next, 0);
-    tr_bytes name = tr__link_bytes(salvage->next, 1);
-    bool is_doomed = sqlite3_column_int64(salvage->next, 3) & (int64_t)SEAL_DOOMED;
-    int64_t sequence = sqlite3_column_int64(salvage->next, 4);
-    int64_t into_id = 0;
-    bool is_copied = false;
-    bool is_wanted = true;
-    if (name.size > 0 && *(const char *)name.data == '\0')
-        return TR_OK; /* the rest of a destroyed actor: bury.h */
-    tr_status status = is_there(salvage->has, name, &is_copied);
-    if (status == TR_OK && salvage->is_second && !salvage->takes_all)
-        /* Other actors were destroyed since then. */
-        status = is_there(salvage->miss, name, &is_wanted);
-    if (status != TR_OK || is_copied || !is_wanted)
-        return status;
-    status = tr__link_execute(into, "SAVEPOINT salvage");
-    if (status != TR_OK)
-        return status;
-    status = copy_state(salvage, name, &into_id);
-    for (size_t i = 0; i < SALVAGE_TABLES && status == TR_OK && !is_doomed; i++)
-        status = copy_rows(salvage, i, name, from_id, into_id, sequence);
-    if (status == TR_OK) {
-        salvage->report->copied += !is_doomed;
-        salvage->report->older += salvage->is_second && !is_doomed;
-        return tr__link_execute(into, "RELEASE salvage");
-    }
-    tr_status undone = tr__link_execute(into, "ROLLBACK TO salvage; RELEASE salvage");
-    return undone ? undone : status;
-}
 
 /*
  * Finds the first actor from a number on. Returns SQLITE_ROW, SQLITE_DONE if there is none, or an
@@ -394,7 +88,7 @@ static tr_status copy_actors(struct salvage *salvage)
             continue;
         }
         id = sqlite3_column_int64(salvage->next, 0);
-        tr_status status = copy_actor(salvage);
+        tr_status status = tr__salvage_copy_actor(salvage);
         if (status != TR_OK && status != TR_STORE_CORRUPT)
             return status;
         if (id == INT64_MAX)
@@ -412,11 +106,11 @@ static tr_status note_names(struct salvage *salvage)
     };
     sqlite3_stmt *note = NULL;
     int result = SQLITE_OK;
-    tr_status status = salvage_statement(
+    tr_status status = tr__salvage_statement(
         salvage->into, "INSERT OR IGNORE INTO temp.noted (name) VALUES (?1)", &note);
     for (size_t i = 0; i < 2 && status == TR_OK && result != SQLITE_DONE; i++) {
         sqlite3_stmt *read = NULL;
-        status = salvage_statement(salvage->from, texts[i], &read);
+        status = tr__salvage_statement(salvage->from, texts[i], &read);
         while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
             tr__link_bind_bytes(note, 1, tr__link_bytes(read, 0));
             status = tr__link_run(note);
@@ -469,16 +163,16 @@ static tr_status copy_source(struct salvage *salvage, const char *program, tr_er
         salvage->epoch_max = salvage->from->epoch;
     tr_status status = tr__link_execute(&into->writer, "BEGIN IMMEDIATE");
     if (status == TR_OK)
-        status = salvage_prepare(salvage);
+        status = tr__salvage_prepare(salvage);
     if (status == TR_OK)
-        status = copy_shapes(salvage);
+        status = tr__salvage_copy_shapes(salvage);
     if (status == TR_OK)
         status = copy_actors(salvage);
     if (status == TR_OK && (!salvage->is_second || salvage->takes_all))
         status = note_names(salvage);
     if (status == TR_OK)
         status = tr__make_adopt(into, salvage->from->key, salvage->epoch_max, program);
-    salvage_finish(salvage);
+    tr__salvage_finish(salvage);
     if (status == TR_OK)
         status = tr__link_execute(&into->writer, "COMMIT");
     if (status)
@@ -511,10 +205,10 @@ static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_los
 {
     sqlite3_stmt *read = NULL;
     tr_status status =
-        salvage_statement(salvage->into,
-                          "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
-                          "actor a WHERE a.name = n.name)",
-                          &read);
+        tr__salvage_statement(salvage->into,
+                              "SELECT name FROM temp.noted n WHERE NOT EXISTS (SELECT 1 FROM "
+                              "actor a WHERE a.name = n.name)",
+                              &read);
     int result = SQLITE_DONE;
     while (status == TR_OK && (result = sqlite3_step(read)) == SQLITE_ROW) {
         tr_bytes name = tr__link_bytes(read, 0);

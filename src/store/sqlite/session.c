@@ -3,7 +3,10 @@
 #include "store/sqlite/session.h"
 
 #include "store/sqlite/bury.h"
+#include "store/sqlite/check.h"
 #include "store/sqlite/commit.h"
+#include "store/sqlite/compact.h"
+#include "store/sqlite/copy.h"
 #include "store/sqlite/engine.h"
 #include "store/sqlite/engine_vfs.h"
 #include "store/sqlite/lists.h"
@@ -16,6 +19,7 @@
 #include "store/sqlite/tidy.h"
 #include "store/sqlite/vfs_watch.h"
 #include "store/sqlite/view.h"
+#include "store/sqlite/view_page.h"
 
 #include <stdio.h>
 
@@ -58,6 +62,17 @@ static tr_status open_links(struct store_session *session, const struct store_op
     return status ? status : tr__vfs_watch(&session->vfs, error);
 }
 
+/* As open_links, for a store that is only read. */
+static tr_status open_reading(struct store_session *session, const struct store_options *options,
+                              tr_error *error)
+{
+    tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
+    if (status)
+        return tr__make_refuse_by(error, session, &session->writer, status);
+    status = tr__make_look(session, options->program, error);
+    return status ? status : tr__vfs_watch(&session->vfs, error);
+}
+
 /*
  * The writer is closed last, because the connection that opened the database first keeps others
  * out.
@@ -67,7 +82,8 @@ static void close_links(struct store_session *session)
     if (session->has_tidier)
         tr__link_close(&session->tidier);
     /* No checkpoint on close: after a failed sync, the next sync would prove nothing. */
-    if (atom32_load(&session->is_failed, ATOM_ACQUIRE)) /* partner: tr__session_fail */
+    if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* partner: tr__session_fail */
+        session->is_read_only)
         (void)sqlite3_db_config(
             session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     tr__link_close(&session->writer);
@@ -123,9 +139,14 @@ tr_status tr__session_take(const struct store_options *options, struct store_ses
         .database_fd = -1,
         .cache_bytes = options->cache_bytes ? options->cache_bytes : STORE_CACHE_BYTES,
         .log_pages_soon = options->log_pages ? (int)options->log_pages : SESSION_LOG_PAGES,
+        .is_read_only = options->is_read_only,
         .is_sync_off = options->is_sync_off,
     };
     bool has_directory = options->path && !options->disk;
+    if (has_directory && options->is_read_only && !tr__place_has_store(options->path)) {
+        tr__session_free(made);
+        return tr__make_refuse(error, TR_NOT_FOUND, "there is no store in %s", options->path);
+    }
     tr_status status = has_directory ? tr__place_take_directory(made, options->path, error)
                                      : tr__place_take_disk(made, options->disk, error);
     if (status == TR_OK)
@@ -153,7 +174,8 @@ tr_status tr__session_open(const struct store_options *options, struct store_ses
         (void)tr__make_refuse(error, status, "SQLite: %s", tr_status_text(status));
         goto deinit_vfs;
     }
-    status = open_links(made, options, error);
+    status =
+        made->is_read_only ? open_reading(made, options, error) : open_links(made, options, error);
     if (status)
         goto close_links;
     *epoch = made->epoch;
@@ -188,11 +210,18 @@ const struct store_driver *tr__store_driver_default(void)
         .look = tr__session_look,
         .checkpoint = tr__session_checkpoint,
         .restart = tr__session_restart,
+        .backup = tr__session_backup,
+        .check = tr__session_check,
+        .compact = tr__session_compact,
+        .shrink = tr__session_shrink,
         .view_new = tr__view_new,
         .view_free = tr__view_free,
+        .view_hold = tr__view_hold,
         .read_state = tr__view_read_state,
         .read_kv = tr__view_read_kv,
         .read_snapshot = tr__view_read_snapshot,
+        .last_page = tr__view_last_page,
+        .read_page = tr__view_read_page,
         .list_kv = tr__view_list_kv,
         .list_alarms = tr__view_list_alarms,
         .list_queue = tr__view_list_queue,

@@ -42,11 +42,13 @@ struct store_session {
     atom32 is_failed;
     /* Committing thread only: rows of destroyed actors may be left; see bury.h. */
     bool has_buried;
-    int log_pages; /* Committing thread only: as of its last commit. */
+    int log_pages;   /* Committing thread only: as of its last commit. */
+    atom32 log_seen; /* the same, for a backup */
     /* Committing thread only: the most since the file of the log was cut. */
     int file_pages;
     /* Pages of the log that are in the database; written by the thread that made a checkpoint. */
     atom32 done_pages;
+    bool is_read_only;      /* see store_options */
     bool is_sync_off;       /* see store_options */
     char *path;             /* of the database */
     char *directory;        /* NULL: none */

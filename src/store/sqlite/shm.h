@@ -36,7 +36,7 @@ struct shm {
 
 /** The part of one connection. */
 struct shm_user {
-    int level; /* of the file: SQLITE_LOCK_NONE ... */
+    int level; /* its lock of the file: SQLITE_LOCK_NONE and higher */
     bool is_mapped;
     uint32_t shared; /* bits of slots */
     uint32_t exclusive;

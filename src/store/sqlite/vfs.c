@@ -6,6 +6,7 @@
 
 #include "store/sqlite/log.h"
 #include "store/sqlite/page_sum.h"
+#include "store/sqlite/vfs_names.h"
 #include "store/sqlite/vfs_watch.h"
 #include "store/sqlite/vfs_world.h"
 
@@ -244,7 +245,20 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
     page_seal(page, (uint64_t)offset / PAGE_SIZE + 1);
     if (offset == 0 && file->vfs->is_marked && memcmp(page, sqlite_magic, VFS_MAGIC_SIZE) == 0)
         memcpy(page, store_magic, VFS_MAGIC_SIZE);
-    return write_bytes(file, page, size, offset);
+    int result = write_bytes(file, page, size, offset);
+    vfs_changed(&file->vfs->changes, (uint64_t)offset / PAGE_SIZE);
+    return result;
+}
+
+bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number)
+{
+    unsigned char first[PAGE_SIZE];
+    if (number == 1 && memcmp(page, store_magic, VFS_MAGIC_SIZE) == 0) {
+        memcpy(first, page, PAGE_SIZE);
+        memcpy(first, sqlite_magic, VFS_MAGIC_SIZE);
+        page = first;
+    }
+    return page_is_sound(page, number);
 }
 
 static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
@@ -289,7 +303,14 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct vfs_file *file = file_of(base);
-    return file->is_log ? log_truncate(file, size) : truncate_bytes(file, size);
+    if (file->is_log)
+        return log_truncate(file, size);
+    /* Before it is cut, so that a look at the file meanwhile does not take it for damage. */
+    if (file->is_database && (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
+        atom64_store(&file->vfs->database_least,
+                     (uint64_t)size,
+                     ATOM_RELEASE); /* partner: tr__vfs_missing */
+    return truncate_bytes(file, size);
 }
 
 static int file_sync(sqlite3_file *base, int flags)
@@ -409,22 +430,6 @@ static int open_virtual(struct vfs_file *file, sqlite3_filename path, int flags,
     return status == TR_OK ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-/*
- * Returns a name for the log or the journal that SQLite's tools do not look for. They would copy
- * the log into the database without sums, and delete it.
- */
-static const char *name_of(const struct vfs *vfs, const char *path)
-{
-    static const char log[] = "-wal";
-    static const char journal[] = "-journal";
-    size_t size = strlen(path);
-    if (size >= sizeof log && strcmp(path + size - sizeof log + 1, log) == 0)
-        return vfs->log_path;
-    if (size >= sizeof journal && strcmp(path + size - sizeof journal + 1, journal) == 0)
-        return vfs->undo_path;
-    return path;
-}
-
 static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *opened, int flags,
                     int *out_flags)
 {
@@ -435,7 +440,7 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
     };
-    path = path ? name_of(vfs, path) : NULL;
+    path = path ? tr__vfs_name_of(vfs, path) : NULL;
     if (file->is_log && vfs->has_no_log) {
         path = NULL;
         flags = SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
@@ -464,7 +469,7 @@ static int log_empty(struct vfs *vfs)
 static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
 {
     struct vfs *vfs = vfs_of(base);
-    path = name_of(vfs, path);
+    path = tr__vfs_name_of(vfs, path);
     if (vfs->is_read_only)
         return SQLITE_READONLY;
     if (path == vfs->log_path)
@@ -483,7 +488,7 @@ static int vfs_delete(sqlite3_vfs *base, const char *path, int is_synced)
 static int vfs_access(sqlite3_vfs *base, const char *path, int flags, int *result)
 {
     struct vfs *vfs = vfs_of(base);
-    path = name_of(vfs, path);
+    path = tr__vfs_name_of(vfs, path);
     *result = 0;
     if (path == vfs->log_path && vfs->has_no_log)
         return SQLITE_OK;
@@ -508,24 +513,6 @@ static int vfs_last_error(sqlite3_vfs *base, int size, char *text)
     return vfs->disk ? 0 : vfs->real->xGetLastError(vfs->real, size, text);
 }
 
-/* Makes the names of the files, each with the two NULs that SQLite requires after a path. */
-static bool names_make(struct vfs *vfs, const char *path)
-{
-    static const char *const suffixes[] = {"", "-log", "-undo"};
-    enum { SUFFIX_MAX = 6 };
-    size_t size = strlen(path) + SUFFIX_MAX + 2;
-    vfs->names = source_resize(&vfs->source, NULL, 3 * size);
-    if (!vfs->names)
-        return false;
-    memset(vfs->names, 0, 3 * size);
-    for (size_t i = 0; i < 3; i++)
-        (void)snprintf(vfs->names + i * size, size, "%s%s", path, suffixes[i]);
-    vfs->path = vfs->names;
-    vfs->log_path = vfs->names + size;
-    vfs->undo_path = vfs->names + 2 * size;
-    return true;
-}
-
 tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, struct store_disk *disk,
                        const char *path, const struct store_io_hook *hook)
 {
@@ -535,11 +522,12 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
     if (!real && !disk)
         return TR_NOT_SUPPORTED;
     *vfs = (struct vfs){.real = real, .disk = disk, .source = *source};
-    if (!names_make(vfs, path))
+    if (!tr__vfs_make_names(vfs, path))
         return TR_NO_MEMORY;
     if (hook)
         vfs->hook = *hook;
     tr__shm_init(&vfs->shm, source);
+    tr__vfs_changes_init(&vfs->changes);
     (void)snprintf(vfs->name, sizeof vfs->name, "troupe-%p", (void *)vfs);
     vfs->base = (sqlite3_vfs){
         .iVersion = 2,

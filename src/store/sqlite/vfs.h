@@ -15,6 +15,7 @@
 #include "os/file.h"
 #include "store/disk.h"
 #include "store/sqlite/shm.h"
+#include "store/sqlite/vfs_changes.h"
 
 #include <sqlite3.h>
 
@@ -51,12 +52,14 @@ struct vfs {
     bool is_watched;   /* The ids below are known. Set before there are threads. */
     struct os_file_id database_id;
     struct os_file_id log_id;
+    atom64 database_least; /* bytes that the database has at least; a connection may cut it */
     /*
      * The log is durable up to here; 0: not known. Written by the connection that has SQLite's
      * write lock.
      */
     atom64 log_end;
     struct vfs_failure failure; /* the last one; protected by the lock of shm */
+    struct vfs_changes changes; /* pages of the database that were written, while a copy is made */
     char name[40];
 };
 
@@ -74,6 +77,9 @@ TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source
 int tr__vfs_sync(sqlite3 *database);
 /** Unregisters the VFS. No connection may use it. */
 void tr__vfs_deinit(struct vfs *vfs);
+
+/** Whether a page of the database, as it is in the file, matches its sum. Pages are counted from 1. */
+bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number);
 
 /** What the first bytes of the database file are. */
 enum vfs_look {

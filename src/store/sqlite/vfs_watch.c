@@ -51,6 +51,7 @@ tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error)
     tr_status status = tr__os_file_find(vfs->path, &vfs->database_id, error);
     if (status == TR_OK)
         status = tr__os_file_find(vfs->log_path, &vfs->log_id, error);
+    atom64_store(&vfs->database_least, vfs->database_id.size, ATOM_RELAXED);
     vfs->is_watched = status == TR_OK;
     return status == TR_NOT_FOUND ? TR_STORE_FAILED : status;
 }
@@ -82,7 +83,8 @@ const char *tr__vfs_missing(const struct vfs *vfs)
     uint64_t size = 0;
     if (!vfs->is_watched)
         return NULL;
-    if (!is_in_place(vfs->path, &vfs->database_id, &size) || size < vfs->database_id.size)
+    if (!is_in_place(vfs->path, &vfs->database_id, &size) ||
+        size < atom64_load(&vfs->database_least, ATOM_ACQUIRE)) /* partner: file_truncate */
         return vfs->path;
     return log_is_cut(vfs) ? vfs->log_path : NULL;
 }

@@ -32,6 +32,20 @@ void tr__view_free(struct store_view *view)
     source_resize(&source, view, 0);
 }
 
+tr_status tr__view_hold(struct store_view *view, bool is_held)
+{
+    int64_t ignored;
+    if (!is_held)
+        return tr__link_execute(&view->link, "ROLLBACK");
+    tr_status status = tr__link_execute(&view->link, "BEGIN");
+    /* A transaction begins to see one state with its first read. */
+    if (status == TR_OK)
+        status = tr__link_number(&view->link, "PRAGMA user_version", &ignored);
+    if (status != TR_OK)
+        (void)!tr__link_execute(&view->link, "ROLLBACK");
+    return status;
+}
+
 tr_status tr__view_keep(struct store_view *view, tr_bytes bytes, tr_bytes *kept)
 {
     bool is_too_large = view->buffer_size > BUFFER_KEPT && bytes.size <= BUFFER_KEPT;

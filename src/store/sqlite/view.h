@@ -16,6 +16,7 @@ struct store_view {
 /* Functions of the driver. */
 tr_status tr__view_new(struct store_session *session, struct store_view **view);
 void tr__view_free(struct store_view *view);
+tr_status tr__view_hold(struct store_view *view, bool is_held);
 tr_status tr__view_read_state(struct store_view *view, tr_bytes name, struct store_state *state);
 tr_status tr__view_read_kv(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
 tr_status tr__view_read_snapshot(struct store_view *view, tr_bytes name, uint64_t sequence_max,

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What operators do with a store: copy it while it is in use, check it, make it smaller.
+ *
+ *     tr__store_backup(store, "/backups/monday", on_progress, context, &error);   open, commits continue
+ *     tr__store_check(&options, &report, on_damage, context, &error);             not open: only reads
+ *     tr__store_compact(&options, &report, &error);                               not open
+ *     tr__store_shrink(store, &report, &error);                                   open, commits wait
+ *
+ * A backup is a store of its own: a directory with the same files, of the same program. To restore it, put it in the
+ * place of the old directory. docs/design/store.md explains how a copy is consistent while commits continue.
+ */
+#ifndef STORE_BACKUP_H
+#define STORE_BACKUP_H
+
+#include "store/store.h"
+
+/** How far a backup is. */
+struct store_backup_progress {
+    uint64_t copied_bytes; /* also counts what was copied again because it had changed */
+    uint64_t total_bytes;  /* of the files, as of now */
+};
+/** Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. False: stop, TR_CANCELLED. */
+typedef bool store_backup_step(void *context, const struct store_backup_progress *progress);
+
+enum { STORE_BACKUP_STEP = 4 << 20 };
+
+/**
+ * Copies an open store into a new directory, `path`, which must not exist; its parent must.
+ *
+ * The copy has every batch whose on_done came with TR_OK before the call, and may have later ones: it is the store as
+ * of one moment before the end of the call. Each page is checked against its sum. The copy is made in `path`.part, is
+ * synced, and gets its name at the end. So a directory with that name is whole. After a failure or a crash `path`.part may
+ * be left; the next backup to the same path removes it.
+ *
+ * Any thread, one backup of a store at a time. Waits for the disk, so it must not be a worker. `on_step` may be NULL.
+ *
+ * TR_STORE_BUSY: another backup runs. TR_NAME_EXISTS: `path` exists. TR_NOT_SUPPORTED: the store is in memory.
+ * TR_STORE_CORRUPT: a page does not fit its sum; the text says which. TR_STORE_FULL, TR_STORE_FAILED (of the new
+ * files: the store itself does not fail), TR_CANCELLED, TR_NO_MEMORY. `error` may be NULL.
+ */
+TR_MUST_CHECK tr_status tr__store_backup(struct store *store, const char *path,
+                                         store_backup_step *on_step, void *context,
+                                         tr_error *error);
+
+/** What a check has found. */
+struct store_check {
+    uint64_t pages;   /* of the database; each was compared with its sum */
+    uint64_t actors;  /* rows of actors */
+    uint64_t rows;    /* all other rows that have a seal */
+    uint64_t damages; /* how often on_damage was called */
+};
+/** Called for each damage that was found, with a text that is borrowed for the call. */
+typedef void store_check_damage(void *context, const char *text);
+
+/**
+ * Checks a store that is not open: the log, the sum of each page, the structure of all tables and indexes, and the seal
+ * of each row. Changes nothing, and locks the store meanwhile. Of `options` only the program and the place are used.
+ *
+ * TR_OK: everything was looked at; the store is whole if report->damages is 0. TR_NOT_FOUND: no store is there.
+ * TR_STORE_BUSY: it is open. TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_CORRUPT (too damaged to be looked at),
+ * TR_STORE_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. `on_damage` and `error` may be NULL. Any thread; waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__store_check(const struct store_options *options,
+                                        struct store_check *report, store_check_damage *on_damage,
+                                        void *context, tr_error *error);
+
+/** The bytes of a store's files, before and after. */
+struct store_compact {
+    uint64_t bytes_before;
+    uint64_t bytes_after;
+};
+
+/**
+ * Gives unused pages of a store that is not open back to the file system. Needs as much free space as the store has. A
+ * crash leaves the store as it was, or compacted. If `options` name no program, the store may be of any program. Statuses
+ * of tr__store_open. Any thread; waits for the disk.
+ */
+TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
+                                          struct store_compact *report, tr_error *error);
+
+/**
+ * As tr__store_compact, for a store that is open. Commits wait until it is done: the thread that commits does it between two
+ * groups. Reads continue. It needs free space for the store twice: for a temporary file and in the log.
+ *
+ * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs. TR_STORE_FULL,
+ * TR_NO_MEMORY: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: it has no thread.
+ */
+TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, struct store_compact *report,
+                                         tr_error *error);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Checks a store that is not open: see store/backup.h. */
+#ifndef STORE_SQLITE_CHECK_H
+#define STORE_SQLITE_CHECK_H
+
+#include "store/backup.h"
+
+struct store_options;
+
+/** Function check of the driver. */
+TR_MUST_CHECK tr_status tr__session_check(const struct store_options *options,
+                                          struct store_check *report, store_check_damage *on_damage,
+                                          void *context, tr_error *error);
+/** Finds out whether there is a store, so that none is made. Returns the bytes of its files. TR_NOT_FOUND and others. */
+TR_MUST_CHECK tr_status tr__check_place(const struct store_options *options, uint64_t *bytes,
+                                        tr_error *error);
+
+#endif

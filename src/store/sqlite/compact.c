@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Compaction, by SQLite's VACUUM: it copies the rows into a temporary file, and that file over the database. */
+#include "store/sqlite/compact.h"
+
+#include "store/sqlite/check.h"
+#include "store/sqlite/make.h"
+#include "store/sqlite/session.h"
+
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Temporary files, because the copy that SQLite makes may be larger than the memory. */
+static tr_status compact_all(struct store_session *session, tr_error *error)
+{
+    struct store_why why;
+    struct link *link = &session->writer;
+    tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
+    if (status)
+        return tr__make_refuse_by(error, session, link, status);
+    int result =
+        sqlite3_wal_checkpoint_v2(link->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    status = tr__link_status(result);
+    if (status)
+        (void)tr__session_fail(session, link, "writing the compacted store", &why);
+    return status ? tr__make_refuse(error, status, "%s", why.text) : TR_OK;
+}
+
+/* Reads which program owns a store. Its connection is open. */
+static tr_status owner_read(struct store_session *session, char *name, tr_error *error)
+{
+    sqlite3_stmt *statement;
+    static const char text[] = "SELECT program FROM store WHERE id = 1";
+    const struct link *link = &session->writer;
+    int result = sqlite3_prepare_v2(link->database, text, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return tr__make_refuse_by(error, session, link, tr__link_status(result));
+    tr_status status = TR_STORE_CORRUPT;
+    result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) {
+        tr_bytes owner = tr__link_bytes(statement, 0);
+        if (owner.size <= TR_NAME_MAX) {
+            memcpy(name, owner.data, owner.size);
+            name[owner.size] = '\0';
+            status = TR_OK;
+        }
+    }
+    if (status)
+        (void)tr__make_refuse_by(error, session, link, status);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
+/* Finds out which program owns a store that is not open. */
+static tr_status owner_find(const struct store_options *options, char *name, tr_error *error)
+{
+    uint64_t epoch;
+    struct store_session *session = NULL;
+    struct store_options reads = *options;
+    reads.is_read_only = true;
+    tr_status status = tr__session_open(&reads, &session, &epoch, error);
+    if (status || !session)
+        return status;
+    status = owner_read(session, name, error);
+    tr__session_close(session);
+    return status;
+}
+
+tr_status tr__session_compact(const struct store_options *options, struct store_compact *report,
+                              tr_error *error)
+{
+    uint64_t epoch;
+    char owner[TR_NAME_MAX + 1];
+    struct store_options owned = *options;
+    struct store_session *session = NULL;
+    *report = (struct store_compact){0};
+    tr_status status = tr__check_place(options, &report->bytes_before, error);
+    if (status == TR_OK && !options->program) {
+        status = owner_find(options, owner, error);
+        owned.program = owner;
+    }
+    if (status == TR_OK)
+        status = tr__session_open(&owned, &session, &epoch, error);
+    if (status || !session)
+        return status;
+    status = compact_all(session, error);
+    tr__session_close(session);
+    return status ? status : tr__check_place(options, &report->bytes_after, error);
+}
+
+tr_status tr__session_shrink(struct store_session *session, struct store_why *why)
+{
+    struct link *link = &session->writer;
+    TR_ASSERT(sqlite3_get_autocommit(link->database));
+    tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
+    if (status) {
+        int size = snprintf(why->text, sizeof why->text, "compacting: ");
+        tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
+    }
+    tr_status after = tr__link_execute(link, "PRAGMA temp_store = MEMORY");
+    if (status == TR_STORE_FAILED || after == TR_STORE_FAILED ||
+        !sqlite3_get_autocommit(link->database))
+        return tr__session_fail(session, link, "compacting", why);
+    return status ? status : tr__session_check_files(session, why);
+}

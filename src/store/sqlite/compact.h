@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Gives unused pages of a store back to the file system: see store/backup.h. */
+#ifndef STORE_SQLITE_COMPACT_H
+#define STORE_SQLITE_COMPACT_H
+
+#include "store/driver.h"
+
+/** Function compact of the driver. */
+TR_MUST_CHECK tr_status tr__session_compact(const struct store_options *options,
+                                            struct store_compact *report, tr_error *error);
+/** Function shrink of the driver. */
+TR_MUST_CHECK tr_status tr__session_shrink(struct store_session *session, struct store_why *why);
+
+#endif
