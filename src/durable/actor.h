@@ -15,6 +15,7 @@
  *     why             what tr_actor_why reports
  *     pressure        limits the actors that are awake                           -> setup
  *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
+ *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
  *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm
  *     queue_alarm     items that wait for their time                             -> queue
@@ -27,6 +28,7 @@
  *     commit          stores what a part of a turn has changed                   -> events, queue
  *     sql             tables of an actor                                         -> commit
  *     changed         calls tr_state_changed
+ *     record          keeps what a turn reads, and writes it when the turn fails; record_read: the file
  *     work            tells the sleep machine about mail, owed replies and items
  *     clock           wakes actors whose alarms are due; hints: which it told    -> host
  *     waker           wakes actors that have items in their queues
@@ -54,12 +56,21 @@
 #include "store/batch.h"
 
 struct alarm;
+struct connections;
 struct overlay_table;
 struct requests;
 struct store_sql;
 
 /** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
 enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_ITEMS, WORK_COUNT };
+
+/** Where a message of a gateway came from; all zero: from an actor. */
+struct durable_call {
+    uint64_t connection; /* 0: none */
+    const char *caller;  /* in memory of the turn; NULL: nobody */
+    bool is_socket;      /* the turn belongs to a connection */
+    bool is_end;         /* it is that of tr_disconnected */
+};
 
 struct durable_actor {
     struct durable durable; /* must be the first member */
@@ -83,7 +94,9 @@ struct durable_actor {
     struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
     struct requests
-        *requests;         /* requests with an id; NULL: there was none. See durable/request.h */
+        *requests; /* requests with an id; NULL: there was none. See durable/request.h */
+    struct connections
+        *connections;      /* NULL: there was none, and no event. See durable/connections.h */
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct queues queues;
@@ -110,11 +123,13 @@ struct durable_actor {
     bool is_drive_posted;   /* a tr_durable_driven message is on its way */
     bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
     bool is_deadline_over;  /* the sleep machine has performed FIRE_DEADLINE: the hard signal */
+    bool is_settling;       /* the connections are to be closed when no commit is on its way */
     bool is_stored_awaited; /* the sleep machine waits for the last submitted commit */
     /* finished commits are not submitted yet (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see `finished` */
     bool is_dirty;
-    uint32_t barriers;    /* turns, running or waiting, that no hook may overtake */
-    struct tr_self *hook; /* the turn of on_sleep or on_destroy while it waits for barriers */
+    uint32_t barriers;        /* turns, running or waiting, that no hook may overtake */
+    struct durable_call call; /* of the turn that is about to begin */
+    struct tr_self *hook;     /* the turn of on_sleep or on_destroy while it waits for barriers */
     struct wake_lock work[WORK_COUNT];
     tr_time start_ns; /* when the set-up began */
     tr_time save_ns;

@@ -2,6 +2,7 @@
 /**
  * Commits: what a part of a turn has changed, and how it gets to the disk. See durable/commit.h.
  */
+#include "durable/connections.h"
 #include "durable/commit.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@
 #include "store/store.h"
 #include "store/batch.h"
 #include "actor/mail/outbox.h"
+#include "os/probe.h"
 
 /*
  * The open commit has ended and is stored later. Keeps its changes apart from those of the next commit, which may fail.
@@ -365,6 +367,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     list_remove(&commit->link);
     worker->loop.await_ns = 0; /* if the worker waits for another commit, that one ends soon too */
     tr_status status = commit->status;
+    PROBE2(commit, cell->identity, status);
     if (status == TR_OK) {
         tr__overlays_drop(worker, actor, commit->number);
         tr__durable_sql_stored(actor, commit->number);
@@ -391,6 +394,7 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
     while ((link = list_pop_first(&commit->savers)))
         tr__turn_wake(LIST_OWNER(link, struct durable_frame, saver)->self, status);
     source_resize(&worker->source, commit, 0);
+    tr__connections_settle(worker, actor);
     if (actor->is_stored_awaited && list_is_empty(&actor->commits)) {
         actor->is_stored_awaited = false;
         (void)!tr__sleep_written(&actor->machine, status == TR_OK ? actor->erased : status);

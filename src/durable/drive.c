@@ -16,6 +16,7 @@
 #include "durable/alarm.h"
 #include "durable/clock.h"
 #include "durable/commit.h"
+#include "durable/connections.h"
 #include "durable/events.h"
 #include "durable/host.h"
 #include "durable/pressure.h"
@@ -206,6 +207,7 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     tr__commit_drop(worker, actor, TR_DESTROYING);
     batch = tr__commit_batch(actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
+    atom64_fetch_add(&actor->kind->host->destroyed, 1, ATOM_RELAXED);
     if (status == TR_OK) {
         /* Submit only the removal. The present state is not needed any more. */
         actor->is_new = false;
@@ -279,13 +281,18 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
         if (actor->events)
             tr__events_wake(worker, actor);
         break;
+    case STEP_SETTLE_CONNECTIONS:
+        /* Those of a sleeper stay with their sessions. */
+        actor->is_settling = actor->machine.state == SLEEP_DESTROY_GRACE;
+        tr__connections_settle(worker, actor);
+        break;
     case STEP_RUN_ON_SLEEP:
         run_hook(worker, actor, SLEEP_REASON_SLEEP);
         break;
     case STEP_RUN_ON_DESTROY:
         run_hook(worker, actor, SLEEP_REASON_DESTROY);
         break;
-    /* nothing to do: alarms check the machine's state, and there are no connections yet */
+    /* nothing to do: alarms check the machine's state */
     default:
         break;
     }

@@ -33,10 +33,10 @@ struct hint_kind {
     struct list waiting;
     uint32_t waking_count;
     uint32_t waiting_count;
-    /* after hints were forgotten: when alarms without a known hint are told again */
+    /* If hints were forgotten: when the clock is to report the alarms again that have no hint here. */
     tr_time again_ns;
     bool is_named; /* the log has said that alarms of this kind wait */
-    /* All places are taken: alarms after `place` are told later, by a walk of this kind alone. */
+    /* All places are taken: the clock reports alarms after `place` later, by a walk of this kind alone. */
     bool is_behind;
     struct store_alarm_place place;
 };

@@ -144,6 +144,9 @@ static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_
     return NULL;
 }
 
+/* A ref of no actor. What is sent to it does not arrive, and requests are answered by the record. */
+#define REPLAY_NOBODY UINT64_C(0xfffffffe00000001)
+
 static int worker_of(struct tr_system *system, const char *path)
 {
     struct pool *pool = tr__pool_of(system, NULL);
@@ -158,6 +161,10 @@ static tr_status host_wake(struct tr_system *system, const struct pooled_spawner
     struct durable_kind *kind = kind_of(host, declared);
     if (!kind)
         return TR_NOT_FOUND;
+    if (host->replay && spawner->worker) {
+        *ref_bits = REPLAY_NOBODY; /* only the actor of the record runs */
+        return TR_OK;
+    }
     size_t length = tr__durable_path(kind, key, path);
     if (!length)
         return TR_INVALID_ARGUMENT;
@@ -219,6 +226,13 @@ bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes 
         return false;
     struct names_found found = tr__names_look(&system->names, &self->worker->reader, path, length);
     return found.ref && slots_find(&system->slots, found.ref);
+}
+
+tr_status tr__host_wake(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
+                        uint64_t *ref_bits)
+{
+    const struct pooled_spawner spawner = {.worker = worker, .reader = &worker->reader};
+    return host_wake(worker->system, &spawner, kind, key, ref_bits);
 }
 
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key)

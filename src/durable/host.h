@@ -55,6 +55,8 @@ struct durable_kind {
     const tr_handler *destroying;
     const tr_handler *changed;
     const tr_handler *run;
+    const tr_handler *connected;
+    const tr_handler *disconnected;
     const tr_handler *given_up; /* of tr_queue_given_up */
     uint32_t version;
     struct kind_shape *shapes; /* see durable/shapes.h */
@@ -79,6 +81,7 @@ struct durable_host {
     /* lists of struct durable_actor, by the hash of their keys */
     struct list leaving[LEAVING_PARTS];
     atom32 leaving_count; /* read without the lock */
+    atom64 destroyed;     /* actors that were destroyed so far; counted by any worker */
     struct list
         /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
         backoffs[LEAVING_PARTS];
@@ -90,9 +93,15 @@ struct durable_host {
     struct lock clients_lock;            /* protects clients_reader, also while it reads */
     struct store_reader *clients_reader; /* of all clients; NULL: none has read yet */
     struct zones zones;
-    uint64_t clock;          /* ref of the clock */
-    atom64 timeouts;         /* graces that have ended by their deadline; read by any thread */
-    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
+    uint64_t clock;       /* ref of the clock */
+    atom64 timeouts;      /* graces that have ended by their deadline; read by any thread */
+    const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
+    bool records_secrets; /* records have the values of secret fields */
+    atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */
+    atom32 record_left;   /* so many of them */
+    struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
+    struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
+    tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
 };
 
 /** The set-up message of a durable actor. */
@@ -107,11 +116,13 @@ TR_MESSAGE(tr_durable_runs);
 TR_MESSAGE(tr_durable_due, (str, name), (u64, ticket));
 
 /**
- * A request with an id: `type` is the name of the message, `message` its bytes in MessagePack. tr_durable_once_aside is
- * for handlers that interleave.
+ * A request with an id, or of a gateway: `type` is the name of the message, `message` its bytes in MessagePack. `caller` is
+ * the caller that sent it, or NULL. tr_durable_once_aside is for handlers that interleave.
  */
-TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message));
-TR_REQUEST(tr_durable_once_aside, tr_done, (bytes, id), (str, type), (bytes, message));
+TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message), (u64, connection),
+           (str, caller));
+TR_REQUEST(tr_durable_once_aside, tr_done, (bytes, id), (str, type), (bytes, message),
+           (u64, connection), (str, caller));
 /** To a durable actor: be destroyed. */
 TR_REQUEST(tr_durable_remove, tr_done);
 
@@ -133,6 +144,10 @@ struct cell *tr__host_left(struct durable_host *host, struct durable_actor *acto
 
 /** Wakes a key whose generation has ended, for the items in its queues. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
+
+/** Wakes a key, as tr_try_durable does. On a worker. */
+TR_MUST_CHECK tr_status tr__host_wake(struct worker *worker, const tr_durable_kind *kind,
+                                      tr_bytes key, uint64_t *ref_bits);
 
 /** Returns the number of the kind with this name, or -1. */
 int tr__host_kind(const struct durable_host *host, const char *name);

@@ -120,6 +120,27 @@ static tr_status front_read(const struct store_row *row, struct front *front)
     return TR_OK;
 }
 
+tr_status tr__item_row_look(const struct store_row *row, struct item_look *look)
+{
+    struct front front;
+    tr_status status = front_read(row, &front);
+    if (status != TR_OK)
+        return status;
+    const char *type = front.rest.data;
+    size_t type_size = strnlen(type, front.rest.size) + 1;
+    if (type_size > front.rest.size)
+        return TR_STORE_CORRUPT;
+    *look = (struct item_look){.class = front.class,
+                               .queue = row->name + strlen(prefixes[front.class]),
+                               .type = type,
+                               .message = {type + type_size, front.rest.size - type_size},
+                               .attempts = front.attempts,
+                               .failure = front.failure,
+                               .failed_ns = front.failed_ns,
+                               .due_ns = front.due_ns};
+    return TR_OK;
+}
+
 static bool cause_keep(struct worker *worker, struct queue_item *item, tr_bytes cause)
 {
     if (!cause.size)

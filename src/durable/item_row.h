@@ -38,4 +38,18 @@ TR_MUST_CHECK tr_status tr__item_row_remove(struct store_batch *batch,
 TR_MUST_CHECK tr_status tr__item_row_read(struct worker *worker, struct queues *queues,
                                           const struct store_row *row, struct queue_item **item);
 
+/** What a row says, without making an item. Everything is borrowed from the row. */
+struct item_look {
+    enum item_class class;
+    const char *queue;
+    const char *type;
+    tr_bytes message; /* packed */
+    uint32_t attempts;
+    tr_status failure;
+    tr_time failed_ns; /* of the last attempt, by the wall clock; 0: none has failed */
+    tr_time due_ns;
+};
+/** Looks at a row, which is not that of QUEUE_IDS. TR_STORE_CORRUPT, TR_NOT_SUPPORTED. Any thread. */
+TR_MUST_CHECK tr_status tr__item_row_look(const struct store_row *row, struct item_look *look);
+
 #endif

@@ -6,6 +6,8 @@
  * Nearly always the first attempt is the last. A ref can be stopped when it is used, because its actor fell asleep on
  * another worker. The second attempt finds the next generation. Later ones wait a little, so that nothing spins.
  */
+#include "durable/key_ask.h"
+
 #include <string.h>
 #include <troupe/keys.h>
 #include <troupe/wire.h>
@@ -25,15 +27,10 @@
 
 /* What is sent: the message itself, or a tr_durable_once with its bytes. */
 struct key_ask {
-    const tr_durable_kind *kind;
-    tr_bytes key;
-    tr_bytes id;
+    struct key_call call;
     const tr_type *type;
     const void *message;
-    union {
-        struct tr_durable_once once;
-        struct tr_durable_once_aside once_aside;
-    };
+    struct key_wrapped wrapped;
     tr_self *self; /* NULL: of a client */
     const struct memory_source *source;
     void *packed; /* of the turn, or of `source` */
@@ -58,12 +55,28 @@ static const tr_handler *handler_of(const tr_durable_kind *kind, const char *typ
     return NULL;
 }
 
-/* Wraps the message of a request with an id. */
+/* Wraps a message that was packed into `bytes`. */
+static void wrap_bytes(const struct key_call *call, const tr_type *type, bool is_aside,
+                       tr_bytes bytes, struct key_wrapped *wrapped)
+{
+    const struct tr_durable_once once = {.id = call->id,
+                                         .type = type->name,
+                                         .message = bytes,
+                                         .connection = call->connection,
+                                         .caller = call->caller};
+    static_assert(sizeof(struct tr_durable_once) == sizeof(struct tr_durable_once_aside),
+                  "they have the same fields");
+    wrapped->once = once;
+    wrapped->type = is_aside ? &tr_type_tr_durable_once_aside : &tr_type_tr_durable_once;
+    wrapped->message = &wrapped->once;
+}
+
+/* Wraps the message of a request with an id, or of a gateway. */
 static tr_status key_ask_wrap(struct key_ask *ask)
 {
-    const tr_handler *handler = handler_of(ask->kind, ask->type->name);
+    const tr_handler *handler = handler_of(ask->call.kind, ask->type->name);
     tr_wire_error error;
-    if (!ask->id.data || ask->id.size > TR_REQUEST_ID_MAX)
+    if ((ask->call.id.size && !ask->call.id.data) || ask->call.id.size > TR_REQUEST_ID_MAX)
         return TR_INVALID_ARGUMENT;
     if (handler && handler->is_batch)
         return TR_NOT_SUPPORTED;
@@ -77,29 +90,36 @@ static tr_status key_ask_wrap(struct key_ask *ask)
     if (!ask->packed)
         return TR_NO_MEMORY;
     (void)tr_pack(ask->type, ask->message, ask->packed, size, &error);
-    const tr_bytes bytes = {ask->packed, size};
-    if (handler && handler->interleaves) {
-        ask->once_aside = (struct tr_durable_once_aside){
-            .id = ask->id, .type = ask->type->name, .message = bytes};
-        ask->type = &tr_type_tr_durable_once_aside;
-        ask->message = &ask->once_aside;
-    } else {
-        ask->once =
-            (struct tr_durable_once){.id = ask->id, .type = ask->type->name, .message = bytes};
-        ask->type = &tr_type_tr_durable_once;
-        ask->message = &ask->once;
-    }
+    bool is_aside = handler && handler->interleaves;
+    wrap_bytes(&ask->call, ask->type, is_aside, (tr_bytes){ask->packed, size}, &ask->wrapped);
+    ask->type = ask->wrapped.type;
+    ask->message = ask->wrapped.message;
     return TR_OK;
+}
+
+tr_status tr__key_wrap(tr_self *self, const struct key_call *call, const tr_type *type,
+                       const void *message, struct key_wrapped *wrapped)
+{
+    struct key_ask ask = {.call = *call,
+                          .type = type,
+                          .message = message,
+                          .self = self,
+                          .source = &self->worker->source};
+    tr_status status = key_ask_wrap(&ask);
+    *wrapped = ask.wrapped;
+    wrapped->message = &wrapped->once;
+    return status;
 }
 
 static tr_status key_ask_begin(struct key_ask *ask, tr_time now_ns, tr_time timeout_ns)
 {
-    if (!ask->kind || !ask->type || !ask->message)
+    if (!ask->call.kind || !ask->type || !ask->message)
         return TR_INVALID_ARGUMENT;
     if (timeout_ns < 0)
         return TR_TIMEOUT;
     ask->deadline_ns = timer_deadline(now_ns, timeout_ns ? timeout_ns : TR_ASK_NS);
-    return ask->id.size ? key_ask_wrap(ask) : TR_OK;
+    bool is_wrapped = ask->call.id.size || ask->call.caller || ask->call.connection;
+    return is_wrapped ? key_ask_wrap(ask) : TR_OK;
 }
 
 /* Returns how long to wait before the next attempt, 0 before the second; negative: there is no time for one. */
@@ -127,7 +147,7 @@ static tr_pending self_ask(tr_self *self, struct key_ask *ask)
 {
     for (;;) {
         uint64_t bits;
-        tr_status status = tr_self_try_durable(self, ask->kind, ask->key, &bits);
+        tr_status status = tr_self_try_durable(self, ask->call.kind, ask->call.key, &bits);
         if (is_leaving(self->worker->system, status)) {
             tr_time delay_ns = key_ask_again(ask, tr_now(self));
             if (delay_ns >= 0 && tr_self_sleep(self, delay_ns ? delay_ns : AGAIN_NS, NULL) == TR_OK)
@@ -139,7 +159,7 @@ static tr_pending self_ask(tr_self *self, struct key_ask *ask)
         tr_pending pending = tr_self_ask(
             self, tr_ref_from_bits(bits), ask->type, ask->message, left_ns > 0 ? left_ns : -1);
         status = tr_self_try_await(self, pending, NULL);
-        bool is_safe = ask->id.size || tr__ask_is_unbegun(self, pending);
+        bool is_safe = ask->call.id.size || tr__ask_is_unbegun(self, pending);
         if (status != TR_STOPPED || !is_safe)
             return pending;
         tr_time delay_ns = key_ask_again(ask, tr_now(self));
@@ -152,10 +172,15 @@ tr_pending tr_self_ask_key(tr_self *self, const tr_durable_kind *kind, tr_bytes 
                            const tr_type *type, const void *message, tr_time timeout_ns)
 {
     TURN_VERB(self);
-    if (!self)
-        return pending_of(TR_INVALID_ARGUMENT);
-    struct key_ask ask = {
-        .kind = kind, .key = key, .id = id, .type = type, .message = message, .self = self};
+    const struct key_call call = {.kind = kind, .key = key, .id = id};
+    return self ? tr__self_ask_call(self, &call, type, message, timeout_ns)
+                : pending_of(TR_INVALID_ARGUMENT);
+}
+
+tr_pending tr__self_ask_call(tr_self *self, const struct key_call *call, const tr_type *type,
+                             const void *message, tr_time timeout_ns)
+{
+    struct key_ask ask = {.call = *call, .type = type, .message = message, .self = self};
     tr_status status = key_ask_begin(&ask, tr_now(self), timeout_ns);
     return status == TR_OK ? self_ask(self, &ask) : pending_of(status);
 }
@@ -168,7 +193,7 @@ static tr_pending client_ask(tr_client *client, struct key_ask *ask)
     for (;;) {
         uint64_t bits;
         bool is_unbegun;
-        tr_status status = tr_client_try_durable(client, ask->kind, ask->key, &bits);
+        tr_status status = tr_client_try_durable(client, ask->call.kind, ask->call.key, &bits);
         if (is_leaving(client->system, status) && !client->is_last) {
             tr_time from_ns = platform->mono_now(platform);
             tr_time pause_ns = key_ask_again(ask, from_ns);
@@ -185,7 +210,7 @@ static tr_pending client_ask(tr_client *client, struct key_ask *ask)
         tr_pending pending = tr_client_ask(
             client, tr_ref_from_bits(bits), ask->type, ask->message, left_ns > 0 ? left_ns : -1);
         bool has_stopped = tr__client_ask_has_stopped(client, pending, &is_unbegun);
-        if (!has_stopped || client->is_last || (!is_unbegun && !ask->id.size))
+        if (!has_stopped || client->is_last || (!is_unbegun && !ask->call.id.size))
             return pending;
         tr_time now_ns = platform->mono_now(platform);
         tr_time delay_ns = key_ask_again(ask, now_ns);
@@ -204,9 +229,7 @@ tr_pending tr_client_ask_key(tr_client *client, const tr_durable_kind *kind, tr_
     if (!client)
         return pending_of(TR_INVALID_ARGUMENT);
     const tr_platform *platform = client->system->platform;
-    struct key_ask ask = {.kind = kind,
-                          .key = key,
-                          .id = id,
+    struct key_ask ask = {.call = {.kind = kind, .key = key, .id = id},
                           .type = type,
                           .message = message,
                           .source = &client->system->source};

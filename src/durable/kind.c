@@ -5,9 +5,11 @@
 #include "durable/kind.h"
 
 #include <string.h>
+#include <troupe/gateway.h>
 
 #include "actor/cell/dispatch.h"
 #include "durable/alarm.h"
+#include "durable/connections.h"
 #include "durable/events.h"
 #include "durable/keys.h"
 #include "durable/queue.h"
@@ -53,6 +55,14 @@ static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_once_aside,
      .call = tr__durable_once,
      .name = "a request with an id"},
+    {.type = &tr_type_tr_durable_connect,
+     .call = tr__durable_connect,
+     .name = "tr_connected",
+     .is_barrier = true},
+    {.type = &tr_type_tr_durable_disconnect,
+     .call = tr__durable_disconnect,
+     .name = "tr_disconnected",
+     .is_barrier = true},
     {.type = &tr_type_tr_durable_remove,
      .call = tr__durable_remove,
      .name = "tr_durable_destroy",
@@ -197,6 +207,8 @@ tr_status tr__durable_kind_init(struct durable_kind *kind, struct durable_host *
     kind->destroying = kind_find_handler(behavior, &tr_type_tr_destroying);
     kind->changed = kind_find_handler(behavior, &tr_type_tr_state_changed);
     kind->run = kind_find_handler(behavior, &tr_type_tr_run);
+    kind->connected = kind_find_handler(behavior, &tr_type_tr_connected);
+    kind->disconnected = kind_find_handler(behavior, &tr_type_tr_disconnected);
     kind->given_up = kind_find_handler(behavior, &tr_type_tr_queue_given_up);
     kind->interval_ns = declared->options.interval_ns ? declared->options.interval_ns : INTERVAL_NS;
     kind->ttl_ns = declared->options.ttl_ns;

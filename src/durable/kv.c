@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "durable/commit.h"
 #include "durable/overlay.h"
+#include "durable/record.h"
 #include "store/read.h"
 #include "store/batch.h"
 #include "actor/cell/verb.h"
@@ -88,12 +89,8 @@ static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
     return (tr_bytes){bytes, size};
 }
 
-bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
+static bool kv_get(tr_self *self, const struct durable_actor *actor, tr_bytes key, tr_bytes *value)
 {
-    TURN_VERB(self);
-    struct durable_actor *actor = kv_need(self, "tr_kv_get");
-    if (!value || !key.size || !key.data)
-        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: the key or the value is NULL");
     const struct overlay *overlay = tr__overlay_find(actor, key);
     if (overlay && overlay->is_deleted)
         return false;
@@ -115,6 +112,17 @@ bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
         tr_crash(self, status, "tr_kv_get: %s", tr_status_text(status));
     *value = kv_copy(self, stored.data, stored.size);
     return true;
+}
+
+bool tr_kv_get(tr_self *self, tr_bytes key, tr_bytes *value)
+{
+    TURN_VERB(self);
+    struct durable_actor *actor = kv_need(self, "tr_kv_get");
+    if (!value || !key.size || !key.data)
+        tr_crash(self, TR_INVALID_ARGUMENT, "tr_kv_get: the key or the value is NULL");
+    bool is_there = kv_get(self, actor, key, value);
+    tr__record_key(self, &is_there, value);
+    return is_there;
 }
 
 /* Pairs that a list collects, in the order of their keys. */
@@ -243,5 +251,7 @@ size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **l
     if (pairs.is_out_of_memory)
         tr_crash(self, TR_NO_MEMORY, "tr_kv_list: out of memory");
     *list = pairs.items;
-    return pairs.count < max ? pairs.count : max;
+    size_t count = pairs.count < max ? pairs.count : max;
+    tr__record_list(self, list, &count);
+    return count;
 }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "durable/changed.h"
 #include "durable/commit.h"
+#include "durable/connections.h"
 #include "durable/drive.h"
 #include "durable/item_row.h"
 #include "durable/queue_alarm.h"
@@ -47,6 +48,10 @@ static bool on_queue_row(void *context, const struct store_row *row)
             queues->reserved = row->id;
         return true;
     }
+    bool is_other;
+    loading->status = tr__connections_load(loading->worker, loading->actor, row, &is_other);
+    if (loading->status != TR_OK || !is_other)
+        return loading->status == TR_OK;
     loading->status = tr__item_row_read(loading->worker, queues, row, &item);
     if (loading->status != TR_OK)
         return false;

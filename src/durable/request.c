@@ -9,6 +9,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/refusal.h"
+#include "durable/connections.h"
 #include "durable/drive.h"
 #include "durable/request_ledger.h"
 #include "durable/ttl.h"
@@ -539,12 +540,21 @@ static const tr_handler *handler_of(const struct durable_actor *actor, const cha
     return NULL;
 }
 
+static tr_next request_handle(struct tr_self *self, struct tr_self *verb,
+                              struct durable_actor *actor, const tr_handler *handler, void *state,
+                              struct durable_call call)
+{
+    actor->call = call;
+    return tr__durable_handle(self, verb, actor, handler, state, envelope_data(self->envelope));
+}
+
 tr_next tr__durable_once(tr_self *self, void *state, const void *message)
 {
     TURN_VERB(self);
     const struct tr_durable_once *once = message;
     struct durable_actor *actor = durable_of(self);
     struct request_record record;
+    struct durable_call call;
     struct request *open;
     tr_next next;
     if (tr__durable_is_over(self, actor, &next))
@@ -553,10 +563,19 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
+    bool has_id = once->id.size; /* `once` is gone when the request is unpacked */
+    tr_bytes id;
+    tr_status found = tr__connection_call(self, actor, once, &call, &id);
+    if (found == TR_OK && !has_id)
+        found = request_unpack(self, handler, once->message);
+    if (found != TR_OK)
+        return answer_with(self, actor, found);
+    if (!has_id)
+        return request_handle(self, verb_turn, actor, handler, state, call);
     if (!requests_of(self->worker, actor))
         return answer_with(self, actor, TR_NO_MEMORY);
     struct request_print print = tr__request_print(once->type, once->message);
-    tr_status status = request_look(self, actor, once->id, &open, &record);
+    tr_status status = request_look(self, actor, id, &open, &record);
     if (status == TR_OK && !request_print_is_equal(record.print, print))
         return answer_with(self, actor, TR_REQUEST_DIFFERS);
     if (status == TR_OK && open)
@@ -564,7 +583,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     if (status == TR_OK)
         return repeat_answer(self, actor, handler, &record);
     if (status == TR_NOT_FOUND)
-        status = request_add(self, actor, handler, once->id, print);
+        status = request_add(self, actor, handler, id, print);
     if (status != TR_OK)
         return answer_with(self, actor, status);
     status = request_unpack(self, handler, once->message);
@@ -572,6 +591,5 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
         request_free(self->worker, request_of_turn(self, actor));
         return answer_with(self, actor, status);
     }
-    return tr__durable_handle(
-        self, verb_turn, actor, handler, state, envelope_data(self->envelope));
+    return request_handle(self, verb_turn, actor, handler, state, call);
 }

@@ -63,7 +63,7 @@ struct request {
 tr_next tr__durable_once(tr_self *self, void *state, const void *message);
 /** Returns whether the message of this turn is an open request. */
 bool tr__request_is_open(const struct tr_self *self, const struct durable_actor *actor);
-/** The handler of a turn has returned `next`, and the commit is not closed yet. */
+/** Ends the open request of a turn, if it has one: its handler has returned `next`. The commit is still open. */
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next);
 
 /** The open commit is about to be closed: puts the answers in its outbox into its batch. */

@@ -12,11 +12,13 @@
 #include "durable/alarm.h"
 #include "durable/changed.h"
 #include "durable/commit.h"
+#include "durable/connections.h"
 #include "durable/event_load.h"
 #include "durable/events.h"
 #include "durable/overlay.h"
 #include "durable/pressure.h"
 #include "durable/queue.h"
+#include "durable/rehearsal.h"
 #include "durable/request.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
@@ -89,6 +91,7 @@ void tr__durable_drop(struct worker *worker, struct durable_actor *actor)
     tr__alarms_drop(worker, actor);
     tr__queues_drop(worker, actor);
     tr__requests_drop(worker, actor);
+    tr__connections_drop(worker, actor);
     actor->ttl = (struct durable_ttl){.due_ns = 0};
     if (actor->entry)
         tr__store_leave(actor->entry);
@@ -275,6 +278,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(
             self, status, "the actor cannot be added to the store: %s", tr_status_text(status));
     tr_next next = setup_load(self, actor, state);
+    if (kind->host->rehearsal)
+        return tr__rehearsal_note(self, actor, next);
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)
@@ -290,7 +295,8 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
         return tr_fail(
             self, status, "the alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
-    if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains) {
+    if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains &&
+        !connections_are_lost(actor)) {
         /* There is no first hook to wait for. */
         tr__durable_started(worker, actor);
         return TR_SAME;

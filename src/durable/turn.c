@@ -10,6 +10,7 @@
 #include "durable/alarm.h"
 #include "durable/changed.h"
 #include "durable/commit.h"
+#include "durable/connections.h"
 #include "durable/drive.h"
 #include "durable/events.h"
 #include "durable/pressure.h"
@@ -57,7 +58,11 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->is_hook = is_hook;
     frame->hook = 0;
     frame->is_run = false;
-    frame->counter = COUNTER_REQUESTS;
+    frame->call = actor->call;
+    actor->call = (struct durable_call){0};
+    frame->counter = frame->call.is_end      ? COUNTER_DISCONNECTS
+                     : frame->call.is_socket ? COUNTER_SOCKETS
+                                             : COUNTER_REQUESTS;
     frame->is_barrier = !is_hook && self->handler->is_barrier;
     list_init(&frame->taker);
     frame->receive =
@@ -65,7 +70,9 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
     frame->kept = NULL;
+    frame->read = NULL;
     frame->message = NULL;
+    frame->reads = (struct record_reads){.count = 0};
     list_init(&frame->saver);
     list_init(&frame->holds);
     self->frame = frame;
@@ -79,8 +86,7 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     actor->has_served |= actor->machine.state != SLEEP_LOADING;
     list_remove(&actor->awake);
     list_push_last(&context->awake, &actor->awake);
-    (void)!tr__sleep_raise(
-        &actor->machine, &frame->wake_lock, COUNTER_REQUESTS, worker->loop.now_ns);
+    (void)!tr__sleep_raise(&actor->machine, &frame->wake_lock, frame->counter, worker->loop.now_ns);
     return true;
 }
 
@@ -109,8 +115,12 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     holds_free(worker, actor, frame);
     if (frame->message)
         tr_message_free(frame->message_type, frame->message);
+    for (; frame->read; frame->read = frame->read->next)
+        tr_message_free(frame->read->type, frame->read->message);
     if (frame->kept)
         tr__alarm_free(worker, frame->kept);
+    if (frame->reads.items || frame->reads.before)
+        tr__record_free(worker, frame);
     if (!frame->is_hook || frame->is_run)
         tr__sleep_drop(&actor->machine, &frame->wake_lock, worker->loop.now_ns);
     actor->barriers -= frame->is_barrier;
@@ -167,10 +177,17 @@ tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_nex
         next = same;
     }
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled) {
+        bool is_wanted = tr__record_wants(self, actor);
+        if (is_wanted)
+            tr__record_before(self, actor);
         tr_status status = tr__commit_end(worker, actor, must);
         if (status != TR_OK)
             next = not_stored(self, status);
+        else if (is_wanted)
+            tr__record_ended(self, actor);
     }
+    if (next.code == TR_NEXT_FAILED && !self->is_cancelled)
+        tr__record_failed(self, actor);
     if (self->is_cancelled)
         tr__commit_drop(worker, actor, TR_CANCELLED);
     else if (next.code == TR_NEXT_FAILED)
@@ -232,7 +249,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
     if (is_broken)
         *next = not_stored(self, actor->broken);
     else if (is_late && self->envelope->kind == ENVELOPE_CHANNEL)
-        *next = same; /* its channels close with this generation */
+        *next =
+            same; /* nobody needs what came: the channels of this generation are about to close */
     else if (is_late)
         *next = pass_on(self, actor);
     return is_broken || is_late;
@@ -287,10 +305,12 @@ void tr__durable_started(struct worker *worker, struct durable_actor *actor)
 static tr_status erase_first(struct tr_self *self, struct durable_actor *actor)
 {
     actor->has_remains = false;
+    tr__connections_drop(self->worker, actor);
     struct store_batch *batch = tr__commit_batch(actor);
     if (actor->events)
         tr__events_erased(self->worker, actor);
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
+    atom64_fetch_add(&actor->kind->host->destroyed, 1, ATOM_RELAXED);
     return status == TR_OK ? tr_try_save(self) : status;
 }
 
@@ -320,6 +340,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
                                  .counter = actor->end.generation.counter};
         next = tr__durable_user(self, verb_turn, kind->awake, state, &awake);
     }
+    if (next.code == TR_NEXT_SAME && !self->is_cancelled)
+        next = tr__connections_bury(self, verb_turn, actor, state);
     next = tr__durable_changed(self, verb_turn, actor, next);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         actor->is_creating = false;
@@ -438,6 +460,7 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
+    tr__record_before(self, actor);
     tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);
     outbox_leave(self);
     if (self->is_cancelled)
@@ -458,17 +481,13 @@ static void on_park(struct tr_self *self)
         tr__durable_drive(worker, actor, false);
 }
 
-static void on_resume(struct tr_self *self)
-{
-    if (self->outbox)
-        outbox_return(self);
-}
-
 static tr_next on_crash(struct tr_self *self, tr_next next)
 {
     struct durable_actor *actor = durable_of(self);
     enum sleep_reason hook = self->frame->hook;
     bool is_running = outbox_is_in_use(self);
+    if (is_running && !self->is_cancelled)
+        tr__record_failed(self, actor);
     if (is_running && self->is_cancelled)
         tr__commit_drop(self->worker, actor, tr__ask_failed_status(self));
     else if (is_running)
@@ -484,8 +503,9 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
 
 const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
-    .on_resume = on_resume,
     .on_crash = on_crash,
+    .on_read = tr__record_number,
+    .on_unsent = tr__record_answer,
     .on_lost_answer = tr__request_lost_answer,
     .on_stored = tr__commit_stored,
     .on_stop = tr__durable_stop,

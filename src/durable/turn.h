@@ -7,12 +7,20 @@
 
 #include "calendar/alarm_plan.h"
 #include "durable/actor.h"
+#include "durable/record.h"
 
 /** A hold that TR_KEEP_AWAKE or TR_WAIT_UNTIL has made. */
 struct durable_hold {
     struct list link; /* link in durable_frame.holds */
     struct wake_lock wake_lock;
     uint64_t number;
+};
+
+/** A message that tr_connection_kept has returned, in memory of the turn. */
+struct kept_message {
+    struct kept_message *next;
+    const tr_type *type;
+    void *message;
 };
 
 /**
@@ -32,6 +40,8 @@ struct durable_frame {
     enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
     bool is_barrier;            /* no hook begins before this turn has ended */
     struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
+    struct durable_call call;   /* where its message came from */
+    struct kept_message *read;  /* what tr_connection_kept has returned */
     struct wake_lock receive;   /* raised from a take to the next wait on a queue */
     /* The rest is for a turn that handles an alarm. */
     bool has_alarm;
@@ -42,6 +52,7 @@ struct durable_frame {
     bool is_alarm_gone; /* an earlier commit of this turn has replaced or removed the alarm */
     void *message;
     const tr_type *message_type;
+    struct record_reads reads;
 };
 
 /** What src/actor calls in a durable actor; see actor/cell/durable.h. */

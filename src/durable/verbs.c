@@ -10,6 +10,7 @@
 #include "durable/commit.h"
 #include "durable/turn.h"
 #include "sleep/sleep.h"
+#include "store/store.h"
 #include "mem/heap.h"
 #include "actor/cell/verb.h"
 
@@ -129,6 +130,7 @@ tr_status tr_try_save(tr_self *self)
         return TR_OK;
     struct commit *commit = LIST_OWNER(last, struct commit, link);
     list_push_last(&commit->savers, &self->frame->saver);
+    self->worker->loop.await_ns = tr__store_await_ns(actor->kind->host->store);
     status = turn_park_at(self, TR_NEVER, NULL);
     list_remove(&self->frame->saver); /* still linked if the turn was cancelled */
     return status;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What is stored of connections and their events. They are rows of the table of queues, under names that no queue of an
+ * application has.
+ *
+ *     name     id       bytes
+ *     \001c    0        version (1), the highest number that a connection has had (8)
+ *     \001c    number   version (1), epoch, session, channel (8 each), size of the caller (2), the caller, size of the
+ *                       type (1), the type, what is kept: the packed message. No caller: the size is 65535
+ *     \001e    number   an event, as a gateway sends it
+ * Numbers have their low byte first.
+ */
+#ifndef DURABLE_CONNECTION_ROW_H
+#define DURABLE_CONNECTION_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <troupe/message.h>
+#include <troupe/status.h>
+
+#define CONNECTION_ROWS "\001c"
+#define EVENT_ROWS "\001e"
+
+/** Texts and bytes are borrowed. */
+struct connection_row {
+    uint64_t epoch;   /* of the process in which it is */
+    uint64_t session; /* ref of the actor that has it, in that process */
+    uint64_t channel; /* of that actor */
+    tr_bytes caller;  /* data NULL: nobody */
+    tr_bytes type;    /* name of what is kept; no bytes: nothing */
+    tr_bytes kept;
+};
+
+size_t tr__connection_row_size(const struct connection_row *row);
+void tr__connection_row_write(const struct connection_row *row, unsigned char *bytes);
+/** TR_STORE_CORRUPT; TR_NOT_SUPPORTED: a later program has written it. */
+TR_MUST_CHECK tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row);
+
+enum { CONNECTION_LAST_SIZE = 9 };
+void tr__connection_last_write(uint64_t last, unsigned char bytes[CONNECTION_LAST_SIZE]);
+TR_MUST_CHECK tr_status tr__connection_last_read(tr_bytes bytes, uint64_t *last);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/connections.h"
+
+#include <string.h>
+#include <troupe/gateway.h>
+
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
+#include "durable/commit.h"
+#include "actor/cell/verb.h"
+#include "durable/changed.h"
+#include "durable/connection_row.h"
+#include "durable/drive.h"
+#include "durable/ttl.h"
+#include "durable/turn.h"
+#include "sleep/sleep.h"
+#include "store/read.h"
+
+enum { CODE_LOST = 1006 /* of WebSocket: the end was not said */ };
+
+struct connections *tr__connections_of(struct worker *worker, struct durable_actor *actor)
+{
+    if (actor->connections)
+        return actor->connections;
+    struct connections *made = source_resize(&worker->source, NULL, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (struct connections){.count = 0};
+    list_init(&made->all);
+    actor->connections = made;
+    return made;
+}
+
+struct connection *tr__connection_find(const struct durable_actor *actor, uint64_t number)
+{
+    if (!actor->connections || !number)
+        return NULL;
+    LIST_EACH (link, &actor->connections->all) {
+        struct connection *connection = LIST_OWNER(link, struct connection, link);
+        if (connection->number == number)
+            return connection;
+    }
+    return NULL;
+}
+
+tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *actor,
+                              const struct tr_durable_once *once, struct durable_call *call,
+                              tr_bytes *id)
+{
+    const struct connection *connection = tr__connection_find(actor, once->connection);
+    const char *caller = connection ? connection->caller : once->caller;
+    *call = (struct durable_call){.connection = once->connection, .is_socket = connection};
+    *id = once->id;
+    if (once->connection && !connection)
+        return TR_CLOSED;
+    if (!caller)
+        return TR_OK;
+    size_t size = strlen(caller);
+    char *copy = tr_try_scratch(self, 2 * (size + 1) + id->size);
+    if (!copy)
+        return TR_NO_MEMORY;
+    call->caller = memcpy(copy, caller, size + 1);
+    if (!connection || !id->size)
+        return TR_OK;
+    /* Nobody gets what another caller has asked for; gateway/serve.c does the same. */
+    char *scoped = memcpy(copy + size + 1, caller, size + 1);
+    scoped[size] = '\n';
+    memcpy(scoped + size + 1, id->data, id->size);
+    *id = (tr_bytes){scoped, size + 1 + id->size};
+    return id->size <= TR_REQUEST_ID_MAX ? TR_OK : TR_TOO_LARGE;
+}
+
+/* Copies bytes and a NUL. NULL: out of memory. */
+static char *copy_text(struct worker *worker, tr_bytes bytes)
+{
+    char *copy = source_resize(&worker->source, NULL, bytes.size + 1);
+    if (copy && bytes.size)
+        memcpy(copy, bytes.data, bytes.size);
+    if (copy)
+        copy[bytes.size] = '\0';
+    return copy;
+}
+
+static void connection_free(struct worker *worker, struct connection *connection)
+{
+    struct list *link;
+    while ((link = list_pop_first(&connection->early))) {
+        struct connection_event *event = LIST_OWNER(link, struct connection_event, link);
+        tr_buffer_release(event->text);
+        source_resize(&worker->source, event, 0);
+    }
+    source_resize(&worker->source, connection->caller, 0);
+    source_resize(&worker->source, connection->type, 0);
+    source_resize(&worker->source, connection->kept, 0);
+    source_resize(&worker->source, connection, 0);
+}
+
+/* Makes a record, which is in no list yet. NULL: out of memory. */
+static struct connection *connection_new(struct worker *worker, const struct connection_row *row)
+{
+    struct connection *made = source_resize(&worker->source, NULL, sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (struct connection){.session = row->session,
+                                .channel = row->channel,
+                                .wake_lock = {.what = "a connection"},
+                                .kept_size = row->kept.size};
+    list_init(&made->link);
+    list_init(&made->early);
+    if (row->caller.data)
+        made->caller = copy_text(worker, row->caller);
+    if (row->type.size) {
+        made->type = copy_text(worker, row->type);
+        made->kept = (unsigned char *)copy_text(worker, row->kept);
+    }
+    bool is_whole =
+        (!row->caller.data || made->caller) && (!row->type.size || (made->type && made->kept));
+    if (is_whole)
+        return made;
+    connection_free(worker, made);
+    return NULL;
+}
+
+static void connection_add(struct worker *worker, struct durable_actor *actor,
+                           struct connection *connection)
+{
+    struct connections *connections = actor->connections;
+    list_push_last(&connections->all, &connection->link);
+    connections->count++;
+    connections->lost_count += connection->is_lost;
+    (void)!tr__sleep_raise(
+        &actor->machine, &connection->wake_lock, COUNTER_HIBERNATING, worker->loop.now_ns);
+}
+
+static void connection_remove(struct worker *worker, struct durable_actor *actor,
+                              struct connection *connection)
+{
+    list_remove(&connection->link);
+    actor->connections->count--;
+    actor->connections->lost_count -= connection->is_lost;
+    tr__sleep_drop(&actor->machine, &connection->wake_lock, worker->loop.now_ns);
+    connection_free(worker, connection);
+}
+
+void tr__connections_drop(struct worker *worker, struct durable_actor *actor)
+{
+    struct list *link;
+    if (!actor->connections)
+        return;
+    while ((link = list_first(&actor->connections->all)))
+        connection_remove(worker, actor, LIST_OWNER(link, struct connection, link));
+    source_resize(&worker->source, actor->connections, 0);
+    actor->connections = NULL;
+}
+
+/* ---- Rows. ---- */
+
+tr_status tr__connection_put(struct durable_actor *actor, const struct connection *connection)
+{
+    const struct connection_row row = {
+        .epoch = actor->end.generation.epoch,
+        .session = connection->session,
+        .channel = connection->channel,
+        .caller = {connection->caller, connection->caller ? strlen(connection->caller) : 0},
+        .type = {connection->type, connection->type ? strlen(connection->type) : 0},
+        .kept = {connection->kept, connection->kept ? connection->kept_size : 0}};
+    size_t size = tr__connection_row_size(&row);
+    struct store_batch *batch = tr__commit_batch(actor);
+    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, size) : NULL;
+    if (!bytes)
+        return TR_NO_MEMORY;
+    tr__connection_row_write(&row, bytes);
+    return tr__store_queue_push(
+        batch, CONNECTION_ROWS, connection->number, (tr_bytes){bytes, size});
+}
+
+static tr_status last_put(struct durable_actor *actor)
+{
+    struct store_batch *batch = tr__commit_batch(actor);
+    unsigned char *bytes = batch ? tr__store_batch_alloc(batch, CONNECTION_LAST_SIZE) : NULL;
+    if (!bytes)
+        return TR_NO_MEMORY;
+    tr__connection_last_write(actor->connections->last, bytes);
+    return tr__store_queue_push(batch, CONNECTION_ROWS, 0, (tr_bytes){bytes, CONNECTION_LAST_SIZE});
+}
+
+static tr_status row_remove(struct durable_actor *actor, uint64_t number)
+{
+    struct store_batch *batch = tr__commit_batch(actor);
+    return batch ? tr__store_queue_remove(batch, CONNECTION_ROWS, number) : TR_NO_MEMORY;
+}
+
+static tr_status load_connection(struct worker *worker, struct durable_actor *actor,
+                                 const struct store_row *stored)
+{
+    struct connection_row row;
+    tr_status status = tr__connection_row_read(stored->bytes, &row);
+    if (status != TR_OK)
+        return status;
+    struct connection *connection = connection_new(worker, &row);
+    if (!connection)
+        return TR_NO_MEMORY;
+    connection->number = stored->id;
+    connection->is_lost = row.epoch != actor->end.generation.epoch;
+    connection_add(worker, actor, connection);
+    return TR_OK;
+}
+
+tr_status tr__connections_load(struct worker *worker, struct durable_actor *actor,
+                               const struct store_row *row, bool *is_other)
+{
+    bool is_event = strcmp(row->name, EVENT_ROWS) == 0;
+    *is_other = !is_event && strcmp(row->name, CONNECTION_ROWS) != 0;
+    if (*is_other)
+        return TR_OK;
+    struct connections *connections = tr__connections_of(worker, actor);
+    if (!connections)
+        return TR_NO_MEMORY;
+    if (!is_event)
+        return row->id ? load_connection(worker, actor, row)
+                       : tr__connection_last_read(row->bytes, &connections->last);
+    if (!connections->event_first)
+        connections->event_first = row->id; /* they come in their order */
+    connections->event_last = row->id;
+    return TR_OK;
+}
+
+/* ---- Sending. ---- */
+
+static tr_status send_now(struct tr_self *self, const struct connection *connection,
+                          uint64_t number, tr_buffer *text)
+{
+    const struct tr_gateway_event_ event = {
+        .channel = connection->channel, .number = number, .text = text};
+    const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
+    tr_ref session = tr_ref_from_bits(connection->session);
+    tr_status status;
+    if (slots_find(self->worker->slots, session.bits))
+        status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
+    else /* if nobody has said yet that the session is gone, the actor says it to itself */
+        status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
+    return status == TR_NO_MEMORY ? status : TR_OK;
+}
+
+tr_status tr__connection_send(struct tr_self *self, struct connection *connection, uint64_t number,
+                              tr_buffer *text)
+{
+    if (connection->is_lost)
+        return TR_OK;
+    if (!connection->is_opening)
+        return send_now(self, connection, number, text);
+    struct connection_event *event = source_resize(&self->worker->source, NULL, sizeof *event);
+    if (!event)
+        return TR_NO_MEMORY;
+    *event = (struct connection_event){.number = number, .text = text};
+    tr_buffer_retain(text);
+    list_push_last(&connection->early, &event->link);
+    return TR_OK;
+}
+
+/* Sends what has waited for the reply. */
+static tr_status send_early(struct tr_self *self, struct connection *connection)
+{
+    struct list *link;
+    tr_status status = TR_OK;
+    connection->is_opening = false;
+    while ((link = list_pop_first(&connection->early))) {
+        struct connection_event *event = LIST_OWNER(link, struct connection_event, link);
+        if (status == TR_OK)
+            status = send_now(self, connection, event->number, event->text);
+        tr_buffer_release(event->text);
+        source_resize(&self->worker->source, event, 0);
+    }
+    return status;
+}
+
+/* ---- Beginning. ---- */
+
+/* Events that were missed, as they are sent again. */
+struct event_replay {
+    struct tr_self *self;
+    const struct connection *connection;
+    uint64_t to;
+    tr_status status;
+};
+
+static bool on_event_row(void *context, const struct store_row *row)
+{
+    struct event_replay *replay = context;
+    if (row->id > replay->to)
+        return false;
+    tr_buffer *text = tr_buffer_new(row->bytes.size);
+    replay->status = TR_NO_MEMORY;
+    if (!text)
+        return false;
+    memcpy(tr_buffer_data(text), row->bytes.data, row->bytes.size);
+    replay->status = send_now(replay->self, replay->connection, row->id, text);
+    tr_buffer_release(text);
+    return replay->status == TR_OK;
+}
+
+/* Sends the events after `last` that were stored before this turn. */
+static tr_status replay(struct tr_self *self, struct durable_actor *actor,
+                        const struct connection *connection, uint64_t last, uint64_t to)
+{
+    struct event_replay context = {
+        .self = self, .connection = connection, .to = to, .status = TR_OK};
+    const struct durable_kind *kind = actor->kind;
+    if (last >= to)
+        return TR_OK;
+    tr_status status = tr__store_list_queue(host_context(kind->host, self->worker)->reader,
+                                            kind->declared->name,
+                                            actor_key(actor),
+                                            EVENT_ROWS,
+                                            last + 1,
+                                            0,
+                                            on_event_row,
+                                            &context);
+    return status == TR_OK || status == TR_NOT_FOUND ? context.status : status;
+}
+
+/* Replies to the session, and sends what follows. `before` is the last event before this turn. */
+static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
+                         struct connection *connection, const struct tr_durable_connect *wish,
+                         uint64_t before)
+{
+    const struct connections *connections = actor->connections;
+    bool is_known = wish->has_last && wish->last <= before &&
+                    (wish->last == before ||
+                     (connections->event_first && wish->last + 1 >= connections->event_first));
+    const struct tr_durable_connection reply = {.number = connection->number,
+                                                .event = is_known ? wish->last : before,
+                                                .has_gap = wish->has_last && !is_known};
+    tr_status status = tr_self_try_reply(self, &tr_type_tr_durable_connection, &reply);
+    if (status == TR_OK && is_known)
+        status = replay(self, actor, connection, wish->last, before);
+    tr_status early = send_early(self, connection);
+    if (connection->is_unwanted) { /* nobody else knows its number */
+        const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
+        (void)tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
+    }
+    return status == TR_OK ? early : status;
+}
+
+static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor,
+                               const struct tr_durable_connect *wish, struct connection **made)
+{
+    struct worker *worker = self->worker;
+    struct connections *connections = tr__connections_of(worker, actor);
+    const struct connection_row row = {
+        .session = self->envelope->sender,
+        .channel = wish->channel,
+        .caller = {wish->caller, wish->caller ? strlen(wish->caller) : 0}};
+    if (!connections)
+        return TR_NO_MEMORY;
+    if (connections->count >= TR_CONNECTIONS_MAX)
+        return TR_LIMIT;
+    struct connection *connection = connection_new(worker, &row);
+    if (!connection)
+        return TR_NO_MEMORY;
+    if (!connections->last) /* no number of an actor of this name that was destroyed comes again */
+        connections->last = atom64_load(&actor->kind->host->destroyed, ATOM_RELAXED) << 32;
+    connection->number = connections->last + 1;
+    connection->is_opening = true;
+    tr_status status = tr__connection_put(actor, connection);
+    if (status == TR_OK) {
+        connections->last++;
+        status = last_put(actor);
+    }
+    if (status != TR_OK) {
+        connection_free(worker, connection);
+        return status;
+    }
+    connection_add(worker, actor, connection);
+    *made = connection;
+    return TR_OK;
+}
+
+/* Calls tr_connected, and replies. */
+static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                            void *state, const struct tr_durable_connect *wish)
+{
+    struct connection *connection;
+    tr_next next = TR_SAME;
+    uint64_t before = actor->connections ? actor->connections->event_last : 0;
+    /* What was sent before is on disk then, and can be read. */
+    tr_status status = wish->has_last ? tr_try_save(self) : TR_OK;
+    if (status == TR_OK)
+        status = connect_begin(self, actor, wish, &connection);
+    if (status != TR_OK) {
+        turn_fail_reply(self, status);
+        return status == TR_LIMIT ? TR_SAME : tr_fail(self, status, "no connection can be made");
+    }
+    self->frame->call.connection = connection->number;
+    if (actor->kind->connected) {
+        const struct tr_connected connected = {
+            .connection = {connection->number}, .caller = connection->caller, .query = wish->query};
+        next = tr__durable_user(self, verb, actor->kind->connected, state, &connected);
+    }
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        return next;
+    if (self->envelope->kind != ENVELOPE_ASK) { /* it was refused */
+        status = row_remove(actor, connection->number);
+        connection_remove(self->worker, actor, connection);
+    } else {
+        status = welcome(self, actor, connection, wish, before);
+    }
+    return status == TR_OK ? next : tr_fail(self, status, "a connection cannot be made");
+}
+
+tr_next tr__durable_connect(tr_self *self, void *state, const void *message)
+{
+    TURN_VERB(self);
+    const struct tr_durable_connect *wish = message;
+    struct durable_actor *actor = durable_of(self);
+    tr_next next;
+    if (tr__durable_is_over(self, actor, &next))
+        return next;
+    if (self->envelope->kind != ENVELOPE_ASK)
+        return (tr_next){TR_NEXT_UNHANDLED};
+    actor->call = (struct durable_call){.is_socket = true, .caller = wish->caller};
+    if (!tr__frame_begin(self, actor, "tr_connected", false))
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
+    tr__ttl_use(self->worker, actor);
+    next = connect_turn(self, verb_turn, actor, state, wish);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
+/* ---- Ending. ---- */
+
+/* Calls tr_disconnected, and forgets the connection. */
+static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
+                          void *state, uint64_t number, int code)
+{
+    tr_next next = TR_SAME;
+    struct connection *connection = tr__connection_find(actor, number);
+    if (!connection->is_lost) { /* nothing is sent to it any more */
+        connection->is_lost = true;
+        actor->connections->lost_count++;
+    }
+    if (actor->kind->disconnected) {
+        const struct tr_disconnected gone = {.connection = {number}, .code = code};
+        next = tr__durable_user(self, verb, actor->kind->disconnected, state, &gone);
+    }
+    if (next.code == TR_NEXT_FAILED || self->is_cancelled)
+        return next;
+    tr_status status = row_remove(actor, number);
+    if (status != TR_OK)
+        return tr_fail(self, status, "the end of a connection cannot be stored");
+    connection_remove(self->worker, actor, connection);
+    return next;
+}
+
+/* Finds the connection that has ended; NULL: the actor knows that, or never took it. */
+static struct connection *find_gone(const struct durable_actor *actor,
+                                    const struct tr_durable_disconnect *gone)
+{
+    if (gone->number || !actor->connections)
+        return tr__connection_find(actor, gone->number);
+    LIST_EACH (link, &actor->connections->all) {
+        struct connection *connection = LIST_OWNER(link, struct connection, link);
+        if (connection->session == gone->session && connection->channel == gone->channel &&
+            !connection->is_lost)
+            return connection;
+    }
+    return NULL;
+}
+
+tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
+{
+    TURN_VERB(self);
+    const struct tr_durable_disconnect *gone = message;
+    struct durable_actor *actor = durable_of(self);
+    tr_next next;
+    if (tr__durable_is_over(self, actor, &next))
+        return next;
+    struct connection *connection = find_gone(actor, gone);
+    if (!connection)
+        return tr__durable_skip(self);
+    if (connection->is_opening) { /* the turn of its tr_connected continues with it */
+        connection->is_unwanted = true;
+        return tr__durable_skip(self);
+    }
+    const uint64_t number = connection->number;
+    actor->call = (struct durable_call){.connection = number, .is_end = true};
+    if (connection->caller)
+        actor->call.caller = tr_format(self, "%s", connection->caller);
+    if (!tr__frame_begin(self, actor, "tr_disconnected", false))
+        return tr_fail(self, TR_NO_MEMORY, "out of memory for a turn");
+    next = disconnect(self, verb_turn, actor, state, number, gone->code);
+    next = tr__durable_changed(self, verb_turn, actor, next);
+    next = tr__frame_done(self, actor, next, false);
+    tr__frame_end(self, actor);
+    tr__durable_drive(self->worker, actor, false);
+    return next;
+}
+
+tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
+                             struct durable_actor *actor, void *state)
+{
+    tr_next next = TR_SAME;
+    while (next.code == TR_NEXT_SAME && !self->is_cancelled && connections_are_lost(actor)) {
+        /* Connections of this process are behind those of earlier ones. */
+        struct list *first = list_first(&actor->connections->all);
+        const struct connection *connection = LIST_OWNER(first, struct connection, link);
+        next = disconnect(self, verb, actor, state, connection->number, CODE_LOST);
+    }
+    return next;
+}
+
+void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
+{
+    if (!actor->is_settling || !list_is_empty(&actor->commits))
+        return;
+    actor->is_settling = false;
+    if (!actor->connections)
+        return;
+    LIST_EACH (link, &actor->connections->all) {
+        const struct connection *connection = LIST_OWNER(link, struct connection, link);
+        const struct tr_gateway_close_ close = {.channel = connection->channel,
+                                                .code = 1001,
+                                                .words = "the actor is destroyed",
+                                                .is_settled = true};
+        struct address address = {.kind = ENVELOPE_NOTICE, .to = connection->session};
+        struct cell *cell = slots_find(worker->slots, connection->session);
+        struct envelope *envelope;
+        if (!cell ||
+            tr__mail_new(&worker->pool, address, &tr_type_tr_gateway_close_, &close, &envelope) !=
+                TR_OK)
+            continue; /* out of memory: the socket ends with its client */
+        if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
+            envelope_give(&worker->pool, envelope);
+    }
+}
+
+static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
+                      struct tr_durable_disconnect gone)
+{
+    enum { TRIES = 3 };
+    if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
+        return; /* the next process finds its row */
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t bits;
+        struct envelope *envelope;
+        if (tr__host_wake(worker, kind, key, &bits) != TR_OK)
+            return;
+        struct address address = {.kind = ENVELOPE_NOTICE, .to = bits};
+        struct cell *cell = slots_find(worker->slots, bits);
+        if (!cell ||
+            tr__mail_new(
+                &worker->pool, address, &tr_type_tr_durable_disconnect, &gone, &envelope) != TR_OK)
+            continue;
+        if (tr__mail_send_now(worker, cell, envelope) == TR_OK)
+            return;
+        envelope_give(&worker->pool, envelope);
+    }
+}
+
+void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
+                         uint64_t number, int code)
+{
+    send_gone(worker, kind, key, (struct tr_durable_disconnect){.number = number, .code = code});
+}
+
+void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
+                             uint64_t session, uint64_t channel)
+{
+    send_gone(
+        worker,
+        kind,
+        key,
+        (struct tr_durable_disconnect){.code = CODE_LOST, .session = session, .channel = channel});
+}

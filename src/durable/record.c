@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "durable/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <troupe/wire.h>
+
+#include "actor/ask/turn_asks.h"
+#include "actor/cell/ask_table.h"
+#include "actor/cell/log.h"
+#include "actor/mail/address.h"
+#include "actor/mail/mail.h"
+#include "base/crc32.h"
+#include "durable/actor.h"
+#include "durable/turn.h"
+#include "os/file.h"
+#include "os/record_file.h"
+#include "wire/conceal.h"
+
+/* ---- What a turn reads. ---- */
+
+static bool is_recorded(const struct durable_actor *actor)
+{
+    return actor->kind->host->records && !actor->events;
+}
+
+/* Adds an item; its bytes are copied. Without memory the record will say that it is cut. */
+static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_bytes bytes)
+{
+    struct worker *worker = self->worker;
+    struct record_reads *reads = &self->frame->reads;
+    bool fits = reads->count < RECORD_READS_MAX && reads->bytes + bytes.size <= RECORD_SIZE_MAX / 2;
+    if (fits && reads->count == reads->capacity) {
+        size_t capacity = reads->capacity ? 2 * reads->capacity : 8;
+        struct tr_record_item *items =
+            source_resize(&worker->source, reads->items, capacity * sizeof *items);
+        fits = items;
+        reads->items = items ? items : reads->items;
+        reads->capacity = items ? capacity : reads->capacity;
+    }
+    void *copy = fits && bytes.size ? source_resize(&worker->source, NULL, bytes.size) : NULL;
+    if (!fits || (bytes.size && !copy)) {
+        reads->is_cut = true;
+        return;
+    }
+    if (copy)
+        memcpy(copy, bytes.data, bytes.size);
+    reads->items[reads->count++] =
+        (struct tr_record_item){(uint8_t)what, number, {copy, bytes.size}};
+    reads->bytes += bytes.size;
+}
+
+/* Returns the next item of this kind of the record that is run again; NULL: there is none. */
+static const struct tr_record_item *replay_next(struct replay *replay, uint32_t what)
+{
+    const struct tr_record *record = replay->record;
+    while (replay->next[what] < record->items.count) {
+        const struct tr_record_item *item = &record->items.items[replay->next[what]++];
+        if (item->what == what)
+            return item;
+    }
+    replay->has_strayed = true;
+    return NULL;
+}
+
+void tr__record_number(struct tr_self *self, uint32_t what, uint64_t *number)
+{
+    const struct durable_actor *actor = durable_of(self);
+    struct replay *replay = actor->kind->host->replay;
+    const struct tr_record_item *item = replay ? replay_next(replay, what) : NULL;
+    if (item)
+        *number = item->number;
+    else if (is_recorded(actor))
+        read_add(self, what, *number, (tr_bytes){NULL, 0});
+}
+
+void tr__record_key(struct tr_self *self, bool *is_there, tr_bytes *value)
+{
+    const struct durable_actor *actor = durable_of(self);
+    struct replay *replay = actor->kind->host->replay;
+    const struct tr_record_item *item = replay ? replay_next(replay, RECORD_KEY) : NULL;
+    if (item) {
+        *is_there = item->number;
+        *value = item->bytes;
+    } else if (is_recorded(actor)) {
+        read_add(self, RECORD_KEY, *is_there, *is_there ? *value : (tr_bytes){NULL, 0});
+    }
+}
+
+/* Writes a size, the lowest byte first. */
+static void size_write(unsigned char *to, size_t size)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(size >> 8 * i);
+}
+
+/* Reads the pairs of an item. Returns false if they are damaged, or there is no memory. */
+static bool pairs_read(struct tr_self *self, const struct tr_record_item *item, const tr_kv **list)
+{
+    size_t count = item->number <= item->bytes.size / RECORD_PAIR_LEAST ? (size_t)item->number : 0;
+    tr_kv *pairs = tr_try_scratch(self, (count + 1) * sizeof *pairs);
+    if (!pairs || !tr__record_pairs(item, pairs, count))
+        return false;
+    *list = pairs;
+    return true;
+}
+
+/* Adds the pairs of a list as one item. */
+static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++)
+        size += 8 + list[i].key.size + list[i].value.size;
+    unsigned char *bytes =
+        size <= RECORD_SIZE_MAX ? source_resize(&self->worker->source, NULL, size + 1) : NULL;
+    if (!bytes) {
+        self->frame->reads.is_cut = true;
+        return;
+    }
+    unsigned char *at = bytes;
+    for (size_t i = 0; i < count; i++) {
+        const tr_bytes pieces[] = {list[i].key, list[i].value};
+        size_write(at, pieces[0].size);
+        size_write(at + 4, pieces[1].size);
+        at += 8;
+        for (size_t piece = 0; piece < 2; piece++) {
+            if (pieces[piece].size)
+                memcpy(at, pieces[piece].data, pieces[piece].size);
+            at += pieces[piece].size;
+        }
+    }
+    read_add(self, RECORD_LIST, count, (tr_bytes){bytes, size});
+    source_resize(&self->worker->source, bytes, 0);
+}
+
+void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count)
+{
+    const struct durable_actor *actor = durable_of(self);
+    struct replay *replay = actor->kind->host->replay;
+    const struct tr_record_item *item = replay ? replay_next(replay, RECORD_LIST) : NULL;
+    if (item && pairs_read(self, item, list))
+        *count = (size_t)item->number;
+    else if (item)
+        replay->has_strayed = true;
+    else if (is_recorded(actor))
+        pairs_add(self, *list, *count);
+}
+
+/* Returns the packed state before the open commit. */
+static tr_bytes state_before(const struct durable_actor *actor)
+{
+    return actor->is_dirty ? (tr_bytes){actor->finished.state, actor->finished.size}
+                           : (tr_bytes){actor->stored, actor->stored_size};
+}
+
+void tr__record_before(struct tr_self *self, struct durable_actor *actor)
+{
+    struct record_reads *reads = &self->frame->reads;
+    tr_bytes state = state_before(actor);
+    if (reads->has_before || !is_recorded(actor))
+        return;
+    reads->has_before = true;
+    reads->before = state.size ? source_resize(&self->worker->source, NULL, state.size) : NULL;
+    if (state.size && !reads->before) {
+        reads->is_cut = true;
+        return;
+    }
+    if (state.size)
+        memcpy(reads->before, state.data, state.size);
+    reads->before_size = state.size;
+}
+
+void tr__record_free(struct worker *worker, struct durable_frame *frame)
+{
+    struct record_reads *reads = &frame->reads;
+    for (size_t i = 0; i < reads->count; i++)
+        source_resize(&worker->source, (void *)(uintptr_t)reads->items[i].bytes.data, 0);
+    source_resize(&worker->source, reads->items, 0);
+    source_resize(&worker->source, reads->before, 0);
+    *reads = (struct record_reads){.count = 0};
+}
+
+/* ---- Writing. ---- */
+
+/* Packs a message, without its secrets if they are not wanted. Memory of the source; no bytes: it cannot be packed. */
+static tr_bytes message_pack(struct worker *worker, const tr_type *type, const void *message,
+                             bool has_secrets)
+{
+    void *own = has_secrets ? NULL : tr_message_copy(type, message);
+    if (!has_secrets && !own)
+        return (tr_bytes){NULL, 0};
+    if (own)
+        tr__conceal(type, own);
+    const void *shown = own ? own : message;
+    size_t size = tr_pack(type, shown, NULL, 0, NULL);
+    void *bytes = size ? source_resize(&worker->source, NULL, size) : NULL;
+    if (bytes && tr_pack(type, shown, bytes, size, NULL) != size) {
+        source_resize(&worker->source, bytes, 0);
+        bytes = NULL;
+    }
+    tr_message_free(type, own);
+    return (tr_bytes){bytes, bytes ? size : 0};
+}
+
+/* As message_pack, for a packed state. */
+static tr_bytes state_pack(struct worker *worker, const tr_type *type, tr_bytes packed,
+                           bool has_secrets)
+{
+    void *state;
+    tr_bytes bytes = {NULL, 0};
+    if (!packed.size || tr_unpack(type, packed, &state, NULL) != TR_OK)
+        return bytes;
+    bytes = message_pack(worker, type, state, has_secrets);
+    tr_message_free(type, state);
+    return bytes;
+}
+
+/* Adds how the asks of the turn have ended, in the order in which they were made. */
+static void replies_add(struct tr_self *self, bool has_secrets)
+{
+    for (uint32_t i = 0; i < self->asks.count; i++) {
+        uintptr_t place = self->asks.places[i];
+        if (!place_is_answered(place)) {
+            const struct ask *ask = (const struct ask *)place;
+            uint64_t status = ask->is_done ? (uint64_t) - (int64_t)ask->status : UINT64_MAX;
+            read_add(self, RECORD_REPLY, status, (tr_bytes){NULL, 0});
+            continue;
+        }
+        struct envelope *answer = place_answer(place);
+        tr_bytes bytes =
+            message_pack(self->worker, answer->type, envelope_data(answer), has_secrets);
+        read_add(self, RECORD_REPLY, 0, bytes);
+        source_resize(&self->worker->source, (void *)(uintptr_t)bytes.data, 0);
+    }
+}
+
+/* Writes the file: the first name that is free. Returns its number, or 0. */
+static int file_write(const struct durable_host *host, const char *handler, tr_bytes body,
+                      char *path, size_t size)
+{
+    char program[4096];
+    char head[RECORD_HEAD_MAX];
+    if (!tr__program_path(program, sizeof program))
+        (void)snprintf(program, sizeof program, "?");
+    for (char *at = strchr(program, '\n'); at; at = strchr(at, '\n'))
+        *at = '?';
+    int length = snprintf(head,
+                          sizeof head - 32,
+                          "troupe-record 1\nprogram %s\nhandler %.200s\nsize %zu\n",
+                          program,
+                          handler,
+                          body.size);
+    uint32_t sum = tr__crc32(tr__crc32(0, head, (size_t)length), body.data, body.size);
+    length += snprintf(head + length, 32, "sum %08" PRIx32 "\n\n", sum);
+    const tr_bytes pieces[] = {{head, (size_t)length}, body};
+    (void)snprintf(path, size, "%s/crash", host->records);
+    if (tr__os_directory_make(path, NULL) != TR_OK)
+        return 0;
+    for (int i = 1; i <= RECORD_FILES_MAX; i++) {
+        (void)snprintf(path, size, "%s/crash/turn-%d.trr", host->records, i);
+        tr_status status = tr__file_make(path, pieces, 2);
+        if (status != TR_NAME_EXISTS)
+            return status == TR_OK ? i : 0;
+    }
+    return 0;
+}
+
+/* Packs the record and writes it. Returns whether it was written; *path says where. */
+static bool record_write(struct tr_self *self, const struct durable_actor *actor,
+                         struct tr_record *record, char *path, size_t size)
+{
+    const struct durable_host *host = actor->kind->host;
+    tr_bytes body = message_pack(self->worker, &tr_type_tr_record, record, true);
+    bool is_written = body.size && body.size <= RECORD_SIZE_MAX - RECORD_HEAD_MAX &&
+                      file_write(host, self->handler->name, body, path, size);
+    source_resize(&self->worker->source, (void *)(uintptr_t)body.data, 0);
+    return is_written;
+}
+
+static void replay_end(struct replay *replay, const struct tr_self *self)
+{
+    replay->is_over = true;
+    replay->status = self->error.status;
+    (void)snprintf(replay->text, sizeof replay->text, "%s", self->error.text);
+}
+
+/* What a turn handles: an alarm has its message in the frame. Returns NULL for turns that the runtime begins by itself. */
+static const tr_type *handled(const struct tr_self *self, const void **message)
+{
+    const struct durable_frame *frame = self->frame;
+    if (!self->envelope)
+        return NULL;
+    *message = frame->message ? frame->message : envelope_data(self->envelope);
+    const tr_type *type = frame->message ? frame->message_type : self->envelope->type;
+    return strncmp(type->name, "tr_", 3) == 0 ? NULL : type;
+}
+
+/* Writes the record of a turn that has ended with this status. `after` is its state; without bytes: it has failed. */
+static bool turn_write(struct tr_self *self, struct durable_actor *actor, tr_status status,
+                       tr_bytes after, char *path, size_t size)
+{
+    struct worker *worker = self->worker;
+    const struct durable_host *host = actor->kind->host;
+    const struct record_reads *reads = &self->frame->reads;
+    const struct envelope *envelope = self->envelope;
+    const void *message = NULL;
+    const tr_type *type = handled(self, &message);
+    bool has_secrets = host->records_secrets;
+    tr_bytes before =
+        reads->has_before ? (tr_bytes){reads->before, reads->before_size} : state_before(actor);
+    replies_add(self, has_secrets);
+    struct tr_record record = {
+        .app = worker->system->name,
+        .kind = actor->kind->declared->name,
+        .key = actor_key(actor),
+        .version = actor->kind->version,
+        .state = state_pack(worker, actor->kind->declared->state, before, has_secrets),
+        .message = type->name,
+        .body = message_pack(worker, type, message, has_secrets),
+        .is_ask = !self->frame->message &&
+                  (envelope->kind == ENVELOPE_ASK || envelope->kind == ENVELOPE_ANSWERED),
+        .wall_ns = worker->system->platform->wall_now(worker->system->platform),
+        .status = tr_status_name(status),
+        .text = status == TR_OK ? "" : self->error.text,
+        .has_secrets = has_secrets,
+        .is_cut = reads->is_cut,
+        .items = {reads->items, reads->count},
+        .after = after};
+    bool is_written = record_write(self, actor, &record, path, size);
+    source_resize(&worker->source, (void *)(uintptr_t)record.state.data, 0);
+    source_resize(&worker->source, (void *)(uintptr_t)record.body.data, 0);
+    return is_written;
+}
+
+void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
+{
+    const struct durable_host *host = actor->kind->host;
+    char path[OS_PATH_SIZE] = "";
+    const void *message;
+    if (host->replay)
+        replay_end(host->replay, self);
+    if (!is_recorded(actor) || !handled(self, &message))
+        return;
+    bool is_written =
+        turn_write(self, actor, self->error.status, (tr_bytes){NULL, 0}, path, sizeof path);
+    tr__log_turn(self->worker->system,
+                 TR_LEVEL_WARN,
+                 tr_path(self),
+                 self->causal,
+                 is_written
+                     ? "the turn that failed is recorded; troupe replay %.900s runs it again"
+                     : "the turn that failed is not recorded: no memory, no space, or %.900s "
+                       "and all before it exist",
+                 path);
+}
+
+/* ---- Turns that somebody wants. ---- */
+
+void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count)
+{
+    atom32_store(&host->record_left, 0, ATOM_RELAXED);
+    atom64_store(&host->record_actor, actor, ATOM_RELAXED);
+    atom32_store(&host->record_left, count, ATOM_RELEASE); /* partner: tr__record_wants */
+}
+
+bool tr__record_wants(const struct tr_self *self, const struct durable_actor *actor)
+{
+    const struct durable_host *host = actor->kind->host;
+    const void *message;
+    if (host->replay)
+        return true;
+    return atom32_load(&host->record_left, ATOM_ACQUIRE) && /* partner: tr__record_order */
+           atom64_load(&host->record_actor, ATOM_RELAXED) == self->cell->identity &&
+           is_recorded(actor) && handled(self, &message);
+}
+
+void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
+{
+    struct worker *worker = self->worker;
+    struct durable_host *host = actor->kind->host;
+    struct replay *replay = host->replay;
+    const tr_type *type = actor->kind->declared->state;
+    char path[OS_PATH_SIZE] = "";
+    const void *message;
+    if (replay && (replay->is_over || !handled(self, &message) ||
+                   strcmp(handled(self, &message)->name, replay->record->message) != 0))
+        return;
+    /* Compared without secrets, because a record need not have them. */
+    tr_bytes after = message_pack(worker, type, self->cell->state, false);
+    if (replay) {
+        const struct tr_record *record = replay->record;
+        replay->is_over = true;
+        replay->is_changed =
+            strcmp(record->status, "TR_OK") == 0 &&
+            (after.size != record->after.size ||
+             (after.size && memcmp(after.data, record->after.data, after.size) != 0));
+    } else {
+        bool is_written = turn_write(self, actor, TR_OK, after, path, sizeof path);
+        (void)atom32_fetch_sub(&host->record_left, 1, ATOM_RELAXED);
+        tr__log_turn(worker->system,
+                     is_written ? TR_LEVEL_INFO : TR_LEVEL_WARN,
+                     tr_path(self),
+                     self->causal,
+                     is_written ? "a turn is recorded; troupe replay %.900s runs it again"
+                                : "a turn is not recorded: no memory, no space, or %.900s and all "
+                                  "before it exist",
+                     path);
+    }
+    source_resize(&worker->source, (void *)(uintptr_t)after.data, 0);
+}
+
+/* ---- Answers of a replay. ---- */
+
+bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status)
+{
+    struct worker *worker = self->worker;
+    struct replay *replay = durable_of(self)->kind->host->replay;
+    const struct tr_record_item *item = replay ? replay_next(replay, RECORD_REPLY) : NULL;
+    const tr_type *type = ask->type->reply;
+    void *reply;
+    if (!item)
+        return false;
+    if (item->number || !type) {
+        *status = item->number < 1000 ? (tr_status) - (int)item->number : TR_TIMEOUT;
+        return false;
+    }
+    if (tr_unpack(type, item->bytes, &reply, NULL) != TR_OK) {
+        replay->has_strayed = true;
+        return false;
+    }
+    struct address address = {.kind = ENVELOPE_REPLY,
+                              .to = self->cell->identity,
+                              .sender = ask->to ? ask->to : self->cell->identity,
+                              .causal = self->causal,
+                              .number = ask->id};
+    struct envelope *envelope;
+    bool is_sent = tr__mail_new(&worker->pool, address, type, reply, &envelope) == TR_OK;
+    tr_message_free(type, reply);
+    return is_sent && tr__mail_send_now(worker, self->cell, envelope) == TR_OK;
+}

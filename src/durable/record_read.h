@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The file of a record (durable/record.h):
+ *
+ *     troupe-record 1
+ *     program /usr/bin/shop
+ *     handler on_pay
+ *     size 212
+ *     sum 8f1c22a0
+ *                          an empty line, then so many bytes: a tr_record in MessagePack
+ *
+ * The sum is the CRC-32 of all that is before it, and of the bytes.
+ */
+#ifndef DURABLE_RECORD_READ_H
+#define DURABLE_RECORD_READ_H
+
+#include <troupe/durable.h>
+#include <troupe/message.h>
+
+enum {
+    RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
+    RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
+    RECORD_READS_MAX = 4096,           /* things that a turn reads; later ones are not kept */
+    RECORD_HEAD_MAX = 8192,
+    RECORD_WHY_SIZE = 200,
+    RECORD_PAIR_LEAST = 8 /* bytes of a pair in a list: its two sizes */
+};
+
+enum record_what {
+    RECORD_NOW = 1,
+    RECORD_WALL,
+    RECORD_RANDOM,
+    RECORD_REPLY,
+    RECORD_KEY,
+    RECORD_LIST, /* of keys and values */
+    RECORD_WHATS
+};
+
+/*
+ * number: what was read; of a reply the status, negative; of a key whether it was there; of a list how many pairs. bytes: a
+ * reply, a value, or the pairs, each with the sizes of key and value before it, 4 bytes each, the lowest first.
+ */
+TR_MESSAGE(tr_record_item, (u8, what), (u64, number), (bytes, bytes));
+/* status: TR_OK of a turn that has not failed; `after` is its state at the end, without secrets. */
+TR_MESSAGE(tr_record, (str, app), (str, kind), (bytes, key), (u32, version), (bytes, state),
+           (str, message), (bytes, body), (bool, is_ask), (i64, wall_ns), (str, status),
+           (str, text), (bool, has_secrets), (bool, is_cut), (list(message(tr_record_item)), items),
+           (bytes, after));
+
+/**
+ * Reads a file. *record is given: tr_message_free(&tr_type_tr_record, record) frees it. TR_BAD_DATA, TR_NO_MEMORY and
+ * other statuses of tr_unpack, with a sentence in `why`.
+ */
+TR_MUST_CHECK tr_status tr__record_read(tr_bytes file, struct tr_record **record,
+                                        char why[RECORD_WHY_SIZE]);
+
+/** Reads the pairs of a list into `pairs`, which point into the item. Returns false if they are more than `max`, or not whole. */
+bool tr__record_pairs(const struct tr_record_item *item, tr_kv *pairs, size_t max);
+
+#endif
