@@ -69,10 +69,42 @@ static const char *shown_char(char c, char buffer[8])
     return buffer;
 }
 
+/* Checks what is at `offset`, behind a part of `length` characters: '/', or the end behind the last. */
+static tr_status part_end_check(int part, const char *text, size_t offset, size_t length,
+                                tr_node_error *error)
+{
+    char buffer[8];
+    char c = text[offset];
+    if (length == 0)
+        return node_wrong(error,
+                          TR_BAD_DATA,
+                          part,
+                          offset,
+                          "unexpected %s; a part begins with a letter or a digit",
+                          shown_char(c, buffer));
+    if (part == PARTS - 1 && c == '/')
+        return node_wrong(
+            error, TR_BAD_DATA, part, offset, "unexpected fifth part; an address has four");
+    if (part < PARTS - 1 && c == '\0')
+        return node_wrong(error,
+                          TR_BAD_DATA,
+                          part,
+                          offset,
+                          "unexpected end; expected '/' and %s",
+                          part_names[part + 1]);
+    if (c != '\0' && c != '/')
+        return node_wrong(error,
+                          TR_BAD_DATA,
+                          part,
+                          offset,
+                          "invalid character %s; use A-Z a-z 0-9 _ . -",
+                          shown_char(c, buffer));
+    return TR_OK;
+}
+
 tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_node_error *error)
 {
     tr_node_address read = {.cluster = ""};
-    char buffer[8];
     size_t offset = 0;
     if (!text || !address)
         return node_wrong(error, TR_INVALID_ARGUMENT, 0, 0, "the address is missing");
@@ -87,31 +119,9 @@ tr_status tr_node_address_parse(const char *text, tr_node_address *address, tr_n
                               TR_NODE_PART_MAX);
         memcpy(part_of(&read, part), text + offset, length);
         offset += length;
-        char c = text[offset];
-        if (length == 0)
-            return node_wrong(error,
-                              TR_BAD_DATA,
-                              part,
-                              offset,
-                              "unexpected %s; a part begins with a letter or a digit",
-                              shown_char(c, buffer));
-        if (part == PARTS - 1 && c == '/')
-            return node_wrong(
-                error, TR_BAD_DATA, part, offset, "unexpected fifth part; an address has four");
-        if (part < PARTS - 1 && c == '\0')
-            return node_wrong(error,
-                              TR_BAD_DATA,
-                              part,
-                              offset,
-                              "unexpected end; expected '/' and %s",
-                              part_names[part + 1]);
-        if (c != '\0' && c != '/')
-            return node_wrong(error,
-                              TR_BAD_DATA,
-                              part,
-                              offset,
-                              "invalid character %s; use A-Z a-z 0-9 _ . -",
-                              shown_char(c, buffer));
+        tr_status status = part_end_check(part, text, offset, length, error);
+        if (status != TR_OK)
+            return status;
         offset++;
     }
     *address = read;

@@ -207,13 +207,14 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text)
         return;
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, self->cell, path);
-    tr__log(worker->system,
-            TR_LEVEL_WARN,
-            path,
-            "tr_refuse without effect: %s is not an ask; code %d: %s",
-            request ? request->type->name : "a signal",
-            code,
-            text);
+    tr__log_turn(worker->system,
+                 TR_LEVEL_WARN,
+                 path,
+                 self->causal,
+                 "tr_refuse without effect: %s is not an ask; code %d: %s",
+                 request ? request->type->name : "a signal",
+                 code,
+                 text);
 }
 
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
@@ -237,14 +238,10 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
 
 /* ---- Deferred replies. ---- */
 
-tr_later tr_reply_later(tr_self *self)
+tr_later tr__later_new(struct tr_self *self, const struct envelope *request, const tr_type *type)
 {
-    TURN_VERB(self);
-    tr_later none = {0};
-    struct envelope *request = self ? self->envelope : NULL;
-    if (!request || request->kind != ENVELOPE_ASK || self->is_cancelled)
-        return none;
     struct worker *worker = self->worker;
+    tr_later none = {0};
     struct cell_extra *extra = tr__extra_of(worker, self->cell);
     struct later *later = extra ? source_resize(&worker->source, NULL, sizeof *later) : NULL;
     struct envelope *answer = later ? tr__request_stand_in(worker, request) : NULL;
@@ -253,11 +250,26 @@ tr_later tr_reply_later(tr_self *self)
         turn_fail_reply(self, TR_NO_MEMORY);
         return none;
     }
-    *later = (struct later){
-        .number = ++worker->turns.wait_last, .type = request->type, .answer = answer};
+    *later = (struct later){.number = ++worker->turns.wait_last, .type = type, .answer = answer};
     list_push_last(&extra->asks.laters, &later->link);
-    request->kind = ENVELOPE_ANSWERED;
     return (tr_later){later->number};
+}
+
+tr_later tr_reply_later(tr_self *self)
+{
+    TURN_VERB(self);
+    tr_later none = {0};
+    struct envelope *request = self ? self->envelope : NULL;
+    if (!request || self->is_cancelled)
+        return none;
+    if (request->kind == ENVELOPE_CHANNEL)
+        return self->worker->channels.hooks->on_later(self);
+    if (request->kind != ENVELOPE_ASK)
+        return none;
+    tr_later later = tr__later_new(self, request, request->type);
+    if (later.number)
+        request->kind = ENVELOPE_ANSWERED;
+    return later;
 }
 
 static void later_free(struct worker *worker, struct later *later)
@@ -285,7 +297,7 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
     }
     if (!later || !handle.number)
         return TR_NOT_FOUND;
-    if (!is_reply_of(later->type, type))
+    if (later->type->reply && !is_reply_of(later->type, type))
         return TR_WRONG_TYPE;
     struct envelope *answer = later->answer;
     tr_status status = reply(self, answer->sender, answer->payload.ask.id, type, message);

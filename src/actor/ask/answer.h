@@ -8,10 +8,12 @@
 #ifndef ACTOR_ASK_ANSWER_H
 #define ACTOR_ASK_ANSWER_H
 
+#include <troupe/ask.h>
 #include <troupe/status.h>
 #include <troupe/message.h>
 
 struct cell;
+struct envelope;
 struct tr_self;
 struct worker;
 
@@ -34,6 +36,11 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text);
  * tr_tell returns.
  */
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
+/**
+ * Defers the reply to a request of this type, as tr_reply_later does: `request` has its asker and its number. All zero: out
+ * of memory, and the request fails with that when the turn ends.
+ */
+tr_later tr__later_new(struct tr_self *self, const struct envelope *request, const tr_type *type);
 /**
  * Answers all requests whose reply was deferred, because the actor ends or is restarted:
  * TR_STOPPED, TR_RESTARTED.

@@ -304,6 +304,14 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     return ask_new(self, to, type);
 }
 
+/* The request of an ask could not be sent. While a record of a durable turn is run again, it has the answer. */
+static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
+{
+    if (self->frame && cell_durable(self->cell)->hooks->on_unsent(self, ask, &status))
+        return;
+    tr__ask_done(self->worker, ask, status);
+}
+
 /* As tr__ask_send, inline. `is_turn`: the ask is one of a turn, not of tr_ask_then. */
 ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *message,
                          tr_time timeout_ns, bool is_turn)
@@ -330,7 +338,7 @@ ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *mess
     if (__builtin_expect(cell != NULL, 1))
         status = post(self, ask, cell, message, deadline_ns);
     if (__builtin_expect(status != TR_OK, 0) && !ask->is_fixed)
-        tr__ask_done(worker, ask, status);
+        ask_unsent(self, ask, status);
 }
 
 void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr_time timeout_ns)

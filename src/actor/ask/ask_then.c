@@ -35,7 +35,10 @@ void tr__then_due(struct worker *worker, struct ask *ask)
         tr__budget_mail(worker, cell, carrier);
     mail_count(cell, carrier);
     cell->flags |= CELL_MIXED;
-    ring_push(is_reply ? &cell->replies : &cell->exceptions, carrier);
+    if (ask->is_in_order)
+        ring_push(&cell->notices, carrier);
+    else
+        ring_push(is_reply ? &cell->replies : &cell->exceptions, carrier);
     if (mail_is_idle(cell))
         mail_make_ready(worker, cell);
 }
@@ -98,12 +101,9 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
     }
 }
 
-tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
-                               const void *message, tr_time timeout_ns)
+static tr_status ask_then(struct tr_self *self, const tr_then *then, void *context, tr_ref to,
+                          const void *message, tr_time timeout_ns, bool is_in_order)
 {
-    TURN_VERB(self);
-    if (!self || !then || !message)
-        return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;
     if (self->cell->life >= LIFE_STOPPING)
@@ -128,10 +128,26 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
     }
     carrier->mail.next = (struct door_mail *)(void *)self->cell;
     ask->carrier = carrier;
+    ask->is_in_order = is_in_order;
     ask->turn = NULL;
     self->cell->extra->asks.then_count++;
     tr__ask_send(self, ask, message, timeout_ns);
     return TR_OK;
+}
+
+tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,
+                               const void *message, tr_time timeout_ns)
+{
+    TURN_VERB(self);
+    if (!self || !then || !message)
+        return TR_INVALID_ARGUMENT;
+    return ask_then(self, then, context, to, message, timeout_ns, false);
+}
+
+tr_status tr__ask_then_in_order(struct tr_self *self, const tr_then *then, void *context, tr_ref to,
+                                const void *message, tr_time timeout_ns)
+{
+    return ask_then(self, then, context, to, message, timeout_ns, true);
 }
 
 void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref to,

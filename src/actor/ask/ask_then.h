@@ -12,12 +12,23 @@
 #ifndef ACTOR_ASK_ASK_THEN_H
 #define ACTOR_ASK_ASK_THEN_H
 
+#include <troupe/ask.h>
+
 struct ask;
 struct cell;
+struct tr_self;
 struct worker;
 
 /** Puts the carrier of an ask whose outcome is known into a mailbox of the actor that asked. */
 void tr__then_due(struct worker *worker, struct ask *ask);
+
+/**
+ * Asks as tr_try_ask_then does. Its outcome is handled in the order in which it has come, among the messages of the actor,
+ * and not before them. In a turn.
+ */
+TR_MUST_CHECK tr_status tr__ask_then_in_order(struct tr_self *self, const tr_then *then,
+                                              void *context, tr_ref to, const void *message,
+                                              tr_time timeout_ns);
 
 /**
  * Ends all asks of tr_ask_then of an incarnation that ends. Carriers that are queued become VOID.

@@ -249,36 +249,11 @@ static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct
         (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
 
-/*
- * Writes where the request is with this actor. Returns true when the trace continues with another
- * request, to which *question is then set.
- */
-static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
-                       struct question *question, const struct origin *origin)
+/* Says where in the mail of an actor the request is. Returns true if it is queued. */
+static bool tell_place(struct cell *cell, struct text *text, const struct question *question)
 {
     uint32_t count = 0;
     uint32_t place = 0;
-    char path[TR_PATH_MAX + 1];
-    tr__cell_path(worker->system, cell, path);
-    say(text, "%.200s: ", path);
-    if (cell->life == LIFE_NEW) {
-        say(text, "not started yet"); /* it has no turns to look at */
-        return false;
-    }
-    mail_look(worker, cell);
-    const struct tr_self *turn = turn_of(cell, question);
-    if (turn)
-        return tell_turn(worker, turn, text, question);
-    const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
-    if (stuck && handles(stuck, question)) {
-        tell_stuck(worker, stuck, text);
-        return false;
-    }
-    if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
-        const char *name = origin->turn->handler->name;
-        say(text, "%s asks; that closes a cycle", name ? name : "its handler");
-        return false; /* the turn does not wait yet */
-    }
     if (cell->extra) {
         look_through(cell->extra->stash.ring, question, &count, &place);
         if (place) {
@@ -303,6 +278,39 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
         say(text, "; the actor is suspended");
     else if (cell->life == LIFE_STARTING)
         say(text, "; the actor is being set up");
+    return true;
+}
+
+/*
+ * Writes where the request is with this actor. Returns true when the trace continues with another
+ * request, to which *question is then set.
+ */
+static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
+                       struct question *question, const struct origin *origin)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(worker->system, cell, path);
+    say(text, "%.200s: ", path);
+    if (cell->life == LIFE_NEW) {
+        say(text, "not started yet"); /* it has no turns to look at */
+        return false;
+    }
+    mail_look(worker, cell);
+    const struct tr_self *turn = turn_of(cell, question);
+    if (turn)
+        return tell_turn(worker, turn, text, question);
+    const struct tr_self *stuck = cell->extra ? cell->extra->waits.stuck : NULL;
+    if (stuck && handles(stuck, question)) {
+        tell_stuck(worker, stuck, text);
+        return false;
+    }
+    if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
+        const char *name = origin->turn->handler->name;
+        say(text, "%s asks; that closes a cycle", name ? name : "its handler");
+        return false; /* the turn does not wait yet */
+    }
+    if (!tell_place(cell, text, question))
+        return false;
     if (stuck) {
         say(text, "; ");
         tell_stuck(worker, stuck, text);

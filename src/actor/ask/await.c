@@ -7,8 +7,8 @@
 
 #include "actor/ask/await.h"
 #include "actor/ask/ask.h"
+#include "actor/ask/ring.h"
 #include "actor/ask/turn_asks.h"
-#include "actor/ask/waiters.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/refusal.h"
 #include "actor/turn/resume.h"
@@ -78,14 +78,48 @@ void tr_client_at(tr_client *client, const char *where)
 }
 
 /*
+ * Waits, in a turn that is a barrier, until wait.wanted of its asks with is_wanted are done.
+ * Returns what tr__turn_park returns. Asks that are in a cycle end with TR_ASK_CYCLE.
+ */
+static tr_status barrier_wait_for_replies(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    self->waits.number = ++self->worker->turns.wait_last;
+    bool has_left = tr__ring_look_for_replies(self);
+    if (!self->wait.wanted) {
+        self->waits.number = 0;
+        return TR_OK; /* the search has ended the wait */
+    }
+    self->waits.on = self->cell->identity; /* its asks say which actors it waits for */
+    if (has_left)
+        tr__ring_announce_for_replies(self);
+    tr_status status = tr__turn_park(self, TR_NEVER);
+    self->waits.on = 0;
+    self->waits.number = 0;
+    return status;
+}
+
+/*
+ * As barrier_wait_for_replies, for a turn that is no barrier, but handles a request and has
+ * asked an actor that is behind a barrier.
+ */
+static tr_status turn_wait_behind_barrier(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    (void)tr__ring_look_for_replies(self);
+    return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
+                             : TR_OK; /* the search has ended the wait */
+}
+
+/*
  * Waits for the wanted asks: the first wait of a turn, and waits that need more than park_plainly.
  */
 __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
 {
     if (turn_wants_barrier(self))
-        return tr__barrier_wait_for_replies(self);
+        return barrier_wait_for_replies(self);
     if (self->asks_barrier)
-        return tr__turn_wait_behind_barrier(self);
+        return turn_wait_behind_barrier(self);
     return tr__turn_park(self, TR_NEVER);
 }
 
@@ -173,6 +207,16 @@ bool tr_self_is_answered(tr_self *self, tr_pending pending)
     return !open_ask(self, pending);
 }
 
+/* Whether the turn may wait for these asks. TR_OK, TR_INVALID_ARGUMENT, TR_CANCELLED. */
+static tr_status check_all(const struct tr_self *self, const tr_pending *asks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_sound(self, asks[i]))
+            return TR_INVALID_ARGUMENT;
+    }
+    return self->is_cancelled ? TR_CANCELLED : TR_OK;
+}
+
 tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
 {
     TURN_VERB(self);
@@ -181,12 +225,9 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     uint32_t open = 0;
     if (!self || !asks)
         return TR_INVALID_ARGUMENT;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_sound(self, asks[i]))
-            return TR_INVALID_ARGUMENT;
-    }
-    if (self->is_cancelled)
-        return TR_CANCELLED;
+    tr_status status = check_all(self, asks, count);
+    if (status != TR_OK)
+        return status;
     for (size_t i = 0; i < count; i++) {
         ask = open_ask(self, asks[i]);
         if (ask && !ask->is_wanted) {
@@ -194,7 +235,7 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
             open++;
         }
     }
-    tr_status status = open ? park(self, open) : TR_OK;
+    status = open ? park(self, open) : TR_OK;
     tr_status first = TR_OK;
     for (size_t i = 0; i < count; i++) {
         tr_status one = ask_of(self, asks[i], &ask, &answer);
@@ -227,17 +268,14 @@ tr_status tr_self_await_any(tr_self *self, size_t *index, const tr_pending *asks
     struct envelope *answer;
     if (!self || !index || !asks || !count)
         return TR_INVALID_ARGUMENT;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_sound(self, asks[i]))
-            return TR_INVALID_ARGUMENT;
-    }
-    if (self->is_cancelled)
-        return TR_CANCELLED;
+    tr_status status = check_all(self, asks, count);
+    if (status != TR_OK)
+        return status;
     if (find_done(self, index, asks, count))
         return TR_OK;
     for (size_t i = 0; i < count; i++)
         open_ask(self, asks[i])->is_wanted = true;
-    tr_status status = park(self, 1);
+    status = park(self, 1);
     for (size_t i = 0; i < count; i++) {
         (void)ask_of(self, asks[i], &ask, &answer);
         if (ask)

@@ -53,8 +53,6 @@ static uint32_t count_batch(struct tr_self *self)
     uint32_t count = 1;
     if (!last || max == 1 || !may_be_in(handler, self->envelope))
         return count;
-    if (self->envelope->kind == ENVELOPE_CHANNEL)
-        return count; /* the events of other channels are not filled in yet */
     const struct door_mail *mail = &last->mail;
     do {
         mail = mail->next;
@@ -80,12 +78,25 @@ static struct envelope *take_next(struct tr_self *self)
     return envelope;
 }
 
+/* As tr_self_batch, for the message of a channel. The events of other channels are not filled in yet. */
+static const void *const *channel_batch(struct tr_self *self, const void *const *one, size_t *count)
+{
+    const tr_handler *handler = self->handler;
+    size_t max = handler->batch_max ? handler->batch_max : TR_BATCH_MAX;
+    if (handler->filter || handler->barrier_if)
+        return one;
+    const void *const *messages = self->worker->channels.hooks->on_batch(self, max, count);
+    return messages ? messages : one;
+}
+
 const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *count)
 {
     TURN_VERB(self);
     *count = 1;
     if (self->kind != TURN_MESSAGE || self->batch)
         return one;
+    if (self->envelope->kind == ENVELOPE_CHANNEL)
+        return channel_batch(self, one, count);
     uint32_t taken = count_batch(self);
     if (taken == 1)
         return one;

@@ -3,6 +3,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_trace.h"
+#include "actor/ask/letter.h"
 #include "actor/ask/line.h"
 #include "actor/ask/turn_asks.h"
 #include "actor/ask/waiters.h"

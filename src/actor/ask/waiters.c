@@ -3,6 +3,7 @@
 
 #include "actor/ask/ask.h"
 #include "actor/ask/ask_trace.h"
+#include "actor/ask/letter.h"
 #include "actor/ask/line.h"
 #include "actor/ask/ring.h"
 #include "actor/cell/client.h"
@@ -12,11 +13,6 @@
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
-
-static struct tr_capacity *capacity_of(struct envelope *envelope)
-{
-    return envelope_data(envelope);
-}
 
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 {
@@ -30,27 +26,6 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
             return self->state == TURN_PARKED ? self : NULL;
     }
     return NULL;
-}
-
-struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
-                                int32_t lines)
-{
-    struct tr_capacity capacity = {.number = number, .messages = messages, .lines = lines};
-    struct address address = {.kind = ENVELOPE_WANTED}; /* tr__letter_send sets the rest */
-    struct envelope *envelope = NULL;
-    tr_status status = mail_new(&worker->pool, address, &tr_type_tr_capacity, &capacity, &envelope);
-    return status == TR_OK ? envelope : NULL;
-}
-
-bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
-                     uint64_t to, uint64_t from)
-{
-    struct cell *cell = slots_find(worker->slots, to);
-    mail_readdress(envelope, kind, to, from);
-    if (cell && tr__mail_send(worker, cell, envelope) == TR_OK)
-        return true;
-    envelope_give(&worker->pool, envelope);
-    return false;
 }
 
 /* ---- The actor in whose mailbox there is no capacity. ---- */
@@ -447,32 +422,6 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
     }
     self->waits.number = 0;
     return status == TR_TIMEOUT ? TR_MAILBOX_FULL : status;
-}
-
-tr_status tr__barrier_wait_for_replies(struct tr_self *self)
-{
-    TR_ASSERT_SLOW(turn_is_mine(self));
-    self->waits.number = ++self->worker->turns.wait_last;
-    bool has_left = tr__ring_look_for_replies(self);
-    if (!self->wait.wanted) {
-        self->waits.number = 0;
-        return TR_OK; /* the search has ended the wait */
-    }
-    self->waits.on = self->cell->identity; /* its asks say which actors it waits for */
-    if (has_left)
-        tr__ring_announce_for_replies(self);
-    tr_status status = tr__turn_park(self, TR_NEVER);
-    self->waits.on = 0;
-    self->waits.number = 0;
-    return status;
-}
-
-tr_status tr__turn_wait_behind_barrier(struct tr_self *self)
-{
-    TR_ASSERT_SLOW(turn_is_mine(self));
-    (void)tr__ring_look_for_replies(self);
-    return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
-                             : TR_OK; /* the search has ended the wait */
 }
 
 /*

@@ -28,25 +28,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mem/envelope.h"
-#include "actor/mail/kind.h"
-
 struct cell;
 struct envelope;
 struct tr_self;
 struct worker;
-
-/**
- * The message in a WANTED, a GRANT, a BACK and a RING. `number` is the number of the wait. Kinds
- * that use the fields, or `causal` of the envelope, in their own way:
- *   - WANTED of a client: `causal` is the client.
- *   - BACK with the status TR_CANCELLED: the sender has given up.
- *   - RING: `messages` is how many actors may still be looked at, and `status` the ask of the turn
- *     that searches. `lines` is the ask that led to the receiver of the RING, and `causal` the
- *     actor that made that ask.
- */
-TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
-           (bool, is_client));
 
 /** Answers all senders that wait for capacity in this mailbox with `status`. Owner only. */
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status);
@@ -65,28 +50,8 @@ void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);
 
-/**
- * Waits, in a turn that is a barrier, until wait.wanted of its asks with is_wanted are done.
- * Returns what tr__turn_park returns. Asks that are in a cycle end with TR_ASK_CYCLE.
- */
-tr_status tr__barrier_wait_for_replies(struct tr_self *self);
-/**
- * As tr__barrier_wait_for_replies, for a turn that is no barrier, but handles a request and has
- * asked an actor that is behind a barrier.
- */
-tr_status tr__turn_wait_behind_barrier(struct tr_self *self);
-
 /** Returns the turn of an actor that waits under this number, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);
-
-/**
- * Returns an envelope with a tr_capacity; NULL when out of memory. tr__letter_send sets its kind.
- */
-struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
-                                int32_t lines);
-/** Sends an envelope with a tr_capacity. Returns false, and frees it, when its receiver is gone. */
-bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
-                     uint64_t to, uint64_t from);
 
 /**
  * Sends back what the turns of an actor that is now Suspended were granted and have not used. Owner

@@ -57,6 +57,7 @@ struct ask {
     uint32_t tick; /* while is_untimed: the tick of the loop at which it was made */
     /* it is in the chain of asks that may be young; also while it is free */
     bool is_chained;
+    bool is_in_order;       /* of tr_ask_then: its outcome waits behind earlier messages */
     struct ask *young_next; /* the next ask of that chain */
     /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
     struct envelope *carrier;

@@ -11,12 +11,14 @@
 #ifndef ACTOR_CELL_CHANNEL_H
 #define ACTOR_CELL_CHANNEL_H
 
+#include <troupe/ask.h>
 #include <troupe/behavior.h>
 
 struct cell;
 struct channel_effect;
 struct envelope;
 struct tr_self;
+struct tr_system;
 struct tr_why_report;
 struct worker;
 
@@ -31,8 +33,8 @@ struct channel_hooks {
     /** Returns the earliest deadline; TR_NEVER for none. */
     tr_time (*next)(struct worker *worker);
     /**
-     * The turn of a CHANNEL envelope is about to begin. Fills it with a message. False: there is nothing to
-     * handle, and the envelope was taken.
+     * The turn of a CHANNEL envelope is about to begin. Fills it with a message. If the end of the turn has more to do than
+     * on_plain_end, calls turn_require_slow_end. False: there is nothing to handle, and the envelope was taken.
      */
     bool (*admit)(struct tr_self *self, struct envelope *envelope);
     /**
@@ -41,13 +43,25 @@ struct channel_hooks {
      */
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
                                   const tr_handler *any);
+    /**
+     * The turn of a CHANNEL envelope handles batches of up to `max`: returns its message and those of the same channel that
+     * have come behind it. NULL: it comes alone.
+     */
+    const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
+    /**
+     * The turn of a CHANNEL envelope has ended with TR_SAME, and nothing has called turn_require_slow_end: as on_turn_end and
+     * on_done. Takes the envelope.
+     */
+    void (*on_plain_end)(struct tr_self *self);
     /** tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. False: it has no request. */
     bool (*on_reply)(struct tr_self *self, const tr_type *type, const void *message,
                      tr_status *status);
     bool (*on_refuse)(struct tr_self *self, int code, const char *text);
     bool (*on_forward)(struct tr_self *self, tr_ref to, tr_next *next);
+    /** tr_reply_later in the turn of a CHANNEL envelope. All zero: it has no request, or there is no memory. */
+    tr_later (*on_later)(struct tr_self *self);
     /** A turn with self->borrowed or self->lent has ended. */
     void (*on_turn_end)(struct tr_self *self);
     /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
@@ -66,7 +80,7 @@ struct channel_hooks {
     bool (*on_leave)(struct worker *worker, struct cell *cell);
     /** The actor has moved to this worker, or has not moved after all. */
     void (*on_arrive)(struct worker *worker, struct cell *cell);
-    /** An ENVELOPE_HANDED has arrived, with a channel for the actor, which may be gone. Takes it. */
+    /** An ENVELOPE_HANDED has arrived: a channel for the actor. The actor may be gone. Takes the envelope. */
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
      * What a turn with an outbox has done to a channel of its actor was held, and is done now, or never. Takes the
@@ -78,6 +92,12 @@ struct channel_hooks {
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
     /** Writes for which channel a turn waits. Returns the tr_why_kind; -1: for none, and nothing was written. */
     int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
+    /**
+     * Writes the other side of a channel of this actor into `text`, of TR_ADDRESS_TEXT_MAX bytes, "" if there is none. Returns
+     * how many channels the actor has, as far as is looked. If the actor has changed meanwhile, the text means nothing. Any
+     * thread.
+     */
+    uint32_t (*view)(struct tr_system *system, uint64_t actor, char *text);
     /** Whether channels of actors that have ended still have something to send. */
     bool (*is_sending)(const struct worker *worker);
     /** The worker ends: frees worker->channels.net. */

@@ -5,6 +5,7 @@
 
 #include "actor/cell/cell.h"
 
+struct ask;
 struct tr_why_report;
 struct worker;
 struct tr_self;
@@ -25,14 +26,22 @@ struct durable_answer {
 struct durable_hooks {
     /** A turn is about to wait: a stretch ends. */
     void (*on_park)(struct tr_self *self);
-    /** A turn resumes: another stretch starts. Also called for cancelled turns. */
-    void (*on_resume)(struct tr_self *self);
     /**
      * A turn was ended by tr_crash or by a fault: nothing of its stretch is stored. self->frame is
      * set. Returns what happens to the actor: `next`, unless the actor must not fail because of
      * this.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
+    /**
+     * A turn reads a time or a random number: notes it, or replaces it while a record is run again.
+     * `what` is an enum record_what of durable/record.h. self->frame is set.
+     */
+    void (*on_read)(struct tr_self *self, uint32_t what, uint64_t *number);
+    /**
+     * A request of a turn could not be sent. Returns true if it was answered all the same, because a
+     * record is run again. Else *status is how it ends. self->frame is set.
+     */
+    bool (*on_unsent)(struct tr_self *self, const struct ask *ask, tr_status *status);
     /** A turn has answered a request whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /**

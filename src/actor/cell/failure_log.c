@@ -38,6 +38,22 @@ static void behavior_count(struct failure_log *log, const char *behavior)
     }
 }
 
+/* Counts a failure of a handler. Under the lock. */
+static void handler_count(struct failure_log *log, const char *behavior, const char *where)
+{
+    for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX; i++) {
+        if (!log->handlers[i].behavior) {
+            log->handlers[i].behavior = behavior;
+            text_keep_start(log->handlers[i].where, sizeof log->handlers[i].where, where);
+        }
+        if (strcmp(log->handlers[i].behavior, behavior) != 0 ||
+            strncmp(log->handlers[i].where, where, sizeof log->handlers[i].where - 1) != 0)
+            continue;
+        log->handlers[i].count++;
+        return;
+    }
+}
+
 void tr__failure_log(struct tr_system *system, const struct failure_entry *entry)
 {
     struct failure_log *log = &system->failure_log;
@@ -45,6 +61,8 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
     lock_take(&log->lock);
     if (entry->behavior && !entry->is_restart)
         behavior_count(log, entry->behavior->name);
+    if (entry->behavior && !entry->is_restart && entry->where)
+        handler_count(log, entry->behavior->name, entry->where);
     /* Without memory the failure is only counted. */
     if (!log->ring)
         log->ring = source_resize(&system->source, NULL, TR_FAILURES_KEPT * sizeof *log->ring);
@@ -74,6 +92,20 @@ uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior)
     for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX && log->behaviors[i].behavior; i++) {
         if (strcmp(log->behaviors[i].behavior, behavior) == 0)
             count = log->behaviors[i].count;
+    }
+    lock_give(&log->lock);
+    return count;
+}
+
+uint64_t tr__failure_log_handler(struct tr_system *system, const char *behavior, const char *where)
+{
+    struct failure_log *log = &system->failure_log;
+    uint64_t count = 0;
+    lock_take(&log->lock);
+    for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX && log->handlers[i].behavior; i++) {
+        if (strcmp(log->handlers[i].behavior, behavior) == 0 &&
+            strncmp(log->handlers[i].where, where, sizeof log->handlers[i].where - 1) == 0)
+            count = log->handlers[i].count;
     }
     lock_give(&log->lock);
     return count;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <troupe/limits.h>
 
+#include "actor/cell/log_kept.h"
+#include "actor/cell/log_line.h"
 #include "actor/cell/system.h"
 
 /* Returns the length of the path of a rule that applies to this path, or -1. */
@@ -64,24 +66,50 @@ tr_status tr__log_set_level(struct tr_system *system, const char *path, tr_level
     return has_space ? TR_OK : TR_LIMIT;
 }
 
-void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
-                  va_list list)
+/* Has the platform write a line, in the form of this system. */
+static void line_write(struct tr_system *system, const struct log_line *line)
+{
+    const tr_platform *platform = system->platform;
+    char whole[LOG_LINE_MAX];
+    if (system->log.format == TR_LOG_TEXT) {
+        (void)tr__log_line_text(line, whole, sizeof whole);
+        platform->log(platform, line->level, line->path, whole);
+        return;
+    }
+    size_t size = system->log.format == TR_LOG_JSON
+                      ? tr__log_line_json(line, platform->wall_now(platform), whole, sizeof whole)
+                      : tr__log_line_journald(line, whole, sizeof whole);
+    platform->log_line(platform, line->level, whole, size);
+}
+
+void tr__log_list(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                  const char *format, va_list list)
 {
     char text[TR_LOG_MAX];
     if (is_left_out(&system->log.levels, level, path))
         return;
     vsnprintf(text, sizeof text, format, list);
+    tr__log_kept_add(system, &(struct log_line){level, path, causal, text});
     if (system->log.write)
         system->log.write(system->log.context, level, path, text);
     else
-        system->platform->log(system->platform, level, path, text);
+        line_write(system, &(struct log_line){level, path, causal, text});
 }
 
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    tr__log_list(system, level, path, format, list);
+    tr__log_list(system, level, path, 0, format, list);
+    va_end(list);
+}
+
+void tr__log_turn(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                  const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    tr__log_list(system, level, path, causal, format, list);
     va_end(list);
 }
 

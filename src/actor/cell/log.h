@@ -44,8 +44,11 @@ void tr__error_set(tr_error *error, tr_status status, uint64_t actor, const char
 /** Writes a line to the log. `path` may be NULL. Any thread. */
 void tr__log(struct tr_system *system, tr_level level, const char *path, const char *format, ...)
     TR_PRINTF(4, 5);
-/** As tr__log, with the arguments of the format in a list. */
-void tr__log_list(struct tr_system *system, tr_level level, const char *path, const char *format,
-                  va_list list);
+/** As tr__log, for a line of a turn: `causal` is the causal id of its message, 0 for none. */
+void tr__log_turn(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                  const char *format, ...) TR_PRINTF(5, 6);
+/** As tr__log_turn, with the arguments of the format in a list. */
+void tr__log_list(struct tr_system *system, tr_level level, const char *path, uint64_t causal,
+                  const char *format, va_list list);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <troupe/system.h>
 
+#include "actor/cell/follow.h"
 #include "actor/cell/log.h"
 #include "actor/cell/names.h"
 #include "actor/cell/slots.h"
@@ -29,7 +30,9 @@ enum system_phase {
 struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
+    tr_log_format format; /* of what the platform writes */
     struct log_levels levels;
+    atomptr kept; /* the last lines: actor/cell/log_kept.h; NULL: they are not kept */
 };
 
 /** Options that do not change. */
@@ -68,6 +71,12 @@ struct system_user {
     /* children that are keepers of durable actors; written by worker 0 */
     uint32_t keepers_linked;
     atom32 failures; /* top-level actors that ended by a failure */
+    /* Of an app: see tr_app_exit and tr_app_ready. */
+    atom32 exit_status;      /* what tr_app_exit said, plus 1; 0: nothing */
+    atom32 is_unready;       /* tr_app_ready is to be called, and was not */
+    tr_time exit_timeout_ns; /* of the shutdown by tr_app_exit; written before the start */
+    const char
+        *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
 
 /** The pool of names over workers. Made and freed by pool/pool.c. */
@@ -109,6 +118,15 @@ struct system_channels {
     atomptr contexts;      /* a struct secure_contexts: net/secure.c */
     void (*free_contexts)(struct tr_system *system);
     const struct channel_hooks *hooks; /* set before the first channel is made */
+    void (*free)(struct tr_system *system);
+};
+
+/** Gateways. Made by gateway/rate.c. */
+struct system_gateway {
+    struct lock lock;
+    atom64 causes;  /* that were numbered: gateway/gateway.c */
+    atom64 streams; /* of events over HTTP/2 so far: http/events.c */
+    atomptr rates;  /* a struct rates: how often callers ask */
     void (*free)(struct tr_system *system);
 };
 
@@ -161,6 +179,8 @@ struct tr_system {
     struct system_user user;
     struct dead_letters dead_letters;
     struct failure_log failure_log;
+    struct system_samples samples;
+    struct follow follow;
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;
@@ -173,6 +193,7 @@ struct tr_system {
     struct system_pool pool;
     struct system_durable durable;
     struct system_channels channels;
+    struct system_gateway gateway;
     struct system_foreign foreign;
     struct system_run run;
     struct system_ending ending;

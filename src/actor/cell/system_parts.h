@@ -61,6 +61,16 @@ struct failure_log {
         const char *behavior; /* a name of the application's tables */
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
+    struct {
+        const char *behavior; /* NULL: this entry is not used */
+        char where[64];       /* the handler */
+        uint64_t count;
+    } handlers[TR_FAILED_BEHAVIORS_MAX];
+};
+
+/** While turns are timed: actor/turn/samples.h. */
+struct system_samples {
+    atom64 until_ns; /* by the monotonic clock; 0: nobody has asked */
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */

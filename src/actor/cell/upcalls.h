@@ -39,7 +39,7 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 void tr__blocking_returned(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Handles a WATCH or an UNWATCH. life/watchers.c; owner. */
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/** Handles a FAILED, DECIDED, DOWN or UP, between a child and its parent. life/failure.c; owner. */
+/** Handles a FAILED, DECIDED, DOWN or UP, between a child and its parent. life/supervision_mail.c; owner. */
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Answers a WHY with what this actor waits for. verbs/why_ask.c; owner. */
 void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);

@@ -2,6 +2,8 @@
 /** The verbs that verbs of other rooms call: tr_fail, tr_crash, and what needs only the turn. */
 #include "actor/cell/verb.h"
 
+#include "actor/cell/durable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <troupe/self.h>
@@ -50,5 +52,13 @@ tr_time tr_now(const tr_self *self)
     if (!self)
         return 0;
     const tr_platform *platform = self->worker->system->platform;
-    return platform->mono_now(platform);
+    tr_time now_ns = platform->mono_now(platform);
+    return self->frame ? (tr_time)tr__verb_read(self, 1, (uint64_t)now_ns) : now_ns;
+}
+
+uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number)
+{
+    struct tr_self *turn = (struct tr_self *)(uintptr_t)self;
+    cell_durable(self->cell)->hooks->on_read(turn, what, &number);
+    return number;
 }

@@ -34,6 +34,9 @@ static inline void verb_end(struct tr_self **self)
         claim_go_out((*self)->claim, *self);
 }
 
+/** Returns what a turn of a durable actor reads: durable_hooks.on_read. */
+uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number);
+
 /** The first line of each function that handlers call and that touches data of the worker. */
 #define TURN_VERB(self)                                                                            \
     __attribute__((__cleanup__(verb_end), __unused__)) struct tr_self *verb_turn = verb_begin(self)

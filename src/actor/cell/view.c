@@ -62,7 +62,8 @@ __attribute__((__noinline__, __no_sanitize__("thread"))) struct view_glance tr__
                                 .child_count = cell->child_count,
                                 .flags = cell->flags,
                                 .life = cell->life,
-                                .sched_state = cell->sched_state};
+                                .sched_state = cell->sched_state,
+                                .has_extra = cell->extra != NULL};
 }
 
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
@@ -97,7 +98,7 @@ static uint64_t runs_of(const struct worker *worker)
            atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
 }
 
-/* Fills in all members but the path. */
+/* Fills in all members but the path and what concerns channels. */
 static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
     view->type = worker_type(worker);
@@ -107,6 +108,8 @@ static void view_fill(struct worker *worker, const struct cell *cell, struct vie
     const struct dispatch *dispatch = ATOM_PEEK(&cell->dispatch);
     view->behavior = dispatch ? dispatch->behavior : NULL;
     view->handler = handler_of(view, handler);
+    view->peer[0] = '\0';
+    view->channel_count = 0;
     if (view->type == &tr__then_type && view->handler)
         view->type = view->handler->type; /* the request whose answer is handled */
 }
@@ -115,6 +118,13 @@ void tr__view_own(struct worker *worker, const struct cell *cell, struct view *v
 {
     view_fill(worker, cell, view);
     tr__cell_path(worker->system, cell, view->path);
+}
+
+void tr__view_channels(struct tr_system *system, struct view *view)
+{
+    /* partner: table_make of net/table.c, which sets the hooks before */
+    if (atomptr_load(&system->channels.table, ATOM_ACQUIRE))
+        view->channel_count = system->channels.hooks->view(system, view->ref, view->peer);
 }
 
 bool tr__view_running(struct worker *worker, struct view *view)

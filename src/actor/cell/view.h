@@ -23,6 +23,8 @@
 #ifndef ACTOR_CELL_VIEW_H
 #define ACTOR_CELL_VIEW_H
 
+#include <troupe/address.h>
+
 #include "actor/cell/system.h"
 
 struct view {
@@ -33,6 +35,9 @@ struct view {
     /* when the watch first saw the worker at this step; 0: it has not */
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
+    char
+        peer[TR_ADDRESS_TEXT_MAX]; /* the other side of a channel of the actor; "": none is known */
+    uint32_t channel_count;        /* of the actor */
 };
 
 /** What any thread may see of a cell, for texts only: rule 3. */
@@ -42,6 +47,7 @@ struct view_glance {
     uint16_t flags;      /* enum cell_flag */
     uint8_t life;        /* enum life */
     uint8_t sched_state; /* enum sched_state */
+    bool has_extra;      /* only then it can have asks, or owe replies */
 };
 
 /** Reads what rule 3 allows. Any thread. */
@@ -62,6 +68,12 @@ static inline struct cell *view_find(const struct slots *slots, uint64_t ref)
  * so that a signal handler on the thread of that worker can call it.
  */
 void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view);
+
+/**
+ * Fills in `peer` and `channel_count`, after tr__view_running, which leaves them empty. If the actor has ended meanwhile, they
+ * mean nothing. Any thread.
+ */
+void tr__view_channels(struct tr_system *system, struct view *view);
 
 /**
  * Fills in what a worker runs. Returns false if it runs nothing, or if the run has just ended. Any

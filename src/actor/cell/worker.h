@@ -13,6 +13,7 @@
 #include "actor/cell/cell.h"
 #include "actor/cell/channel.h"
 #include "actor/cell/dispatch.h"
+#include "actor/cell/samples.h"
 #include "actor/cell/slots.h"
 #include "base/list.h"
 #include "base/rng.h"
@@ -90,6 +91,8 @@ struct turn_wait {
     tr_status outcome;          /* why the turn resumes */
     tr_time since_ns;           /* when the wait began */
     const char *where;          /* the file and line of the wait; NULL: not known */
+    bool is_beginning; /* the turn still runs what comes before the wait: durable_hooks.on_park */
+    bool is_over;      /* with is_beginning: it was woken already */
 };
 
 /** What a turn that has waited keeps until it ends. */
@@ -192,6 +195,8 @@ struct tr_self {
     struct lent *lent;        /* memory that such a channel had: net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
+    uint64_t followed; /* number of a turn that is followed, otherwise 0: actor/cell/follow.h */
+    uint64_t followed_children; /* child_count << 32 | child_last of its actor when it began */
 };
 
 static_assert(offsetof(struct tr_self, handler) == 64,
@@ -474,9 +479,11 @@ struct worker {
     struct worker_channels channels;
     struct worker_turns turns;
     tr_thread *thread;
-    atom64 thread_id;    /* of the thread that runs the worker; 0: no thread runs it */
-    uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
-    bool has_more;       /* the last slice left something to do */
+    atom64 thread_id;        /* of the thread that runs the worker; 0: no thread runs it */
+    uint64_t wakes_seen;     /* value of counters.wakes when the worker last rested */
+    bool has_more;           /* the last slice left something to do */
+    struct loop_hooks hooks; /* of its loop; any thread may change `run`: turn/follow_turn.c */
+    struct worker_samples samples;
 };
 
 /* ---- Which thread may touch what, for TR_ASSERT_SLOW(cell_is_mine(worker, cell)). ---- */
@@ -484,11 +491,9 @@ struct worker {
 /**
  * Whether the calling thread acts for this worker: the condition of "Worker only".
  *
- * A thread that was replaced acts for no worker until it has its worker again
- * (actor/system/thread_handoff.h). Also true while no thread has the worker: the system is not
- * started, is embedded and between two slices, is a kit between two steps, or is being freed. Then
- * the worker belongs to the one thread that creates, runs or frees the system, and the worker does
- * not know that thread.
+ * A thread that was replaced acts for no worker until it has its worker again (system/thread_handoff.h).
+ * Also true while no thread has the worker: the system is not started, is embedded and between two
+ * slices, is a kit between two steps, or is being freed.
  */
 static inline bool worker_is_mine(const struct worker *worker)
 {
@@ -552,10 +557,7 @@ static inline const tr_type *worker_type(const struct worker *worker)
     return atomptr_load(&worker->view.type, ATOM_ACQUIRE); /* partner: worker_set_type */
 }
 
-/**
- * Sets what worker_type returns. A thread that reads this type also sees what the worker did
- * before. Worker only.
- */
+/** Sets what worker_type returns. A thread that reads it sees what the worker did before. Worker only. */
 static inline void worker_set_type(struct worker *worker, const tr_type *type)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
@@ -567,11 +569,10 @@ static inline void worker_set_type(struct worker *worker, const tr_type *type)
  * back. Returns the turn whose outbox held sends back until now. Only functions of
  * actor/mail/outbox.h call this.
  *
- * No send takes the fast path while sends are held back. Neither does a send on a thread that may
- * have been replaced, because such a thread must first get its worker again. The fast paths compare
- * the owner of the receiver with `fast_owner`, which is CELL_NOWHERE in both cases, so other turns
- * pay nothing for this. If the threads of a worker can be replaced, its `fast_owner` never changes.
- * Worker only.
+ * No send takes the fast path while sends are held back, and none on a thread that may have been
+ * replaced: it must first get its worker again. The fast paths compare the owner of the receiver with
+ * `fast_owner`, which is CELL_NOWHERE in both cases. If the threads of a worker can be replaced, its
+ * `fast_owner` never changes. Worker only.
  */
 static inline struct tr_self *worker_hold_sends(struct worker *worker, struct tr_self *self)
 {

@@ -10,7 +10,7 @@
 #include "actor/cell/log.h"
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
-#include "actor/life/spawn.h"
+#include "actor/life/origin.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 

@@ -6,7 +6,7 @@
 
 #include "actor/cell/upcalls.h"
 #include "actor/life/keepers.h"
-#include "actor/life/spawn.h"
+#include "actor/life/origin.h"
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/mail.h"

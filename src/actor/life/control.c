@@ -13,9 +13,42 @@
 #include "actor/life/stop.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/shutdown_stats.h"
-#include "actor/time/timers.h"
+#include "actor/time/receive_timeout.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/park.h"
+
+/*
+ * Suspends or resumes the actor, if that was ordered. Returns false if it is Suspended, or stops; then
+ * it may be gone.
+ */
+static bool suspension_apply(struct worker *worker, struct cell *cell)
+{
+    bool is_suspended = cell->flags & CELL_SUSPENDED;
+    if (is_suspended && cell->life == LIFE_RUNNING) {
+        cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
+        tr__idle_pause(worker, cell);
+        if (mail_is_parked(cell))
+            tr__grants_return(cell);
+        /* The actor got a poison pill before it was suspended: it also stops at once. */
+        if (cell->flags & CELL_SEALED) {
+            tr__cell_stop(worker, cell, false);
+            return false;
+        }
+    }
+    if (!is_suspended && cell->life == LIFE_SUSPENDED) {
+        cell_become(worker->system, cell, LIFE_RUNNING, __func__);
+        tr__idle_resume(worker, cell);
+    }
+    if (cell->life != LIFE_SUSPENDED)
+        return true;
+    if (cell->flags & CELL_HAS_WAITING_SENDERS)
+        tr__waiters_serve(worker, cell); /* with the capacity that was freed before */
+    /* A decider may have set a control bit meanwhile, and so may mail that was taken in. */
+    cell_sched_change(cell, SCHED_WAITING);
+    if (atom32_load(&cell->control, ATOM_SEQ_CST))
+        mail_make_ready(worker, cell);
+    return false;
+}
 
 /*
  * Carries out orders to an actor that has not begun to stop. Returns false when the actor runs no
@@ -60,31 +93,8 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     /* The budget comes after CONTROL_CHILD and CONTROL_DECIDED, which are not set a second time. */
     if (bits & CONTROL_BUDGET && !tr__budget_handle_control(worker, cell))
         return false;
-    bool is_suspended = cell->flags & CELL_SUSPENDED;
-    if (is_suspended && cell->life == LIFE_RUNNING) {
-        cell_become(worker->system, cell, LIFE_SUSPENDED, __func__);
-        tr__idle_pause(worker, cell);
-        if (mail_is_parked(cell))
-            tr__grants_return(cell);
-        /* The actor got a poison pill before it was suspended: it also stops at once. */
-        if (cell->flags & CELL_SEALED) {
-            tr__cell_stop(worker, cell, false);
-            return false;
-        }
-    }
-    if (!is_suspended && cell->life == LIFE_SUSPENDED) {
-        cell_become(worker->system, cell, LIFE_RUNNING, __func__);
-        tr__idle_resume(worker, cell);
-    }
-    if (cell->life == LIFE_SUSPENDED) {
-        if (cell->flags & CELL_HAS_WAITING_SENDERS)
-            tr__waiters_serve(worker, cell); /* with the capacity that was freed before */
-        /* A decider may have set a control bit meanwhile, and so may mail that was taken in. */
-        cell_sched_change(cell, SCHED_WAITING);
-        if (atom32_load(&cell->control, ATOM_SEQ_CST))
-            mail_make_ready(worker, cell);
+    if (!suspension_apply(worker, cell))
         return false;
-    }
     return !mail_is_parked(cell) || tr__turns_resume(worker, cell);
 }
 

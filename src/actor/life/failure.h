@@ -5,8 +5,8 @@
 #ifndef ACTOR_LIFE_FAILURE_H
 #define ACTOR_LIFE_FAILURE_H
 
+#include <troupe/ref.h>
 #include <troupe/status.h>
-#include <troupe/supervision.h>
 
 struct cell;
 struct failure;
@@ -32,31 +32,5 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
 void tr__failure_overrule(struct cell *cell);
 /** Makes the actors whose restart delay is over due for their restart. Worker only. */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
-/** Frees a record, and removes it from its list and its timer wheel. NULL does nothing. */
-void tr__failure_free(struct worker *worker, struct failure *failure);
-/**
- * Frees the record of an actor that ends, or keeps it in the origin for the actor that comes back.
- */
-void tr__failure_leave(struct worker *worker, struct cell *cell);
-/**
- * Frees a record that no worker uses any more: it has no answer, no origin and no armed delay. NULL
- * does nothing.
- */
-void tr__failure_forget(const struct memory_source *source, struct failure *failure);
-/** Returns which ends of an actor are followed by a new start. */
-tr_restart tr__restart_of(const struct cell *cell);
-/**
- * Takes the record that a child that has ended left in its origin, or makes a new one. Returns NULL
- * when out of memory. Owner of the parent.
- */
-struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
-/**
- * Copies the restart history of `failure` to the origin of `child`. The child has ended while its
- * parent had this record. Frees the record unless it `is_lent`.
- */
-void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
-                        bool is_lent);
-/** Returns the record of an actor, and makes one if it has none; NULL when out of memory. */
-struct failure *tr__failure_of(struct worker *worker, struct cell *cell);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "actor/cell/log.h"
 #include "actor/life/keepers.h"
+#include "actor/life/origin.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
 

@@ -24,20 +24,6 @@ void tr__spawn_link(struct worker *worker, struct cell *cell);
 TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn_args *args);
 
 /**
- * Makes the record of how an actor is to be set up. `is_far`: it is not set up in this call, so it
- * needs a struct origin_rare. TR_OK, TR_NO_MEMORY, TR_TOO_LARGE.
- */
-TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
-                                       const tr_spawn_args *args, uint64_t spawner, bool is_far);
-/**
- * Frees an origin. The place of one that is beside its cell stays taken: that is for
- * tr__origin_drop, and for the end of the system.
- */
-void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
-/** Frees the origin of an actor, if it has one. */
-void tr__origin_drop(struct worker *worker, struct cell *cell);
-
-/**
  * Starts a child. Returns what tr_try_spawn returns. `past`, unless NULL, is the record of an
  * earlier actor in the place of the child. As soon as the child is linked, the child takes the
  * record and *past becomes NULL, also if the start fails afterwards. Owner of the parent only.

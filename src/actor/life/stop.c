@@ -14,9 +14,9 @@
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
 #include "actor/life/children.h"
-#include "actor/life/failure.h"
+#include "actor/life/failure_record.h"
 #include "actor/life/keepers.h"
-#include "actor/life/spawn.h"
+#include "actor/life/origin.h"
 #include "actor/life/supervise.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/dead_letter_batch.h"
@@ -28,6 +28,7 @@
 #include "actor/turn/turn.h"
 #include "base/assert.h"
 #include "mem/heap.h"
+#include "os/probe.h"
 
 void tr__cell_unname(struct worker *worker, struct cell *cell)
 {
@@ -234,6 +235,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     watchers_tell(worker, cell);
     if (cell_parent_slot(cell)) /* /user was not spawned, and is not counted */
         atom64_count(&worker->counters.stopped, 1);
+    PROBE1(stop, cell->identity);
     tr__cell_leave(worker, cell);
 }
 
@@ -275,6 +277,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     watchers_tell(worker, cell);
     children_unname(worker, cell);
     atom64_count(&worker->counters.stopped, 1);
+    PROBE1(stop, cell->identity);
     cell_sched_change(cell, SCHED_WAITING);
     /*
      * The children that its set-up spawned end too. Until then the cell stays in its parent's list.

@@ -14,9 +14,10 @@
  * An actor carries out what has arrived between two of its turns (tr__cell_handle_control).
  *
  * The record of a failure has one owner at a time: the child, the envelope or the parent. It keeps
- * the restart history of a child: when it was restarted, and how often. Files: failure.c is the
- * child's side, restart.c is how an incarnation follows another, and supervise.c, restart_group.c
- * and place.c are the parent's side.
+ * the restart history of a child: when it was restarted, and how often. Files: failure_record.c
+ * has the record, supervision_mail.c takes the mail of both sides. failure.c is the child's side,
+ * restart.c is how an incarnation follows another, and supervise.c, restart_group.c and place.c are
+ * the parent's side.
  */
 #ifndef ACTOR_LIFE_SUPERVISE_H
 #define ACTOR_LIFE_SUPERVISE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/mail/outbox.h"
 
+#include "actor/cell/follow.h"
 #include "actor/cell/post.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/upcalls.h"
@@ -29,9 +30,8 @@ static bool outbox_grow(struct worker *worker, struct outbox *outbox)
     return true;
 }
 
-tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
+static tr_status outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct outbox *outbox = worker->outbox_turn->outbox;
     if (outbox->is_open || !kind_has(envelope->kind, MAIL_IS_HELD))
         return tr__mail_send_now(worker, cell, envelope);
@@ -45,6 +45,24 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
         return TR_NO_MEMORY;
     outbox->items[outbox->count++] = (struct outbox_item){.cell = cell, .envelope = envelope};
     return TR_OK;
+}
+
+tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    TR_ASSERT_SLOW(worker_is_mine(worker));
+    if (!worker->outbox_turn->followed || !kind_has(envelope->kind, MAIL_IS_HELD))
+        return outbox_send(worker, cell, envelope);
+    const struct tr_platform *platform = worker->system->platform;
+    /* When it is sent, the envelope may be gone, and another worker may have begun its turn. */
+    const struct follow_event sent = {.time_ns = platform->mono_now(platform),
+                                      .causal = envelope->causal,
+                                      .other = (uint64_t)envelope->generation << 32 |
+                                               (uint32_t)ATOM_PEEK(&cell->identity),
+                                      .type = envelope->type,
+                                      .kind = envelope->kind};
+    tr_status status = outbox_send(worker, cell, envelope);
+    tr__follow_sent(worker, &sent, status);
+    return status;
 }
 
 tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect)

@@ -97,9 +97,8 @@ void tr__shutdown_stats_begin(struct worker *worker)
     struct shutdown_stats_runs *runs = &worker->shutdown.stats;
     if (runs->run || !atomptr_load(&worker->system->shutdown.shutdown_stats.entries, ATOM_ACQUIRE))
         return;
-    runs->hooks = *worker->loop.hooks;
-    runs->run = runs->hooks.run;
-    runs->hooks.run = run;
+    runs->run = ATOM_PEEK(&worker->loop.hooks->run);
+    runs->hooks = loop_hooks_with(worker->loop.hooks, run);
     uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
     uint32_t slot = slots_number(worker->slots, worker_running(worker));
     atom64_store(&runs->handled, handled, ATOM_RELAXED);

@@ -6,7 +6,7 @@
 #include <troupe/durable.h>
 
 #include "actor/ask/batch.h"
-#include "actor/ask/waiters.h"
+#include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
@@ -172,7 +172,7 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
     tr_system_options system_options = {.size = sizeof system_options,
-                                        .name = "kit",
+                                        .name = options->name ? options->name : "kit",
                                         .workers = options->workers ? options->workers : 1,
                                         .seed = seed,
                                         .spin_ns = -1,

@@ -131,8 +131,8 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     tr_shutdown_report *final = &shutdown->final;
     lock_take(&shutdown->lock);
     /*
-     * Notes come in the order of time, so the newest one is the slowest and goes first. If there is
-     * no space, the last one is dropped.
+     * The actor that is noted last took longest to stop, so it goes first. If there is no space, the
+     * note at the end is dropped.
      */
     uint32_t kept = final->slow_count;
     if (kept == TR_REPORT_SLOW_MAX)

@@ -47,7 +47,7 @@
 struct shutdown_wait {
     tr_time came_ns;  /* when the wait began */
     tr_time due_ns;   /* when the thread wanted to look again */
-    bool has_looked;  /* the look shortly before the deadline was made */
+    bool has_looked;  /* judge_ahead has looked at the workers */
     bool is_forced;   /* the deadline has passed */
     tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
     bool has_helped;  /* /user did not begin to stop in time: a sweep was asked for */

@@ -6,7 +6,9 @@
 
 #include "actor/cell/log.h"
 #include "actor/cell/view.h"
+#include "actor/system/handoff_report.h"
 #include "actor/system/thread_handoff.h"
+#include "os/probe.h"
 
 /*
  * Whether one more line may be logged in this second. Returns the number of lines that were left
@@ -32,16 +34,25 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
 {
     char place[200];
     char more[64] = "";
+    char channel[TR_ADDRESS_TEXT_MAX + 64] = "";
     int64_t unlogged = may_log(&system->stalls, system->platform->mono_now(system->platform));
     if (unlogged < 0)
         return;
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
     tr__view_place(view, place, sizeof place);
+    if (stall->peer && view->channel_count > 1)
+        snprintf(channel,
+                 sizeof channel,
+                 ", one of its %u channels is to %s",
+                 (unsigned)view->channel_count,
+                 stall->peer);
+    else if (stall->peer)
+        snprintf(channel, sizeof channel, ", its channel is to %s", stall->peer);
     tr__log(system,
             TR_LEVEL_WARN,
             stall->path,
-            "long turn: %.64s %s %lld ms%s, in %s, on worker %d%s%s",
+            "long turn: %.64s %s %lld ms%s, in %s, on worker %d%s%s%s",
             stall->type ? stall->type : "a signal",
             stall->is_over ? "took" : "has taken",
             (long long)(stall->duration_ns / TR_MILLISECOND),
@@ -49,6 +60,7 @@ static void log_stall(struct tr_system *system, const struct view *view, const t
             place[0] ? place : "unknown code",
             stall->worker,
             stall->is_handed_off ? ", handed off" : "",
+            channel,
             more);
 }
 
@@ -56,6 +68,7 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
                      tr_time duration_ns, unsigned flags)
 {
     struct stalls *stalls = &system->stalls;
+    PROBE2(stall, worker, duration_ns);
     tr_stall stall = {.actor = tr_ref_from_bits(view->ref),
                       .path = view->path,
                       .duration_ns = duration_ns,
@@ -72,6 +85,8 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
         stall.file = view->behavior->file;
         stall.line = view->behavior->line;
     }
+    if (view->peer[0])
+        stall.peer = view->peer;
     if (flags & STALL_FIRST)
         atom64_count(&stalls->total, 1);
     log_stall(system, view, &stall);
@@ -96,6 +111,8 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     /* The worker has made progress without this turn: the turn is not over. */
     if (is_over && tr__handoff_follows(system, view->ref))
         return true;
+    if (!is_over)
+        tr__view_channels(system, view);
     unsigned flags = is_over ? STALL_OVER : loop->is_reported ? 0 : STALL_FIRST;
     tr__stalls_tell(system, view, (int)worker->index, duration_ns, flags);
     return true;

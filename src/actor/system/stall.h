@@ -19,7 +19,7 @@ struct tr_system;
 enum stall_flag {
     STALL_FIRST = 1 << 0,   /* this turn was not reported yet */
     STALL_OVER = 1 << 1,    /* the turn has ended */
-    STALL_RELIEVED = 1 << 2 /* thread handoff: another thread has its worker */
+    STALL_RELIEVED = 1 << 2 /* thread handoff: another thread runs the worker of the turn */
 };
 
 /** Reports that a turn takes long, or (STALL_OVER) has taken long. On the watch's thread. */

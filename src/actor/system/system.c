@@ -2,9 +2,10 @@
 #include "actor/system/system.h"
 
 #include "actor/cell/lifecycle.h"
+#include "actor/cell/log_kept.h"
 #include "actor/cell/system.h"
 #include "actor/cell/upcalls.h"
-#include "actor/life/spawn.h"
+#include "actor/life/origin.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
@@ -57,6 +58,8 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if (options->platform && options->platform->size < sizeof(tr_platform))
         return TR_INVALID_ARGUMENT;
+    if ((unsigned)options->log_format > TR_LOG_JOURNALD || (options->log_format && options->on_log))
+        return TR_INVALID_ARGUMENT;
     if (options->io_percent > 99 || options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
@@ -100,6 +103,81 @@ static size_t stack_size_of(const tr_system_options *options)
     return (wanted + page - 1) / page * page * FIBER_STACK_FACTOR;
 }
 
+/* Copies what is needed of the options after the start. */
+static void options_keep(struct tr_system *system, const tr_system_options *options)
+{
+    system->log.write = options->on_log;
+    system->log.context = options->context;
+    system->log.format = options->log_format;
+    system->options.exit_when_empty = options->exit_when_empty;
+    system->options.spin_ns = options->spin_ns;
+    system->options.io_percent = options->io_percent;
+    system->options.round_min_ns = options->round_min_ns;
+    system->options.balance = options->balance;
+    system->options.traps_faults = options->traps_faults;
+    system->options.names_faults = options->names_faults;
+    system->options.stack_size = stack_size_of(options);
+    system->options.seed = options->seed;
+    if (!system->options.seed)
+        system->options.seed = system->platform->random(system->platform);
+    if (options->supervision)
+        system->user.supervision = *options->supervision;
+    system->pool.has_supervision = options->pool_supervision;
+    if (system->pool.has_supervision)
+        system->pool.supervision = *options->pool_supervision;
+    system->durable.awake_max = options->awake_max;
+    system->durable.awake_bytes_max = options->awake_bytes_max;
+    snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
+}
+
+/* Decides how many workers there are, and how many of them are open. */
+static void scale_init(struct tr_system *system, const tr_system_options *options)
+{
+    uint32_t cpus = system->platform->cpu_count(system->platform);
+    uint32_t open = options->workers ? (uint32_t)options->workers : cpus;
+    if (open > TR_WORKERS_MAX)
+        open = TR_WORKERS_MAX;
+    uint32_t most = (uint32_t)options->workers_max;
+    system->worker_count = most > open ? most : open;
+    atom32_init(&system->scale.open, open);
+    atom32_init(&system->scale.open_most, open);
+    atom32_init(&system->scale.threads, 0);
+}
+
+static void locks_init(struct tr_system *system)
+{
+    atomptr_init(&system->pool.state, NULL);
+    atomptr_init(&system->channels.table, NULL);
+    atomptr_init(&system->channels.contexts, NULL);
+    lock_init(&system->failure_log.lock);
+    atomptr_init(&system->log.kept, NULL);
+    lock_init(&system->pool.lock);
+    lock_init(&system->channels.lock);
+    lock_init(&system->gateway.lock);
+    lock_init(&system->scale.lock);
+    lock_init(&system->foreign.lock);
+    lock_init(&system->run.wait_lock);
+    lock_init(&system->run.lock);
+}
+
+/* Initialises the parts that have a function for it. */
+static void parts_init(struct tr_system *system, const tr_system_options *options)
+{
+    tr__start_barrier_init(&system->start_barrier, options);
+    tr__schedules_init(
+        &system->schedules, system->platform->mono_now(system->platform), system->options.seed);
+    bool has_timeout = options->shutdown_timeout_ns;
+    tr__shutdown_init(&system->shutdown,
+                      has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
+    tr__stalls_init(&system->stalls, options);
+    tr__handoff_init(&system->handoff, system, options);
+    tr__group_addresses_init(&system->group_addresses);
+    tr__follow_init(&system->follow);
+    uint32_t threads_max = options->blocking_threads_max;
+    tr__blocking_init(
+        &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
+}
+
 static struct tr_system *system_alloc(const tr_system_options *options)
 {
     struct memory_source source = {.platform =
@@ -115,58 +193,10 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     system->memory = memory;
     system->source = source;
     system->platform = source.platform;
-    system->log.write = options->on_log;
-    system->log.context = options->context;
-    system->options.exit_when_empty = options->exit_when_empty;
-    system->options.spin_ns = options->spin_ns;
-    system->options.io_percent = options->io_percent;
-    system->options.round_min_ns = options->round_min_ns;
-    if (options->supervision)
-        system->user.supervision = *options->supervision;
-    system->pool.has_supervision = options->pool_supervision;
-    if (system->pool.has_supervision)
-        system->pool.supervision = *options->pool_supervision;
-    tr__start_barrier_init(&system->start_barrier, options);
-    system->durable.awake_max = options->awake_max;
-    system->durable.awake_bytes_max = options->awake_bytes_max;
-    atomptr_init(&system->pool.state, NULL);
-    lock_init(&system->failure_log.lock);
-    lock_init(&system->pool.lock);
-    atomptr_init(&system->channels.table, NULL);
-    atomptr_init(&system->channels.contexts, NULL);
-    lock_init(&system->channels.lock);
-    snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
-    system->options.seed = options->seed;
-    if (!system->options.seed)
-        system->options.seed = system->platform->random(system->platform);
-    uint32_t cpus = system->platform->cpu_count(system->platform);
-    uint32_t open = options->workers ? (uint32_t)options->workers : cpus;
-    if (open > TR_WORKERS_MAX)
-        open = TR_WORKERS_MAX;
-    uint32_t most = (uint32_t)options->workers_max;
-    system->worker_count = most > open ? most : open;
-    atom32_init(&system->scale.open, open);
-    atom32_init(&system->scale.open_most, open);
-    atom32_init(&system->scale.threads, 0);
-    lock_init(&system->scale.lock);
-    lock_init(&system->foreign.lock);
-    lock_init(&system->run.wait_lock);
-    lock_init(&system->run.lock);
-    tr__schedules_init(
-        &system->schedules, system->platform->mono_now(system->platform), system->options.seed);
-    bool has_timeout = options->shutdown_timeout_ns;
-    tr__shutdown_init(&system->shutdown,
-                      has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
-    tr__stalls_init(&system->stalls, options);
-    tr__handoff_init(&system->handoff, system, options);
-    tr__group_addresses_init(&system->group_addresses);
-    system->options.balance = options->balance;
-    system->options.traps_faults = options->traps_faults;
-    system->options.names_faults = options->names_faults;
-    system->options.stack_size = stack_size_of(options);
-    uint32_t threads_max = options->blocking_threads_max;
-    tr__blocking_init(
-        &system->blocking, system, threads_max ? threads_max : TR_BLOCKING_THREADS_MAX);
+    options_keep(system, options);
+    scale_init(system, options);
+    locks_init(system);
+    parts_init(system, options);
     return system;
 }
 
@@ -328,6 +358,8 @@ void tr_system_free(tr_system *system)
         tr__worker_deinit(system->workers[i]);
         source_resize(&source, system->workers[i]->memory, 0);
     }
+    if (system->gateway.free)
+        system->gateway.free(system);
     if (system->channels.free_contexts)
         system->channels.free_contexts(system);
     if (system->channels.free)
@@ -337,6 +369,8 @@ void tr_system_free(tr_system *system)
         tr__envelope_pool_deinit(&system->foreign.pool);
     tr__dead_letters_deinit(&system->dead_letters, &source);
     source_resize(&source, system->failure_log.ring, 0);
+    tr__log_kept_free(system);
+    tr__follow_deinit(system);
     tr__stalls_deinit(system);
     tr__handoff_deinit(system);
     tr__start_barrier_deinit(system);

@@ -355,6 +355,21 @@ static void once_end(struct tr_system *system, struct worker *worker)
     lock_give(&system->run.lock);
 }
 
+/*
+ * Announces sleep, so that a post makes the descriptor readable. The next timer makes it readable too.
+ * If there is more to do, it is made readable now.
+ */
+static void once_announce(struct worker *worker, bool has_more)
+{
+    struct loop *loop = &worker->loop;
+    const tr_platform *platform = loop->platform;
+    (void)loop->hooks->on_idle(loop);
+    platform->park(platform, loop->parker, 0);
+    platform->parker_alarm(platform, loop->parker, due_ns(worker));
+    if (has_more || !ready_doze(&loop->ready))
+        platform->wake(platform, loop->parker);
+}
+
 tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
 {
     if (!system || wait_ns < 0)
@@ -391,17 +406,8 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
         is_over = tr__worker_is_over(worker, &until_ns);
         now_ns = platform->mono_now(platform);
     }
-    /*
-     * The worker announces sleep, so that a post makes the descriptor readable. The next timer
-     * makes it readable too. If there is more to do, it is made readable now.
-     */
-    if (!is_over) {
-        (void)loop->hooks->on_idle(loop);
-        platform->park(platform, loop->parker, 0);
-        platform->parker_alarm(platform, loop->parker, due_ns(worker));
-        if (has_more || !ready_doze(&loop->ready))
-            platform->wake(platform, loop->parker);
-    }
+    if (!is_over)
+        once_announce(worker, has_more);
     tr__faults_end(worker);
     once_end(system, worker);
     if (is_over)

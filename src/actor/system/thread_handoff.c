@@ -10,9 +10,10 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/view.h"
 #include "actor/mail/mail.h"
-#include "actor/system/stall.h"
+#include "actor/system/handoff_report.h"
 #include "actor/system/worker.h"
 #include "actor/turn/park.h"
+#include "actor/turn/run.h"
 #include "base/assert.h"
 
 /* After this time the watch calls again, if a call has failed or found no thread. */
@@ -69,7 +70,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         return TR_OK;
     size_t count = system->worker_count + handoff->spares_max;
     handoff->worker_count = system->worker_count;
-    handoff->views = source_resize(&system->source, NULL, count * sizeof *handoff->views);
+    handoff->views = source_resize(&system->source, NULL, count * sizeof(struct view));
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
     if (handoff->threads) /* tr__handoff_deinit reads them, also after an error below */
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
@@ -83,7 +84,10 @@ tr_status tr__handoff_open(struct tr_system *system)
         handoff->threads[i].has_begun = true; /* the start barrier calls on_worker_start */
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
-        worker->loop.hooks = &tr__worker_handoff_hooks;
+        worker->hooks = tr__worker_handoff_hooks;
+        if (atom32_load(&system->follow.is_on,
+                        ATOM_RELAXED)) /* tr__follow_open came before the start */
+            worker->hooks.run = tr__cell_run_with_handoff_following;
     }
     return TR_OK;
 }
@@ -497,108 +501,11 @@ void tr__handoff_hand(struct worker *worker)
     hand(successor); /* nothing of the worker is touched after this */
 }
 
-/* ---- Reports of turns that are stuck. On the watch's thread. ---- */
-
-/*
- * Begins the reports of a stuck turn that was not reported yet, or was reported as a turn of its
- * worker. Under the lock.
- */
-static void follow(struct handoff_thread *thread, struct view *view)
-{
-    TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
-    struct worker *worker = thread->worker;
-    struct stalls *stalls = &worker->system->stalls;
-    const struct dispatch *dispatch = ATOM_PEEK(&thread->cell->dispatch);
-    thread->told_number = thread->number;
-    view->ref = ATOM_PEEK(&thread->cell->identity);
-    view->type = thread->type;
-    view->handler = thread->handler;
-    view->behavior = dispatch ? dispatch->behavior : NULL;
-    view->since_ns = thread->since_ns;
-    tr__view_path(worker->system, thread->cell, view->path);
-    const struct loop *loop = &worker->loop;
-    thread->is_told = loop->is_reported && stalls->views[worker->index].ref == view->ref;
-    thread->tell_ns = thread->is_told ? loop->report_ns : stalls->report_ns;
-}
-
-bool tr__handoff_follows(struct tr_system *system, uint64_t ref)
-{
-    struct thread_handoff *handoff = &system->handoff;
-    bool is_found = false;
-    if (!handoff->threads)
-        return false;
-    lock_take(&handoff->lock);
-    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares && !is_found; i++) {
-        struct handoff_thread *thread = &handoff->threads[i];
-        struct view *view = &handoff->views[i];
-        bool is_its = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
-        if (is_its && !thread->is_told && thread->number != thread->told_number)
-            follow(thread, view);
-        is_found = thread->is_told && view->ref == ref;
-    }
-    lock_give(&handoff->lock);
-    return is_found;
-}
-
-bool tr__handoff_has(struct tr_system *system, uint64_t ref)
-{
-    struct thread_handoff *handoff = &system->handoff;
-    bool is_found = false;
-    if (!handoff->threads)
-        return false;
-    lock_take(&handoff->lock);
-    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares && !is_found; i++) {
-        const struct handoff_thread *thread = &handoff->threads[i];
-        is_found = thread->is_stuck && ATOM_PEEK(&thread->cell->identity) == ref;
-    }
-    lock_give(&handoff->lock);
-    return is_found;
-}
-
-/* Reports the turn of a thread if it is due. Returns whether the thread is stuck. */
-static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
-{
-    struct handoff_thread *thread = &handoff->threads[index];
-    struct view *view = &handoff->views[index];
-    lock_take(&handoff->lock);
-    bool is_stuck = thread->is_stuck;
-    bool is_new = is_stuck && thread->number != thread->told_number;
-    bool is_over = thread->is_told && (!is_stuck || is_new);
-    int worker = is_stuck || is_over ? (int)thread->worker->index : 0;
-    if (is_new && !is_over)
-        follow(thread, view);
-    lock_give(&handoff->lock);
-    tr_time age_ns = now_ns - view->since_ns;
-    if (is_over) {
-        thread->is_told = false;
-        tr__stalls_tell(handoff->system, view, worker, age_ns, STALL_OVER | STALL_RELIEVED);
-    } else if (is_stuck && age_ns >= thread->tell_ns) {
-        unsigned flags = STALL_RELIEVED | (thread->is_told ? 0 : STALL_FIRST);
-        thread->is_told = true;
-        tr__stalls_tell(handoff->system, view, worker, age_ns, flags);
-        while (thread->tell_ns <= age_ns)
-            thread->tell_ns *= WATCH_GROWTH;
-    }
-    return is_stuck;
-}
-
-static bool on_look(void *context, tr_time now_ns)
-{
-    struct tr_system *system = context;
-    struct thread_handoff *handoff = &system->handoff;
-    bool is_any = false;
-    for (uint32_t i = 0; i < handoff->worker_count + handoff->spares; i++) {
-        if (system->stalls.report_ns)
-            is_any |= look_at(handoff, i, now_ns);
-    }
-    return is_any;
-}
-
 void tr__handoff_watch(struct tr_system *system, struct watch_report *report)
 {
     if (!system->handoff.threads)
         return;
     report->handoff_ns = system->handoff.after_ns;
     report->on_stuck = on_stuck;
-    report->on_look = on_look;
+    report->on_look = tr__handoff_look;
 }

@@ -102,16 +102,4 @@ void tr__handoff_each(struct tr_system *system,
                       void (*visit)(void *context, const struct handoff_thread *thread),
                       void *context);
 
-/**
- * Whether the turn of this actor is reported as that of a stuck thread from now on, and not as that
- * of a worker. On the watch's thread.
- */
-bool tr__handoff_follows(struct tr_system *system, uint64_t ref);
-
-/**
- * Whether a turn of this actor is stuck and its worker was taken, even if the worker has not made
- * its first step since. Any thread.
- */
-bool tr__handoff_has(struct tr_system *system, uint64_t ref);
-
 #endif

@@ -21,6 +21,7 @@
 #include "actor/turn/fault.h"
 #include "actor/turn/park.h"
 #include "actor/turn/run.h"
+#include "actor/turn/samples.h"
 #include "actor/turn/stack.h"
 #include "actor/verbs/schedule.h"
 #include "base/assert.h"
@@ -137,6 +138,9 @@ static void on_round(struct loop *loop)
     /* After the deadline of a shutdown all actors are killed, so none needs to move. */
     if (!atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         tr__balance_round(worker);
+    tr_time samples_ns = (tr_time)atom64_load(&worker->system->samples.until_ns, ATOM_RELAXED);
+    if (__builtin_expect(samples_ns > loop->now_ns, 0))
+        tr__samples_arm(worker);
 }
 
 /*
@@ -245,35 +249,16 @@ static tr_time on_idle(struct loop *loop)
     return worker->trim.has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
 }
 
-const struct loop_hooks tr__worker_hooks = {
-    .run = tr__cell_run,
-    .on_post = on_post,
-    .on_io = on_io,
-    .on_flush = on_flush,
-    .on_round = on_round,
-    .on_alarm = on_alarm,
-    .on_idle = on_idle,
-};
+/* The hooks of a worker whose cells are run by `how`. */
+#define WORKER_HOOKS(how)                                                                          \
+    {                                                                                              \
+        .run = (how), .on_post = on_post, .on_io = on_io, .on_flush = on_flush,                    \
+        .on_round = on_round, .on_alarm = on_alarm, .on_idle = on_idle                             \
+    }
 
-const struct loop_hooks tr__worker_trapping_hooks = {
-    .run = tr__cell_run_trapping,
-    .on_post = on_post,
-    .on_io = on_io,
-    .on_flush = on_flush,
-    .on_round = on_round,
-    .on_alarm = on_alarm,
-    .on_idle = on_idle,
-};
-
-const struct loop_hooks tr__worker_handoff_hooks = {
-    .run = tr__cell_run_with_handoff,
-    .on_post = on_post,
-    .on_io = on_io,
-    .on_flush = on_flush,
-    .on_round = on_round,
-    .on_alarm = on_alarm,
-    .on_idle = on_idle,
-};
+const struct loop_hooks tr__worker_hooks = WORKER_HOOKS(tr__cell_run);
+const struct loop_hooks tr__worker_trapping_hooks = WORKER_HOOKS(tr__cell_run_trapping);
+const struct loop_hooks tr__worker_handoff_hooks = WORKER_HOOKS(tr__cell_run_with_handoff);
 
 /*
  * Describes the turn that ran on a stack that has overflowed. The overflow is found when the stack
@@ -323,6 +308,24 @@ static void turns_init(struct worker *worker)
     worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
 }
 
+/* Makes the fibers on which the loop runs. TR_NO_MEMORY and others: nothing is left. */
+static tr_status stacks_init(struct worker *worker)
+{
+    struct tr_system *system = worker->system;
+    struct fiber_pool *pool = &worker->stacks.pool;
+    tr_status status = tr__fiber_pool_init(pool, system->platform, system->options.stack_size, 0);
+    if (status != TR_OK)
+        return status;
+    pool->describe = describe_running;
+    pool->owner = worker;
+    status = tr__fiber_new(pool, tr__worker_fiber, worker, &worker->stacks.fiber);
+    if (status == TR_OK)
+        status = tr__fiber_new(pool, tr__worker_fiber, worker, &worker->stacks.last);
+    if (status != TR_OK)
+        tr__fiber_pool_deinit(pool);
+    return status;
+}
+
 tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint32_t index)
 {
     const tr_platform *platform = system->platform;
@@ -338,7 +341,8 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     worker->source = system->source;
     const struct loop_hooks *hooks =
         system->options.traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
-    tr__loop_init(&worker->loop, hooks, platform, parker, system->options.spin_ns);
+    worker->hooks = *hooks;
+    tr__loop_init(&worker->loop, &worker->hooks, platform, parker, system->options.spin_ns);
     if (system->options.io_percent)
         worker->loop.io_ratio = system->options.io_percent;
     if (system->options.round_min_ns)
@@ -368,22 +372,9 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     if (status != TR_OK)
         goto free_parker;
     system->pools[index] = &worker->pool;
-    status = tr__fiber_pool_init(&worker->stacks.pool, platform, system->options.stack_size, 0);
-    if (status != TR_OK)
-        goto free_pool;
-    worker->stacks.pool.describe = describe_running;
-    worker->stacks.pool.owner = worker;
-    status = tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.fiber);
+    status = stacks_init(worker);
     if (status == TR_OK)
-        status =
-            tr__fiber_new(&worker->stacks.pool, tr__worker_fiber, worker, &worker->stacks.last);
-    if (status != TR_OK)
-        goto free_fibers;
-    return TR_OK;
-
-free_fibers:
-    tr__fiber_pool_deinit(&worker->stacks.pool);
-free_pool:
+        return TR_OK;
     system->pools[index] = NULL;
     tr__envelope_pool_deinit(&worker->pool);
 free_parker:
@@ -400,6 +391,7 @@ void tr__worker_deinit(struct worker *worker)
     tr__timer_pool_deinit(&worker->timers.pool);
     source_resize(&worker->source, worker->faults.symbols, 0);
     tr__turns_free(worker);
+    tr__samples_free(worker);
     tr__asks_free(worker);
     if (worker->channels.hooks)
         worker->channels.hooks->on_worker_end(worker);

@@ -11,7 +11,7 @@
 
 #include "actor/cell/cell.h"
 #include "actor/cell/worker.h"
-#include "actor/time/timers.h"
+#include "actor/time/timer_event.h"
 #include "base/assert.h"
 #include "mem/source.h"
 #include "timer/entry.h"
@@ -239,7 +239,7 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
     if (!envelope)
         return;
     if (packed->state & TIMER_QUEUED)
-        tr__timer_void(worker, envelope);
+        timer_event_void(worker, envelope);
     else
         envelope_give(&worker->pool, envelope);
 }

@@ -5,16 +5,14 @@
 
 #include "actor/cell/extra.h"
 #include "actor/cell/log.h"
-#include "actor/cell/signal.h"
 #include "actor/cell/verb.h"
 #include "actor/mail/mail.h"
 #include "actor/time/move_timers.h"
+#include "actor/time/receive_timeout.h"
+#include "actor/time/timer_event.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
-
-/* The delay before a delivery that failed for lack of memory is tried again. */
-#define RETRY_NS TR_MILLISECOND
 
 static struct timer_entry *entry_of(const struct envelope *envelope)
 {
@@ -45,36 +43,12 @@ static uint64_t message_lines(const struct timer_entry *entry)
 
 /* ---- Firing. ---- */
 
-/*
- * Makes an envelope with the message of a timer, or of a receive timeout. TR_NO_MEMORY,
- * TR_TOO_LARGE.
- */
+/* Makes an envelope with the message of a timer. TR_NO_MEMORY, TR_TOO_LARGE. */
 static tr_status event_new(struct worker *worker, const struct cell *cell, const tr_type *type,
                            const void *message, uint64_t causal, struct envelope **made)
 {
     struct address address = {.kind = ENVELOPE_EVENT, .to = cell->identity, .causal = causal};
     return mail_new(&worker->pool, address, type, message, made);
-}
-
-/* Counts an envelope as mail and puts it into the mailbox of events of its actor. */
-static void deliver(struct worker *worker, struct cell *cell, struct envelope *envelope)
-{
-    atom64_count(&worker->counters.accepted, 1);
-    mail_count(cell, envelope);
-    cell->flags |= CELL_MIXED;
-    ring_push(&cell->events, envelope);
-    if (mail_is_idle(cell))
-        mail_make_ready(worker, cell);
-}
-
-/* The envelope was never a message, so this also uncounts it in `accepted`. */
-void tr__timer_void(struct worker *worker, struct envelope *envelope)
-{
-    TR_ASSERT(envelope != NULL);
-    TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
-    atom64_count(&worker->counters.accepted, UINT64_MAX);
-    envelope->kind = ENVELOPE_VOID;
-    envelope->sender = 0;
 }
 
 /* Gives a timer the envelope that has its message from now on. */
@@ -116,7 +90,7 @@ static void entry_clear(struct worker *worker, struct timer_entry *entry)
     if (timer_has(entry, TIMER_LIGHT))
         return;
     if (timer_has(entry, TIMER_QUEUED))
-        tr__timer_void(worker, entry->envelope);
+        timer_event_void(worker, entry->envelope);
     else if (entry->envelope)
         envelope_give(&worker->pool, entry->envelope);
 }
@@ -176,38 +150,13 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     }
     cell->extra->timers.lines -= message_lines(entry); /* from now on it counts as mail */
     if (timer_has(entry, TIMER_LIGHT) && !entry_load(worker, cell, entry)) {
-        tr__wheel_arm(
-            &worker->timers.wheel, &entry->node, timer_deadline(worker->loop.now_ns, RETRY_NS));
+        tr__wheel_arm(&worker->timers.wheel,
+                      &entry->node,
+                      timer_deadline(worker->loop.now_ns, TIMER_RETRY_NS));
         return;
     }
     entry->state |= TIMER_QUEUED;
-    deliver(worker, cell, entry->envelope);
-}
-
-/* Delivers a receive timeout that is due, unless a message was handled since, or is queued. */
-static void fire_idle(struct worker *worker, struct cell_idle *idle)
-{
-    struct cell *cell = slots_at(worker->slots, idle->slot);
-    tr_time now_ns = worker->loop.now_ns;
-    tr_time due_ns = timer_deadline(idle->message_ns, idle->after_ns);
-    if (due_ns > now_ns) {
-        tr__wheel_arm(&worker->timers.idles, &idle->node, due_ns);
-        return;
-    }
-    if (cell->flags & CELL_SEALED)
-        return;
-    /* A queued message counts as received. */
-    bool has_mail = cell->cycle || cell->notices || (cell->extra && cell->extra->mail.requests) ||
-                    door_has_mail(&cell->door);
-    struct tr_receive_timeout message = {.idle_ns = idle->after_ns};
-    struct envelope *envelope;
-    if (has_mail || event_new(worker, cell, &tr__idle_type, &message, 0, &envelope) != TR_OK) {
-        tr__wheel_arm(&worker->timers.idles, &idle->node, timer_deadline(now_ns, RETRY_NS));
-        return;
-    }
-    idle->event = envelope;
-    idle->has_event = true;
-    deliver(worker, cell, envelope);
+    timer_event_deliver(worker, cell, entry->envelope);
 }
 
 bool tr__timers_fire(struct worker *worker, tr_time now_ns)
@@ -221,7 +170,7 @@ bool tr__timers_fire(struct worker *worker, tr_time now_ns)
         fire(worker, timer_entry_of(node));
     }
     while ((node = tr__wheel_expire(&worker->timers.idles, now_ns))) {
-        fire_idle(worker, LIST_OWNER(node, struct cell_idle, node));
+        tr__idle_fire(worker, LIST_OWNER(node, struct cell_idle, node));
     }
     return tr__wheel_next(&worker->timers.wheel) <= now_ns;
 }
@@ -245,7 +194,7 @@ void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope 
     case TIMER_FIXED_RATE:
         if (is_missed && !(cell->flags & CELL_SEALED) && cell->life < LIFE_STOPPING) {
             entry->state |= TIMER_QUEUED;
-            deliver(worker, cell, envelope);
+            timer_event_deliver(worker, cell, envelope);
             return;
         }
         break;
@@ -292,34 +241,11 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
     entry_remove(worker, cell, entry);
 }
 
-/*
- * Stops the receive timeout, and voids its signal if that waits in a mailbox. Returns whether there
- * was anything to stop.
- */
-static bool idle_stop(struct worker *worker, struct cell_idle *idle)
-{
-    bool was_active = tr__wheel_cancel(&worker->timers.idles, &idle->node) || idle->has_event;
-    if (idle->has_event)
-        tr__timer_void(worker, idle->event);
-    idle->has_event = false;
-    return was_active;
-}
-
-/* Removes the receive timeout, if the actor has one. */
-static void idle_drop(struct worker *worker, struct cell *cell)
-{
-    if (!(cell->flags & CELL_IDLES))
-        return;
-    idle_stop(worker, slots_idle(cell));
-    cell->flags &= (uint16_t)~CELL_IDLES;
-    slots_place_give(slots_idle(cell), SLOTS_PLACE_IDLE);
-}
-
 void tr__timers_drop(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    idle_drop(worker, cell);
+    tr__idle_drop(worker, cell);
     if (!extra)
         return;
     struct keys_walk walk = tr__keys_walk(&extra->timers.keys);
@@ -336,101 +262,6 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
         atom64_count(&worker->shutdown.steps, 1);
     }
     extra->timers.lines = 0;
-}
-
-/* ---- The receive timeout. ---- */
-
-/* Whether the receive timeout is stopped now. Afterwards it starts again with its full time. */
-static bool idle_is_held(const struct cell *cell)
-{
-    return cell->life == LIFE_SUSPENDED || mail_is_parked(cell);
-}
-
-static void idle_arm(struct worker *worker, struct cell *cell)
-{
-    struct cell_idle *idle = slots_idle(cell);
-    idle->is_paused = idle_is_held(cell);
-    if (!idle->is_paused && !timer_is_armed(&idle->node))
-        tr__wheel_arm(
-            &worker->timers.idles, &idle->node, timer_deadline(idle->message_ns, idle->after_ns));
-}
-
-void tr__idle_arrived(struct cell *cell, const struct envelope *event)
-{
-    struct cell_idle *idle = slots_idle(cell);
-    if (idle->has_event && idle->event == event) {
-        idle->has_event = false;
-        idle->message_ns = 0; /* it is written again by the next message, before it is read */
-    }
-}
-
-void tr__idle_touch(struct worker *worker, struct cell *cell)
-{
-    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    struct cell_idle *idle = slots_idle(cell);
-    struct tr_system *system = worker->system;
-    if (idle->has_event)
-        idle_stop(worker, idle);
-    /*
-     * The loop's time may be one tick old. A tick is added, so that the timeout comes late rather
-     * than early.
-     */
-    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
-    idle_arm(worker, cell);
-}
-
-void tr__idle_pause(struct worker *worker, struct cell *cell)
-{
-    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    if (!(cell->flags & CELL_IDLES))
-        return;
-    struct cell_idle *idle = slots_idle(cell);
-    /* It may already be paused for another reason. */
-    idle->is_paused |= idle_stop(worker, idle);
-}
-
-void tr__idle_resume(struct worker *worker, struct cell *cell)
-{
-    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* A receive timeout that was already delivered comes again only after the next message. */
-    if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
-        tr__idle_touch(worker, cell);
-}
-
-/*
- * Valid durations are 0 to 292 years. A negative one is an error; a longer one overflows to a
- * negative one.
- */
-static bool is_duration(tr_time ns)
-{
-    return ns >= 0;
-}
-
-void tr_set_receive_timeout(tr_self *self, tr_time idle_ns)
-{
-    TURN_VERB(self);
-    struct worker *worker = self->worker;
-    struct cell *cell = self->cell;
-    if (!is_duration(idle_ns))
-        tr_crash(self, TR_INVALID_ARGUMENT, "invalid receive timeout: %lld ns", (long long)idle_ns);
-    if (!idle_ns || cell->life >= LIFE_STOPPING) {
-        idle_drop(worker, cell);
-        return;
-    }
-    struct cell_idle *idle;
-    if (cell->flags & CELL_IDLES) {
-        idle = slots_idle(cell);
-        idle_stop(worker, idle);
-    } else {
-        idle = slots_place_take(worker->slots, cell, SLOTS_PLACE_IDLE);
-        if (!idle)
-            tr_crash(self, TR_NO_MEMORY, "out of memory for a receive timeout");
-        *idle = (struct cell_idle){.slot = slots_number(worker->slots, cell)};
-        cell->flags |= CELL_IDLES;
-    }
-    idle->after_ns = idle_ns;
-    idle->message_ns = tr_now(self);
-    idle_arm(worker, cell);
 }
 
 /* ---- Timers, in a turn. ---- */
@@ -515,7 +346,7 @@ tr_status tr_self_try_timer(tr_self *self, const char *key, tr_timer_kind kind, 
     static_assert((int)TR_TIMER_ONCE == TIMER_ONCE, "one list");
     static_assert((int)TR_TIMER_FIXED_RATE == TIMER_FIXED_RATE, "one list");
     static_assert((int)TR_TIMER_FIXED_DELAY == TIMER_FIXED_DELAY, "one list");
-    if (!self || !type || !message || !is_duration(ns))
+    if (!self || !type || !message || !timer_is_duration(ns))
         return TR_INVALID_ARGUMENT;
     if (self->is_cancelled)
         return TR_CANCELLED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Timers of actors, and their receive timeouts.
+ * Timers of actors.
  *
  * A timer that fires once and has a small message contains the message itself. It takes an envelope
  * when it fires; if there is no memory for one, it tries again a little later. Every other timer
@@ -40,19 +40,6 @@ void tr__timer_park(struct envelope *envelope);
  */
 void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** Notes that the turn of an event starts, which may be the signal of a receive timeout. */
-void tr__idle_arrived(struct cell *cell, const struct envelope *event);
-
-/** Starts the receive timeout again, because a message is about to be handled. Owner only. */
-void tr__idle_touch(struct worker *worker, struct cell *cell);
-
-/**
- * Stops the receive timeout while an actor is Suspended or parked; tr__idle_resume starts it again
- * with its full time. Owner only.
- */
-void tr__idle_pause(struct worker *worker, struct cell *cell);
-void tr__idle_resume(struct worker *worker, struct cell *cell);
-
 /**
  * Removes all timers at the end of the incarnation. Their queued messages become void. Owner only.
  */
@@ -62,8 +49,5 @@ void tr__timers_drop(struct worker *worker, struct cell *cell);
 bool tr__timer_is_there(struct worker *worker, const struct cell *cell, tr_timer timer);
 /** As tr_timer_stop, in a turn of the actor or outside of one. Owner only. */
 tr_timer_end tr__timer_end(struct worker *worker, struct cell *cell, tr_timer timer);
-
-/** Voids the message of a timer that waits in a mailbox. Owner only. */
-void tr__timer_void(struct worker *worker, struct envelope *envelope);
 
 #endif

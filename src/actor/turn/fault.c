@@ -170,7 +170,7 @@ static void stack_log(struct tr_self *self, const struct fault *fault)
         memcpy(last, place, sizeof last);
     }
     (void)frame_add(text, last, times);
-    tr__log(worker->system, TR_LEVEL_ERROR, path, "fault: %s", text);
+    tr__log_turn(worker->system, TR_LEVEL_ERROR, path, self->causal, "fault: %s", text);
 }
 
 /* ---- Leaving. ---- */

@@ -6,8 +6,10 @@
 #include "actor/cell/state.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/dead_letter_batch.h"
+#include "actor/time/receive_timeout.h"
 #include "actor/time/timers.h"
 #include "actor/turn/blocking.h"
+#include "actor/turn/follow_turn.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/resume.h"
 #include "actor/turn/run.h"
@@ -160,6 +162,31 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
+/*
+ * Ends the part of a durable turn before a wait. That takes in the mail of the actor, and what the turn waits
+ * for may be there already. Returns false if so: the turn must not wait, because nothing would wake it again.
+ */
+static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
+{
+    self->wait.is_beginning = true;
+    self->wait.is_over = false;
+    hooks->on_park(self);
+    self->wait.is_beginning = false;
+    if (self->wait.is_over)
+        outbox_return(self);
+    return !self->wait.is_over;
+}
+
+/* A turn with an outbox begins to wait: what other turns send is not held. Returns false if it must not wait. */
+static bool outbox_wait(struct tr_self *self)
+{
+    const struct durable *durable = self->cell->extra->durable;
+    if (durable)
+        return end_part(self, durable->hooks);
+    outbox_leave(self);
+    return true;
+}
+
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -171,9 +198,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
-    struct durable *durable = self->outbox ? extra->durable : NULL;
-    if (durable)
-        durable->hooks->on_park(self);
+    if (self->outbox && !outbox_wait(self))
+        return self->wait.outcome;
     if (self->capacity.favoured || self->capacity.grant)
         tr__turn_return_capacity(self);
     if (cell->flags & CELL_METERED)
@@ -199,8 +225,8 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         fiber_switch(&worker->stacks.host, self->wait.caller);
     }
     TR_ASSERT_SLOW(self->state == TURN_RUNS || status != TR_OK);
-    if (durable)
-        durable->hooks->on_resume(self);
+    if (self->outbox)
+        outbox_return(self);
     if (status == TR_OK)
         return self->wait.outcome;
     /* The turn could not be detached. If it became a barrier, tr__turn_finish ends the barrier. */
@@ -216,6 +242,14 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 void tr__turn_wake(struct tr_self *self, tr_status outcome)
 {
     turn_wake(self, outcome);
+}
+
+void tr__turn_wake_early(struct tr_self *self, tr_status outcome)
+{
+    if (!self->wait.is_beginning || self->wait.is_over)
+        return;
+    self->wait.is_over = true;
+    self->wait.outcome = outcome;
 }
 
 void tr__waits_fire(struct worker *worker, tr_time now_ns)
@@ -372,8 +406,8 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits)
     extra->waits.stuck = NULL;
     if (!extra->parked.count)
         tr__idle_resume(worker, cell);
-    if (self->frame)
-        cell_durable(cell)->hooks->on_resume(self);
+    if (self->outbox)
+        outbox_return(self);
     tr__dead_letter_batches_end(worker); /* the handler may not return this time either */
     if (!resume_until_wait(worker, cell, self, true))
         return self->state != TURN_STUCK;
@@ -403,6 +437,8 @@ static void abandon(struct worker *worker, struct tr_self *self)
     self->wait.wanted = 0;
     self->is_cancelled = true;
     self->defer_count = 0;
+    if (self->followed)
+        tr__follow_crashed(self);
     const tr_type *type = worker_type(worker);
     worker_set_type(worker, self->envelope->type);
     (void)tr__turn_finish(self, (tr_next){TR_NEXT_SAME});

@@ -120,13 +120,18 @@ static inline void woken_clear(struct cell *cell)
     cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
+/** As tr__turn_wake, for a turn that is not parked: it has been woken, or has only begun to wait. */
+void tr__turn_wake_early(struct tr_self *self, tr_status outcome);
+
 /** As tr__turn_wake, inline. */
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;
     TR_ASSERT_SLOW(turn_is_mine(self));
-    if (__builtin_expect(self->state != TURN_PARKED, 0))
+    if (__builtin_expect(self->state != TURN_PARKED, 0)) {
+        tr__turn_wake_early(self, outcome);
         return;
+    }
     self->wait.outcome = outcome;
     if (__builtin_expect(timer_is_armed(&self->waits.deadline), 0))
         tr__wheel_cancel(&self->worker->turns.deadlines, &self->waits.deadline);

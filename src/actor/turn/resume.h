@@ -10,7 +10,7 @@
 #define ACTOR_TURN_RESUME_H
 
 #include "actor/cell/upcalls.h"
-#include "actor/time/timers.h"
+#include "actor/time/receive_timeout.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "fiber/jump.h"

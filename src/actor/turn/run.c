@@ -13,9 +13,10 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
 #include "actor/mail/outcome.h"
-#include "actor/time/timers.h"
+#include "actor/time/receive_timeout.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/fault.h"
+#include "actor/turn/follow_turn.h"
 #include "actor/turn/park.h"
 #include "actor/turn/resume.h"
 #include "actor/turn/stack.h"
@@ -24,8 +25,15 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/mail.h"
 
-/* The functions that are RUN_INLINE are compiled three times, once for each enum call_mode. */
+/*
+ * The functions that are RUN_INLINE are compiled six times, once for each enum call_mode. With a sanitizer that takes five
+ * times as long as to compile them once, and nobody measures its speed.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RUN_INLINE static inline
+#else
 #define RUN_INLINE __attribute__((__always_inline__)) static inline
+#endif
 
 /*
  * Hides from the compiler how a pointer was computed, and what was read through it. Otherwise the
@@ -34,7 +42,13 @@
  */
 #define RUN_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
-enum call_mode { CALL_PLAIN, CALL_TRAPPING, CALL_RELIEVING };
+enum call_mode {
+    CALL_PLAIN,
+    CALL_TRAPPING,
+    CALL_RELIEVING,
+    CALL_BASE = 3,     /* a mask for those above */
+    CALL_FOLLOWING = 4 /* added to one of the others: see actor/turn/follow_turn.h */
+};
 
 /* ---- Messages. ---- */
 
@@ -92,7 +106,6 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
             tr__idle_touch(worker, cell);
         return true;
     case ENVELOPE_CHANNEL:
-        turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its channel */
         return worker->channels.hooks->admit(self, envelope);
     case ENVELOPE_SIGNAL:
         return tr__watch_admit(worker, cell, envelope);
@@ -130,9 +143,9 @@ __attribute__((__noinline__)) static void message_late(struct tr_self *self,
 }
 
 /* Calls `call`, the function of a handler. */
-RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
-                                tr_next (*call)(tr_self *, void *, const void *), void *state,
-                                const void *message, enum call_mode mode)
+RUN_INLINE tr_next call_unfollowed(struct tr_self *self, const tr_handler *handler,
+                                   tr_next (*call)(tr_self *, void *, const void *), void *state,
+                                   const void *message, enum call_mode mode)
 {
     if (mode == CALL_TRAPPING)
         return tr__fault_call_handler(self, handler);
@@ -141,6 +154,20 @@ RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
     tr_next next = call(self, state, message);
     if (mode == CALL_RELIEVING && __builtin_expect(!claim_come_in(self->claim), 0))
         tr__handoff_return(self);
+    return next;
+}
+
+/* As call_unfollowed; with CALL_FOLLOWING in `mode` the turn may be followed. */
+RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
+                                tr_next (*call)(tr_self *, void *, const void *), void *state,
+                                const void *message, enum call_mode mode)
+{
+    if (!(mode & CALL_FOLLOWING))
+        return call_unfollowed(self, handler, call, state, message, mode);
+    enum call_mode how = (enum call_mode)(mode & CALL_BASE);
+    tr__follow_begin(self);
+    tr_next next = call_unfollowed(self, handler, call, state, message, how);
+    tr__follow_end(self, next);
     return next;
 }
 
@@ -171,9 +198,12 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     tr_next next = call_handler(self, handler, handler->call, cell->state, message, mode);
     if (next.code != TR_NEXT_SAME || self->needs_slow_end || self->envelope->kind == ENVELOPE_ASK)
         return message_end_slowly(self, next);
-    TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
-    envelope_give(&worker->pool, self->envelope);
+    if (self->envelope->kind == ENVELOPE_CHANNEL)
+        worker->channels.hooks->on_plain_end(self);
+    else
+        envelope_give(&worker->pool, self->envelope);
+    TR_ASSERT_SLOW(turn_is_plain(self));
     self->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
     return true;
 }
@@ -408,7 +438,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
         cell_sched_change(cell, SCHED_RUNNING);
         self->cell = cell;
         self->turns = 0;
-        if (mode == CALL_RELIEVING)
+        if ((mode & CALL_BASE) == CALL_RELIEVING)
             self->claim = atomptr_load(&worker->handoff.claim, ATOM_RELAXED);
         worker_set_running(worker, cell);
         self = run(worker, cell, self, mode);
@@ -434,6 +464,24 @@ uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t tu
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     return cell_run(worker_of_loop(loop), task, turns_max, CALL_RELIEVING);
+}
+
+uint32_t tr__cell_run_following(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(worker_of_loop(loop), task, turns_max, CALL_FOLLOWING);
+}
+
+uint32_t tr__cell_run_trapping_following(struct loop *loop, struct task *task, uint32_t turns_max)
+{
+    return cell_run(
+        worker_of_loop(loop), task, turns_max, (enum call_mode)(CALL_TRAPPING | CALL_FOLLOWING));
+}
+
+uint32_t tr__cell_run_with_handoff_following(struct loop *loop, struct task *task,
+                                             uint32_t turns_max)
+{
+    return cell_run(
+        worker_of_loop(loop), task, turns_max, (enum call_mode)(CALL_RELIEVING | CALL_FOLLOWING));
 }
 
 /* ---- Where an actor goes after a run. ---- */

@@ -18,6 +18,11 @@ uint32_t tr__cell_run(struct loop *loop, struct task *task, uint32_t turns_max);
 uint32_t tr__cell_run_trapping(struct loop *loop, struct task *task, uint32_t turns_max);
 /** As tr__cell_run, in a system with thread handoff. */
 uint32_t tr__cell_run_with_handoff(struct loop *loop, struct task *task, uint32_t turns_max);
+/** As the three above, while messages are followed: actor/cell/follow.h. */
+uint32_t tr__cell_run_following(struct loop *loop, struct task *task, uint32_t turns_max);
+uint32_t tr__cell_run_trapping_following(struct loop *loop, struct task *task, uint32_t turns_max);
+uint32_t tr__cell_run_with_handoff_following(struct loop *loop, struct task *task,
+                                             uint32_t turns_max);
 /**
  * Queues an actor that has been set up, or whose run is over, again if there is something to do for
  * it. Otherwise the actor waits, or stops if it is sealed and has handled all its mail. Owner only.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/turn/follow_turn.h"
 #include "actor/turn/turn.h"
 
 #include "actor/cell/signal.h"
@@ -197,6 +198,8 @@ static void message_crashed(void *context)
 {
     struct tr_self *self = context;
     struct worker *worker = self->worker;
+    if (self->followed)
+        tr__follow_crashed(self);
     bool is_running = tr__turn_finish(self, self->call.next);
     if (is_running)
         tr__cell_park_or_requeue(worker, self->cell);
@@ -222,6 +225,8 @@ static void call_main(void *context)
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
+    if (self->followed)
+        tr__follow_crashed(self);
     self->state = TURN_ENDED;
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/ask/waiters.h"
+#include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/signal.h"

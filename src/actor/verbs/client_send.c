@@ -6,7 +6,7 @@
 #include "actor/verbs/client_send.h"
 
 #include "actor/ask/ask.h"
-#include "actor/ask/waiters.h"
+#include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/life/pooled.h"
@@ -21,6 +21,18 @@
 #include "mem/envelope.h"
 #include "actor/mail/address.h"
 
+static void make_dead_letter(struct tr_client *client, uint64_t to, const tr_type *type,
+                             const void *message, tr_status reason)
+{
+    tr__dead_letter(client->system,
+                    NULL,
+                    &(struct dead_letter){.type = type,
+                                          .message = message,
+                                          .from = client->cell->identity,
+                                          .to = to,
+                                          .reason = reason});
+}
+
 static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *type,
                         const void *message, tr_status reason)
 {
@@ -28,13 +40,7 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
     lock_take(&system->foreign.lock);
     atom64_count(&system->foreign.counters.refused, 1);
     lock_give(&system->foreign.lock);
-    tr__dead_letter(system,
-                    NULL,
-                    &(struct dead_letter){.type = type,
-                                          .message = message,
-                                          .from = client->cell->identity,
-                                          .to = to,
-                                          .reason = reason});
+    make_dead_letter(client, to, type, message, reason);
     return reason;
 }
 
@@ -88,13 +94,7 @@ static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_typ
     atom64_count(&system->foreign.counters.accepted, 1);
     atom64_count(&system->foreign.counters.dead, 1);
     lock_give(&system->foreign.lock);
-    tr__dead_letter(system,
-                    NULL,
-                    &(struct dead_letter){.type = type,
-                                          .message = message,
-                                          .from = client->cell->identity,
-                                          .to = to,
-                                          .reason = TR_MAILBOX_FULL});
+    make_dead_letter(client, to, type, message, TR_MAILBOX_FULL);
     return TR_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "actor/cell/post.h"
 #include "actor/cell/upcalls.h"
+#include "actor/life/origin.h"
 #include "actor/life/pooled.h"
 #include "actor/life/spawn.h"
 #include "actor/mail/dead_letter.h"

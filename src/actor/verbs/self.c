@@ -435,13 +435,17 @@ tr_time tr_wall_now(const tr_self *self)
     if (!self)
         return 0;
     const tr_platform *platform = self->worker->system->platform;
-    return platform->wall_now(platform);
+    tr_time now_ns = platform->wall_now(platform);
+    return self->frame ? (tr_time)tr__verb_read(self, 2, (uint64_t)now_ns) : now_ns;
 }
 
 uint64_t tr_random(tr_self *self)
 {
     TURN_VERB(self);
-    return self ? rng_next(&self->worker->rng) : 0;
+    if (!self)
+        return 0;
+    uint64_t number = rng_next(&self->worker->rng);
+    return self->frame ? tr__verb_read(self, 3, number) : number;
 }
 
 void tr_log(tr_self *self, tr_level level, const char *format, ...)
@@ -453,6 +457,6 @@ void tr_log(tr_self *self, tr_level level, const char *format, ...)
     tr__cell_path(self->worker->system, self->cell, path);
     va_list list;
     va_start(list, format);
-    tr__log_list(self->worker->system, level, path, format, list);
+    tr__log_list(self->worker->system, level, path, self->causal, format, list);
     va_end(list);
 }

@@ -78,7 +78,7 @@ static uint32_t list_count(const struct list *list)
 static void show_extra(const struct cell_extra *extra, tr_actor_report *report)
 {
     report->timers = extra->timers.keys.count + extra->timers.loose.count;
-    report->asks = extra->asks.table.count;
+    report->asks = extra->asks.table.count + (extra->asks.table.newest != NULL);
     report->replies_owed = list_count(&extra->asks.laters);
     report->turns_waiting = extra->parked.count;
     report->stashed = extra->stash.count;

@@ -430,8 +430,8 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
 }
 
 /*
- * Reports what an actor waits for that has failed, or is restarted with one that has failed: see
- * actor/life/supervise.h.
+ * Reports what holds up an actor that has failed, or that is restarted because a sibling has failed:
+ * its supervisor, a delay, or the others of its group. See actor/life/supervise.h.
  */
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {

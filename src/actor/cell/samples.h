@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a worker knows about turns that it has timed: actor/turn/samples.h. */
+#ifndef ACTOR_CELL_SAMPLES_H
+#define ACTOR_CELL_SAMPLES_H
+
+#include <troupe/behavior.h>
+
+#include "os/atomic.h"
+#include "sched/loop.h"
+
+enum {
+    SAMPLE_HANDLERS = 256, /* of which a worker knows times */
+    SAMPLE_BUCKETS = 12,   /* below 1 us, 4 us, 16 us, ... 1.05 s, and the rest */
+    SAMPLE_FIRST_NS = 1000,
+    SAMPLE_FACTOR = 4
+};
+
+/** Turns of one handler that one worker has timed. Written by the worker, read by any thread. */
+struct turn_sample {
+    atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
+    const tr_behavior *behavior;
+    atom64 count;
+    atom64 sum_ns;
+    atom64 longest_ns;
+    atom64 buckets[SAMPLE_BUCKETS];
+};
+
+struct worker_samples {
+    struct loop_hooks hooks;        /* those of the loop, with another `run` */
+    const struct loop_hooks *usual; /* those of the loop */
+    atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
+    atom64 left_out;                /* samples of handlers for which the table has no place */
+};
+
+#endif

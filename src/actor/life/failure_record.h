@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The record of a failure, struct failure of actor/life/supervise.h: how it is made, kept and freed. All
+ * functions: owner only.
+ */
+#ifndef ACTOR_LIFE_FAILURE_RECORD_H
+#define ACTOR_LIFE_FAILURE_RECORD_H
+
+#include <stdbool.h>
+#include <troupe/supervision.h>
+
+struct cell;
+struct failure;
+struct memory_source;
+struct worker;
+
+/** Returns which ends of an actor are followed by a new start. */
+tr_restart tr__restart_of(const struct cell *cell);
+/** Returns an empty record for an actor; NULL when out of memory. */
+struct failure *tr__failure_new(struct worker *worker, struct cell *cell);
+/** Returns the record of an actor, and makes one if it has none; NULL when out of memory. */
+struct failure *tr__failure_of(struct worker *worker, struct cell *cell);
+/**
+ * Takes the record that a child that has ended left in its origin, or makes a new one. Returns NULL
+ * when out of memory. Owner of the parent.
+ */
+struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
+/** Frees a record, and removes it from its list and its timer wheel. NULL does nothing. */
+void tr__failure_free(struct worker *worker, struct failure *failure);
+/**
+ * Frees the record of an actor that ends, or keeps it in the origin for the actor that comes back.
+ */
+void tr__failure_leave(struct worker *worker, struct cell *cell);
+/**
+ * Copies the restart history of `failure` to the origin of `child`. The child has ended while its
+ * parent had this record. Frees the record unless it `is_lent`.
+ */
+void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
+                        bool is_lent);
+/**
+ * Frees a record that no worker uses any more: it has no answer, no origin and no armed delay. NULL
+ * does nothing.
+ */
+void tr__failure_forget(const struct memory_source *source, struct failure *failure);
+
+#endif

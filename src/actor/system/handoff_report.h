@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reports of turns that are stuck while another thread runs their worker: actor/system/thread_handoff.h. */
+#ifndef ACTOR_SYSTEM_HANDOFF_REPORT_H
+#define ACTOR_SYSTEM_HANDOFF_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <troupe/status.h>
+
+struct tr_system;
+
+/**
+ * Whether the turn of this actor is reported as that of a stuck thread from now on, and not as that
+ * of a worker. On the watch's thread.
+ */
+bool tr__handoff_follows(struct tr_system *system, uint64_t ref);
+
+/**
+ * Whether a turn of this actor is stuck and its worker was taken, even if the worker has not made
+ * its first step since. Any thread.
+ */
+bool tr__handoff_has(struct tr_system *system, uint64_t ref);
+
+/**
+ * Reports the stuck turns that are due. `context` is the system. Returns whether a thread is stuck. On the watch's
+ * thread.
+ */
+bool tr__handoff_look(void *context, tr_time now_ns);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The messages of timers and receive timeouts: envelopes in the mailbox of events of their actor. All functions: owner
+ * only.
+ */
+#ifndef ACTOR_TIME_TIMER_EVENT_H
+#define ACTOR_TIME_TIMER_EVENT_H
+
+#include "actor/cell/worker.h"
+#include "actor/mail/mail.h"
+#include "base/assert.h"
+
+/** The delay before a delivery that failed for lack of memory is tried again. */
+#define TIMER_RETRY_NS TR_MILLISECOND
+
+/**
+ * Valid durations are 0 to 292 years. A negative one is an error; a longer one overflows to a
+ * negative one.
+ */
+static inline bool timer_is_duration(tr_time ns)
+{
+    return ns >= 0;
+}
+
+/** Counts an envelope as mail and puts it into the mailbox of events of its actor. */
+static inline void timer_event_deliver(struct worker *worker, struct cell *cell,
+                                       struct envelope *envelope)
+{
+    atom64_count(&worker->counters.accepted, 1);
+    mail_count(cell, envelope);
+    cell->flags |= CELL_MIXED;
+    ring_push(&cell->events, envelope);
+    if (mail_is_idle(cell))
+        mail_make_ready(worker, cell);
+}
+
+/**
+ * Voids the message of a timer that waits in a mailbox. The envelope was never a message, so this also uncounts it
+ * in `accepted`.
+ */
+static inline void timer_event_void(struct worker *worker, struct envelope *envelope)
+{
+    TR_ASSERT(envelope != NULL);
+    TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
+    atom64_count(&worker->counters.accepted, UINT64_MAX);
+    envelope->kind = ENVELOPE_VOID;
+    envelope->sender = 0;
+}
+
+#endif

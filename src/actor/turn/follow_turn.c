@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/turn/follow_turn.h"
+
+#include "actor/cell/durable.h"
+#include "actor/cell/follow.h"
+#include "actor/cell/slots.h"
+#include "actor/cell/system.h"
+#include "actor/mail/mail.h"
+#include "actor/mail/outbox.h"
+#include "actor/turn/run.h"
+#include "base/hash.h"
+#include "os/probe.h"
+
+/* ---- Switching. ---- */
+
+typedef uint32_t run_function(struct loop *loop, struct task *task, uint32_t turns_max);
+
+static const struct {
+    run_function *plain;
+    run_function *following;
+} runs[] = {{tr__cell_run, tr__cell_run_following},
+            {tr__cell_run_trapping, tr__cell_run_trapping_following},
+            {tr__cell_run_with_handoff, tr__cell_run_with_handoff_following}};
+
+/* Lets all workers run the functions that look at causal ids, or the others. A worker sees it at its next run. */
+static void workers_switch(struct tr_system *system, bool is_on)
+{
+    atom32_store(&system->follow.is_on, is_on, ATOM_RELAXED);
+    for (uint32_t i = 0; i < system->worker_count; i++) {
+        struct loop_hooks *hooks = &system->workers[i]->hooks;
+        run_function *now = ATOM_PEEK(&hooks->run);
+        for (size_t at = 0; at < sizeof runs / sizeof *runs; at++) {
+            if (now == runs[at].plain || now == runs[at].following)
+                ATOM_POKE(&hooks->run, is_on ? runs[at].following : runs[at].plain);
+        }
+    }
+}
+
+tr_status tr__follow_open(struct tr_system *system)
+{
+    struct follow *follow = &system->follow;
+    lock_take(&follow->lock);
+    tr_status status = tr__follow_rings_make(system);
+    if (status == TR_OK && !follow->users++) {
+        for (size_t i = 0; i < FOLLOW_CAUSALS; i++)
+            atom64_store(&follow->causals[i], 0, ATOM_RELAXED);
+        workers_switch(system, true);
+    }
+    lock_give(&follow->lock);
+    return status;
+}
+
+void tr__follow_close(struct tr_system *system)
+{
+    struct follow *follow = &system->follow;
+    lock_take(&follow->lock);
+    TR_ASSERT(follow->users > 0);
+    if (!--follow->users)
+        workers_switch(system, false);
+    lock_give(&follow->lock);
+}
+
+tr_status tr__follow_mark(struct tr_system *system, uint64_t actor)
+{
+    struct follow *follow = &system->follow;
+    uint32_t place = TR_FOLLOWED_MAX;
+    lock_take(&follow->lock);
+    for (uint32_t i = TR_FOLLOWED_MAX; i-- > 0;) {
+        uint64_t mark = atom64_load(&follow->marks[i], ATOM_RELAXED);
+        if (mark == actor || (!mark && (place == TR_FOLLOWED_MAX ||
+                                        atom64_load(&follow->marks[place], ATOM_RELAXED) == 0)))
+            place = i;
+        if (mark == actor)
+            break;
+    }
+    if (place < TR_FOLLOWED_MAX) {
+        follow->mark_users[place]++;
+        atom64_store(&follow->marks[place], actor, ATOM_RELAXED);
+        if (atom32_load(&follow->mark_count, ATOM_RELAXED) <= place)
+            atom32_store(&follow->mark_count, place + 1, ATOM_RELEASE);
+    }
+    lock_give(&follow->lock);
+    return place < TR_FOLLOWED_MAX ? TR_OK : TR_LIMIT;
+}
+
+void tr__follow_unmark(struct tr_system *system, uint64_t actor)
+{
+    struct follow *follow = &system->follow;
+    lock_take(&follow->lock);
+    for (uint32_t i = 0; i < TR_FOLLOWED_MAX; i++) {
+        if (atom64_load(&follow->marks[i], ATOM_RELAXED) != actor)
+            continue;
+        if (!--follow->mark_users[i])
+            atom64_store(&follow->marks[i], 0, ATOM_RELAXED);
+        break;
+    }
+    lock_give(&follow->lock);
+}
+
+/* ---- Turns. ---- */
+
+/* The outbox of all turns that are followed: nothing is held in it, so that it never changes. */
+static const struct outbox open_outbox = {.is_open = true};
+
+void tr__follow_begin(struct tr_self *self)
+{
+    struct worker *worker = self->worker;
+    struct follow *follow = &worker->system->follow;
+    const struct cell *cell = self->cell;
+    self->followed = 0;
+    if (!tr__follow_wants(follow, self->causal, cell->identity))
+        return;
+    self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;
+    if (!self->causal) { /* of a channel or a timer: what follows from it is to be found */
+        self->causal =
+            hash_bytes(worker->system->names.key, &self->followed, sizeof self->followed) | 1;
+        tr__follow_causal(follow, self->causal);
+    }
+    PROBE3(turn_begin, cell->identity, self->causal, self->envelope->type->name);
+    self->followed_children = (uint64_t)cell->child_count << 32 | cell->child_last;
+    tr__follow_record(worker,
+                      cell,
+                      &(struct follow_event){.what = FOLLOW_BEGAN,
+                                             .causal = self->causal,
+                                             .turn = self->followed,
+                                             .other = turn_sender(self),
+                                             .type = self->envelope->type,
+                                             .kind = self->envelope->kind,
+                                             .handler = self->handler->name,
+                                             .behavior = cell->dispatch->behavior->name});
+    /* A turn of a durable actor has an outbox of its own. */
+    if (!cell_durable(cell))
+        outbox_begin(self, (struct outbox *)(uintptr_t)&open_outbox);
+}
+
+/* Ends what tr__follow_begin has begun. */
+static void leave(struct tr_self *self, tr_status status)
+{
+    struct worker *worker = self->worker;
+    const struct cell *cell = self->cell;
+    if (self->outbox == &open_outbox)
+        outbox_end(self);
+    struct follow_event event = {.causal = self->causal, .turn = self->followed};
+    if (cell->child_last && cell->child_last != (uint32_t)self->followed_children) {
+        const struct cell *child = slots_at(worker->slots, cell->child_last);
+        const struct dispatch *dispatch = ATOM_PEEK(&child->dispatch);
+        uint32_t before = (uint32_t)(self->followed_children >> 32);
+        event.what = FOLLOW_SPAWNED;
+        event.other = ATOM_PEEK(&child->identity);
+        event.count = cell->child_count > before ? cell->child_count - before : 1;
+        event.behavior = dispatch ? dispatch->behavior->name : NULL;
+        tr__follow_record(worker, cell, &event);
+    }
+    event = (struct follow_event){
+        .what = FOLLOW_ENDED, .causal = self->causal, .turn = self->followed, .status = status};
+    PROBE3(turn_end, cell->identity, self->causal, status);
+    tr__follow_record(worker, cell, &event);
+    self->followed = 0;
+}
+
+void tr__follow_end(struct tr_self *self, tr_next next)
+{
+    if (self->followed)
+        leave(self, next.code == TR_NEXT_FAILED ? self->error.status : TR_OK);
+}
+
+void tr__follow_crashed(struct tr_self *self)
+{
+    leave(self, self->error.status != TR_OK ? self->error.status : TR_CANCELLED);
+}
+
+void tr__follow_again(struct tr_self *self)
+{
+    if (self->followed)
+        leave(self, TR_OK);
+    tr__follow_begin(self);
+}
