@@ -5,9 +5,11 @@
  *     client echo PORT CONNECTIONS DEPTH MESSAGES    each connection has DEPTH messages of 64 bytes under way
  *     client connect PORT AT_ONCE 0 CONNECTIONS      each connects, sends a message, gets it back, and resets
  *     client idle PORT CONNECTIONS                   each gets one message back, then all stay open
+ *     client udp PORT SOCKETS DEPTH MESSAGES         each socket has DEPTH datagrams of 64 bytes under way
  *
  * It prints "begin" when the connections are there and warm, and waits for a line of input; after the last
- * operation it prints "end SECONDS", and waits again. So the program that runs it can look at the server between.
+ * operation it prints "end SECONDS MEDIAN", and waits again. So the program that runs it can look at the server between.
+ * MEDIAN is that of the times from a message to its answer, in nanoseconds, with one connection; else 0.
  * Every byte that comes back is compared. Exit 2: a failure, 3: a wrong answer.
  */
 #include "sockets.h"
@@ -27,6 +29,8 @@ static char batch[SIZE]; /* DEPTH messages */
 static char answer[SIZE];
 static int epoll;
 static int port;
+static double *spans; /* from a message to its answer; NULL: they are not kept */
+static long span_count;
 
 static double now(void)
 {
@@ -35,9 +39,23 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+static int compare_spans(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static double median_ns(void)
+{
+    if (!span_count)
+        return 0;
+    qsort(spans, (size_t)span_count, sizeof *spans, compare_spans);
+    return spans[span_count / 2] * 1e9;
+}
+
 static void tell_and_wait(const char *what, double seconds)
 {
-    printf("%s %.6f\n", what, seconds);
+    printf("%s %.6f %.0f\n", what, seconds, median_ns());
     fflush(stdout);
     require(getchar() == '\n', "standard input");
 }
@@ -111,6 +129,7 @@ static void echo_rounds(struct connection *connections, int count, size_t size, 
 {
     struct epoll_event events[EVENTS];
     long begun = count < batches ? count : batches;
+    double since = spans ? now() : 0;
     for (long i = 0; i < begun; i++)
         send_all(connections[i].fd, size);
     for (long done = 0; done < batches;) {
@@ -119,6 +138,11 @@ static void echo_rounds(struct connection *connections, int count, size_t size, 
             struct connection *connection = events[i].data.ptr;
             if (!take(connection, size))
                 continue;
+            if (spans) { /* of one connection: the next message goes at once */
+                double then = now();
+                spans[span_count++] = then - since;
+                since = then;
+            }
             done++;
             if (begun++ < batches)
                 send_all(connection->fd, size);
@@ -136,8 +160,57 @@ static void echo(int count, int depth, long messages)
     }
     echo_rounds(connections, count, size, messages / depth / 10 + count);
     tell_and_wait("begin", 0);
+    if (count == 1)
+        spans = calloc((size_t)(messages / depth), sizeof *spans);
     double begin = now();
     echo_rounds(connections, count, size, messages / depth);
+    tell_and_wait("end", now() - begin);
+}
+
+static int udp_open(void)
+{
+    struct sockaddr_in address = loopback(port);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    require(fd >= 0, "socket");
+    require(connect(fd, (struct sockaddr *)&address, sizeof address) == 0, "connect");
+    return fd;
+}
+
+static void udp_rounds(struct connection *sockets, int count, int depth, long messages)
+{
+    struct epoll_event events[EVENTS];
+    long begun = 0;
+    for (int i = 0; i < count * depth && begun < messages; i++, begun++)
+        send_all(sockets[i % count].fd, MESSAGE);
+    for (long done = 0; done < messages;) {
+        int ready = wait_for(events);
+        for (int i = 0; i < ready; i++) {
+            const struct connection *one = events[i].data.ptr;
+            ssize_t size;
+            while ((size = recv(one->fd, answer, sizeof answer, 0)) >= 0) {
+                if (size != MESSAGE || memcmp(answer, batch, MESSAGE) != 0)
+                    wrong("a datagram is not what was sent");
+                done++;
+                if (begun++ < messages)
+                    send_all(one->fd, MESSAGE);
+            }
+            require(errno == EAGAIN, "recv");
+        }
+    }
+}
+
+static void udp(int count, int depth, long messages)
+{
+    struct connection *sockets = calloc((size_t)count, sizeof *sockets);
+    require(sockets != NULL, "calloc");
+    for (int i = 0; i < count; i++) {
+        sockets[i].fd = udp_open();
+        watch(&sockets[i], EPOLLIN);
+    }
+    udp_rounds(sockets, count, depth, messages / 10 + count);
+    tell_and_wait("begin", 0);
+    double begin = now();
+    udp_rounds(sockets, count, depth, messages);
     tell_and_wait("end", now() - begin);
 }
 
@@ -213,11 +286,13 @@ int main(int argc, char **argv)
         batch[i] = (char)('a' + i % 26);
     if (!strcmp(mode, "echo") && depth > 0 && depth <= DEPTH_MAX)
         echo(count, depth, messages);
+    else if (!strcmp(mode, "udp") && depth > 0)
+        udp(count, depth, messages);
     else if (!strcmp(mode, "connect"))
         connects(count, messages);
     else if (!strcmp(mode, "idle"))
         idle(count);
     else
-        require(0, "client echo|connect|idle PORT COUNT [DEPTH OPERATIONS]");
+        require(0, "client echo|udp|connect|idle PORT COUNT [DEPTH OPERATIONS]");
     return 0;
 }

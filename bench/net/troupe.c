@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An echo server: troupe messages|awaits [spin]. It prints its port.
+ * An echo server: troupe messages|awaits|udp [spin], troupe tls CERTIFICATE KEY. It prints its port.
  *
- * messages: a handler of tr_received for each piece. awaits: a turn per connection, which reads in a loop.
+ * messages: a handler of tr_received for each piece. awaits: a turn per connection, which reads in a loop. udp: a handler of
+ * tr_datagram for all that have come. tls: as messages, with paths of PEM files.
  * Without "spin" a worker without work sleeps at once, as the other servers do, so that CPU time is that of
  * the work.
  */
@@ -30,18 +31,38 @@ static tr_next on_opened(tr_self *self, const struct tr_opened *message)
 TR_ACTOR(reader, tr_opened);
 TR_BEHAVIOR(reader, void, TR_ON(tr_opened, on_opened));
 
+static tr_next on_datagrams(tr_self *self, const struct tr_datagram *const *datagrams, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        tr_send_to(self, datagrams[i]->channel, &datagrams[i]->from, datagrams[i]->bytes);
+    return TR_SAME;
+}
+
+/* Begins what the first argument says, and returns where. */
+static tr_address begin(tr_self *self, const struct tr_args *message)
+{
+    const char *const *words = message->argv.items;
+    const char *mode = message->argv.count > 1 ? words[1] : "messages";
+    if (!strcmp(mode, "udp"))
+        return tr_channel_address(self, tr_bind(self, TR_UDP("127.0.0.1:0")));
+    if (!strcmp(mode, "awaits"))
+        return tr_listener_address(self, tr_listen(self, reader, TR_TCP("127.0.0.1:0")));
+    if (!strcmp(mode, "tls") && message->argv.count > 3)
+        return tr_listener_address(
+            self,
+            tr_listen(self, echo, TR_TLS("127.0.0.1:0", .certificate = words[2], .key = words[3])));
+    return tr_listener_address(self, tr_listen(self, echo, TR_TCP("127.0.0.1:0")));
+}
+
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
-    bool awaits = message->argv.count > 1 && !strcmp(message->argv.items[1], "awaits");
-    tr_listener_ref listener = awaits ? tr_listen(self, reader, TR_TCP("127.0.0.1:0"))
-                                      : tr_listen(self, echo, TR_TCP("127.0.0.1:0"));
-    const char *address = tr_address_text(self, tr_listener_address(self, listener));
+    const char *address = tr_address_text(self, begin(self, message));
     printf("%s\n", strrchr(address, ':') + 1);
     fflush(stdout);
     return TR_SAME;
 }
 
-TR_BEHAVIOR(server, void, TR_ON(tr_args, on_args));
+TR_BEHAVIOR(server, void, TR_ON(tr_args, on_args), TR_ON_BATCH(tr_datagram, on_datagrams));
 
 int main(int argc, char **argv)
 {

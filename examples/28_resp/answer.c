@@ -9,130 +9,141 @@
 
 static void write_text(struct batch *batch, const char *text)
 {
-    tr_write_text(batch->self, batch->channel, text);
+    batch_write(batch, (tr_bytes){text, strlen(text)});
 }
 
 static void write_number(struct batch *batch, char kind, int64_t number)
 {
-    enum { NUMBER_SIZE = 32 };
-    char *to = tr_reserve(batch->self, batch->channel, NUMBER_SIZE);
-    int size = snprintf(to, NUMBER_SIZE, "%c%" PRId64 "\r\n", kind, number);
-    tr_commit(batch->self, batch->channel, (size_t)size);
+    char text[24];
+    char *end = text + sizeof text;
+    char *at = end;
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    *--at = '\n';
+    *--at = '\r';
+    do {
+        *--at = (char)('0' + rest % 10);
+    } while (rest /= 10);
+    if (number < 0)
+        *--at = '-';
+    *--at = kind;
+    batch_write(batch, (tr_bytes){at, (size_t)(end - at)});
 }
 
 static void write_bulk(struct batch *batch, tr_bytes bytes)
 {
     write_number(batch, '$', (int64_t)bytes.size);
-    tr_write(batch->self, batch->channel, bytes);
-    tr_write(batch->self, batch->channel, TR_BYTES("\r\n"));
+    batch_write(batch, bytes);
+    batch_write(batch, TR_BYTES("\r\n"));
 }
 
-static void write_found(struct batch *batch, const struct found *found)
+static void write_status(struct batch *batch, tr_status status)
 {
-    if (found->is_there)
-        write_bulk(batch, found->value);
-    else
-        write_text(batch, "$-1\r\n");
+    write_text(batch, tr_format(batch->self, "-ERR %s\r\n", tr_status_text(status)));
 }
 
-/* ---- Answering. An ask without a reply is an error of the command. ---- */
-
-static const void *reply_of(struct batch *batch, tr_pending ask)
-{
-    const void *reply;
-    tr_status status = tr_self_try_await(batch->self, ask, &reply);
-    if (status == TR_OK)
-        return reply;
-    tr_print(batch->self, batch->channel, "-ERR %s\r\n", tr_status_text(status));
-    return NULL;
-}
-
-/* The reply of a shard that did what was asked; else NULL, and the answer is written. */
-static const struct done *done_of(struct batch *batch, tr_pending ask)
+/* Whether a job was done. If not, the answer is written. */
+static bool is_done(struct batch *batch, const struct result *result)
 {
     static const char *const texts[] = {
-        [DONE] = NULL,
         [NOT_DONE] = "$-1\r\n",
         [NOT_A_NUMBER] = NOT_AN_INTEGER,
         [OVERFLOWS] = "-ERR increment or decrement would overflow\r\n",
         [NO_SPACE] = "-OOM command not allowed when used memory > 'maxmemory'.\r\n",
     };
-    const struct done *done = reply_of(batch, ask);
-    if (!done || done->outcome == DONE)
-        return done;
-    write_text(batch, texts[done->outcome]);
-    return NULL;
+    if (result->outcome == DONE)
+        return true;
+    if (result->outcome == NOBODY)
+        write_status(batch, (tr_status)result->number);
+    else
+        write_text(batch, texts[result->outcome]);
+    return false;
 }
 
-void answer_text(struct batch *batch, const struct plan *plan)
+/* ---- Answers. ---- */
+
+void answer_text(struct batch *batch, const struct step *step)
 {
-    tr_write(batch->self, batch->channel, plan->text);
+    batch_write(batch, step->job.value);
 }
 
-void answer_bulk(struct batch *batch, const struct plan *plan)
+void answer_bulk(struct batch *batch, const struct step *step)
 {
-    write_bulk(batch, plan->text);
+    write_bulk(batch, step->job.value);
 }
 
-void answer_found(struct batch *batch, const struct plan *plan)
+void answer_count(struct batch *batch, const struct step *step)
 {
-    const struct found *found = reply_of(batch, plan->asks[0]);
-    if (found)
-        write_found(batch, found);
+    write_number(batch, '*', step->job.number);
 }
 
-/* All replies first: an answer that has begun cannot become an error. */
-void answer_all_found(struct batch *batch, const struct plan *plan)
+void answer_found(struct batch *batch, const struct step *step)
 {
-    for (size_t i = 0; i < plan->ask_count; i++) {
-        if (!reply_of(batch, plan->asks[i]))
-            return;
-    }
-    write_number(batch, '*', (int64_t)plan->ask_count);
-    for (size_t i = 0; i < plan->ask_count; i++)
-        write_found(batch, reply_of(batch, plan->asks[i]));
+    if (is_done(batch, step->result))
+        write_bulk(batch, step->result->value);
 }
 
-static bool sum_of(struct batch *batch, const struct plan *plan, int64_t *sum)
+void answer_done(struct batch *batch, const struct step *step)
 {
-    *sum = 0;
-    for (size_t i = 0; i < plan->ask_count; i++) {
-        const struct done *done = done_of(batch, plan->asks[i]);
-        if (!done)
-            return false;
-        *sum += done->number;
-    }
-    return true;
+    if (is_done(batch, step->result))
+        batch_write(batch, TR_BYTES("+OK\r\n"));
 }
 
-void answer_done(struct batch *batch, const struct plan *plan)
+void answer_number(struct batch *batch, const struct step *step)
 {
-    int64_t sum;
-    if (sum_of(batch, plan, &sum))
-        write_text(batch, "+OK\r\n");
-}
-
-void answer_sum(struct batch *batch, const struct plan *plan)
-{
-    int64_t sum;
-    if (sum_of(batch, plan, &sum))
-        write_number(batch, ':', sum);
+    if (is_done(batch, step->result))
+        write_number(batch, ':', step->result->number);
 }
 
 /* What is left is rounded, as others do. */
-void answer_ttl(struct batch *batch, const struct plan *plan)
+void answer_ttl(struct batch *batch, const struct step *step)
 {
-    const struct done *done = done_of(batch, plan->asks[0]);
-    int64_t unit = (int64_t)plan->number;
-    if (done)
-        write_number(
-            batch, ':', done->number < 0 ? done->number : (done->number + unit / 2) / unit);
+    if (is_done(batch, step->result))
+        write_number(batch,
+                     ':',
+                     step->result->number < 0 ? step->result->number
+                                              : (step->result->number + TR_SECOND / 2) / TR_SECOND);
 }
 
-void answer_info(struct batch *batch, const struct plan *plan)
+/* ---- Commands of several steps. ---- */
+
+void answer_nothing(struct batch *batch, const struct step *step)
 {
+    batch->sum += step->result->number;
+    if (step->result->outcome != DONE && !batch->failure)
+        batch->failure = step->result;
+}
+
+/* Takes what the steps of a command have come to. False: one has failed, and the answer is written. */
+static bool take_sum(struct batch *batch, int64_t *sum)
+{
+    const struct result *failure = batch->failure;
+    *sum = batch->sum;
+    batch->sum = 0;
+    batch->failure = NULL;
+    return !failure || is_done(batch, failure);
+}
+
+void answer_all_done(struct batch *batch, const struct step *step)
+{
+    (void)step;
+    int64_t sum;
+    if (take_sum(batch, &sum))
+        write_text(batch, "+OK\r\n");
+}
+
+void answer_sum(struct batch *batch, const struct step *step)
+{
+    (void)step;
+    int64_t sum;
+    if (take_sum(batch, &sum))
+        write_number(batch, ':', sum);
+}
+
+void answer_info(struct batch *batch, const struct step *step)
+{
+    (void)step;
     int64_t keys;
-    if (!sum_of(batch, plan, &keys))
+    if (!take_sum(batch, &keys))
         return;
     const char *text = tr_format(batch->self,
                                  "# Server\r\nredis_version:7.0.0\r\nredis_mode:standalone\r\n"
@@ -141,19 +152,28 @@ void answer_info(struct batch *batch, const struct plan *plan)
     write_bulk(batch, (tr_bytes){text, strlen(text)});
 }
 
-size_t shards_of(struct batch *batch, shard_ref *shards)
-{
-    tr_ref members[TR_WORKERS_MAX];
-    size_t count = tr_group_members(batch->self, batch->shards, members, TR_WORKERS_MAX);
-    for (size_t i = 0; shards && i < count; i++)
-        shards[i] = shard_ref_of(members[i]);
-    return count;
-}
+/* ---- Lists of keys. ---- */
 
 static void write_keys(struct batch *batch, const struct page *page)
 {
     for (size_t i = 0; i < page->keys.count; i++)
         write_bulk(batch, page->keys.items[i]);
+}
+
+/* Returns some keys of a shard; NULL: the answer is an error, and is written. */
+static const struct page *page_of(struct batch *batch, size_t shard, struct scan scan)
+{
+    const struct page *page = NULL;
+    scan_ask asked = tr_ask(batch->self,
+                            batch->shards[shard],
+                            scan,
+                            .from = scan.from,
+                            .count = scan.count,
+                            .pattern = scan.pattern);
+    tr_status status = tr_try_await(batch->self, asked, &page);
+    if (status != TR_OK)
+        write_status(batch, status);
+    return status == TR_OK ? page : NULL;
 }
 
 /* Replies are there until the turn ends: all pages are fetched, counted and written. */
@@ -162,28 +182,20 @@ struct pages {
     struct pages *next;
 };
 
-void answer_keys(struct batch *batch, const struct plan *plan)
+void answer_keys(struct batch *batch, const struct step *step)
 {
-    shard_ref shards[TR_WORKERS_MAX];
-    size_t shard_count = shards_of(batch, shards);
     struct pages *pages = NULL;
     int64_t count = 0;
-    for (size_t i = 0; i < shard_count; i++) {
-        uint32_t from = 0;
+    for (size_t shard = 0; shard < batch->shard_count; shard++) {
+        struct scan scan = {.count = KEYS_PAGE, .pattern = step->job.value};
         do {
             struct pages *more = tr_scratch(batch->self, sizeof *more);
-            scan_ask asked = tr_ask(batch->self,
-                                    shards[i],
-                                    scan,
-                                    .from = from,
-                                    .count = KEYS_PAGE,
-                                    .pattern = plan->text);
-            *more = (struct pages){.page = reply_of(batch, asked.any), .next = pages};
+            *more = (struct pages){.page = page_of(batch, shard, scan), .next = pages};
             if (!more->page)
                 return;
             pages = more;
             count += (int64_t)more->page->keys.count;
-            from = more->page->next;
+            scan.from = more->page->next;
         } while (!pages->page->is_last);
     }
     write_number(batch, '*', count);
@@ -192,14 +204,18 @@ void answer_keys(struct batch *batch, const struct plan *plan)
 }
 
 /* A cursor has the number of a shard in its upper half, and where to continue there in its lower half. */
-void answer_scan(struct batch *batch, const struct plan *plan)
+void answer_scan(struct batch *batch, const struct step *step)
 {
-    const struct page *page = reply_of(batch, plan->asks[0]);
+    uint64_t cursor = (uint64_t)step->job.number;
+    uint64_t shard = cursor >> 32;
+    struct scan scan = {
+        .from = (uint32_t)cursor, .count = (uint32_t)step->job.hash, .pattern = step->job.value};
+    const struct page *page = page_of(batch, (size_t)shard, scan);
     char text[24];
     if (!page)
         return;
-    uint64_t shard = page->is_last ? plan->number + 1 : plan->number;
-    uint64_t cursor = shard < shards_of(batch, NULL) ? shard << 32 | page->next : 0;
+    shard += page->is_last;
+    cursor = shard < batch->shard_count ? shard << 32 | page->next : 0;
     int size = snprintf(text, sizeof text, "%" PRIu64, cursor);
     write_number(batch, '*', 2);
     write_bulk(batch, (tr_bytes){text, (size_t)size});

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How commands are answered, when their asks have outcomes: the functions of plans. */
+/** How steps are answered, when their jobs have results. A failure is an answer of its own. */
 #ifndef EXAMPLES_ANSWER_H
 #define EXAMPLES_ANSWER_H
 
@@ -9,28 +9,31 @@ enum { KEYS_PAGE = 1000 }; /* keys that a shard is asked for at once */
 
 #define NOT_AN_INTEGER "-ERR value is not an integer or out of range\r\n"
 
-/** plan->text as it is. */
-void answer_text(struct batch *batch, const struct plan *plan);
-/** plan->text as a value. */
-void answer_bulk(struct batch *batch, const struct plan *plan);
-/** The value that a `get` has found. */
-void answer_found(struct batch *batch, const struct plan *plan);
-/** The values that each `get` has found. */
-void answer_all_found(struct batch *batch, const struct plan *plan);
-/** OK, if all were done. */
-void answer_done(struct batch *batch, const struct plan *plan);
-/** The sum of the numbers in the replies. */
-void answer_sum(struct batch *batch, const struct plan *plan);
-/** What is left of a lifetime; plan->number is the unit, in ns. */
-void answer_ttl(struct batch *batch, const struct plan *plan);
-/** What the server says of itself; the replies count keys. */
-void answer_info(struct batch *batch, const struct plan *plan);
-/** All keys that match plan->text. It has no asks, and asks itself. */
-void answer_keys(struct batch *batch, const struct plan *plan);
-/** Some keys and a cursor, of the shard with the number plan->number. */
-void answer_scan(struct batch *batch, const struct plan *plan);
-
-/** Returns how many shards there are; their refs, up to TR_WORKERS_MAX, if they are wanted. */
-size_t shards_of(struct batch *batch, shard_ref *shards);
+/** job.value as it is. */
+answer_function answer_text;
+/** job.value as a value. */
+answer_function answer_bulk;
+/** That job.number values follow. */
+answer_function answer_count;
+/** The value that a GET has found. */
+answer_function answer_found;
+/** OK, if it was done. */
+answer_function answer_done;
+/** The number of the result. */
+answer_function answer_number;
+/** What is left of a lifetime, in seconds. */
+answer_function answer_ttl;
+/** Nothing yet: the result counts for the last step of its command. */
+answer_function answer_nothing;
+/** OK, if all steps before it were done. */
+answer_function answer_all_done;
+/** The sum of the steps before it. */
+answer_function answer_sum;
+/** What the server says of itself; the steps before it have counted keys. */
+answer_function answer_info;
+/** All keys that match job.value. It asks for them itself. */
+answer_function answer_keys;
+/** Keys that match job.value, about job.hash of them, from the cursor job.number on. It asks for them itself. */
+answer_function answer_scan;
 
 #endif

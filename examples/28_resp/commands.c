@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The commands: what each asks of the shards.
+ * The commands: the steps of each.
  *
- * A command of several keys is one request for each; other clients may come between them.
+ * A command of several keys is one step for each; other clients may come between them.
  */
 #include "answer.h"
 
@@ -13,28 +13,9 @@ enum { SCAN_COUNT = 10 };
 
 static const char WRONG_SYNTAX[] = "-ERR syntax error\r\n";
 
-/* ---- Asking. ---- */
-
-static struct plan *append_plan(struct batch *batch,
-                                void (*answer)(struct batch *batch, const struct plan *plan))
-{
-    struct plan *plan = &batch->plans[batch->plan_count++];
-    *plan = (struct plan){.answer = answer, .asks = batch->asks + batch->ask_count};
-    return plan;
-}
-
-static void append_ask(struct batch *batch, struct plan *plan, tr_pending ask)
-{
-    batch->asks[batch->ask_count++] = ask;
-    plan->ask_count++;
-}
-/* An ask of any type, for the plan. */
-#define ASK(batch, plan, to, ...)                                                                  \
-    append_ask(batch, plan, tr_ask((batch)->self, to, __VA_ARGS__).any)
-
 static void say(struct batch *batch, const char *text)
 {
-    append_plan(batch, answer_text)->text = (tr_bytes){text, strlen(text)};
+    batch_add(batch, answer_text)->job.value = (tr_bytes){text, strlen(text)};
 }
 
 static bool is_word(tr_bytes word, const char *text)
@@ -42,29 +23,38 @@ static bool is_word(tr_bytes word, const char *text)
     return word.size == strlen(text) && strncasecmp(word.data, text, word.size) == 0;
 }
 
-static void ask_ping(struct batch *batch, const struct resp_command *command)
+/* ---- Keys. ---- */
+
+static void begin_ping(struct batch *batch, const struct resp_command *command)
 {
     if (command->count == 1)
         say(batch, "+PONG\r\n");
     else
-        append_plan(batch, answer_bulk)->text = command->words[1];
+        batch_add(batch, answer_bulk)->job.value = command->words[1];
 }
 
-static void ask_echo(struct batch *batch, const struct resp_command *command)
+static void begin_echo(struct batch *batch, const struct resp_command *command)
 {
-    append_plan(batch, answer_bulk)->text = command->words[1];
+    batch_add(batch, answer_bulk)->job.value = command->words[1];
 }
 
-static void ask_get(struct batch *batch, const struct resp_command *command)
+/* One step for each key. */
+static void ask_keys_of(struct batch *batch, const struct resp_command *command,
+                        answer_function *answer, enum verb verb)
 {
-    ASK(batch, append_plan(batch, answer_found), batch->shards, get, .key = command->words[1]);
-}
-
-static void ask_mget(struct batch *batch, const struct resp_command *command)
-{
-    struct plan *plan = append_plan(batch, answer_all_found);
     for (size_t i = 1; i < command->count; i++)
-        ASK(batch, plan, batch->shards, get, .key = command->words[i]);
+        batch_ask(batch, answer, (struct job){.verb = verb, .key = command->words[i]});
+}
+
+static void begin_get(struct batch *batch, const struct resp_command *command)
+{
+    batch_ask(batch, answer_found, (struct job){.verb = GET, .key = command->words[1]});
+}
+
+static void begin_mget(struct batch *batch, const struct resp_command *command)
+{
+    batch_add(batch, answer_count)->job.number = (int64_t)command->count - 1;
+    ask_keys_of(batch, command, answer_found, GET);
 }
 
 /* Reads a lifetime into ns. False: it is no number, or the error text says what is wrong. */
@@ -80,29 +70,23 @@ static const char *read_lifetime(tr_bytes word, tr_time unit, tr_time *ns)
     return NULL;
 }
 
-struct set_options {
-    enum condition condition;
-    tr_time lifetime_ns;
-};
-
 /* Reads what is behind key and value: EX n, PX n, NX, XX. NULL: it was read. */
-static const char *read_set_options(const struct resp_command *command, struct set_options *options)
+static const char *read_set_options(const struct resp_command *command, struct job *job)
 {
     for (size_t i = 3; i < command->count; i++) {
         tr_bytes word = command->words[i];
         bool is_nx = is_word(word, "NX");
         bool is_ex = is_word(word, "EX");
         if (is_nx || is_word(word, "XX")) {
-            if (options->condition != ALWAYS)
+            if (job->verb != SET)
                 return WRONG_SYNTAX;
-            options->condition = is_nx ? IF_MISSING : IF_THERE;
-        } else if ((is_ex || is_word(word, "PX")) && i + 1 < command->count &&
-                   options->lifetime_ns == 0) {
+            job->verb = is_nx ? SET_MISSING : SET_THERE;
+        } else if ((is_ex || is_word(word, "PX")) && i + 1 < command->count && job->number == 0) {
             const char *error = read_lifetime(
-                command->words[++i], is_ex ? TR_SECOND : TR_MILLISECOND, &options->lifetime_ns);
+                command->words[++i], is_ex ? TR_SECOND : TR_MILLISECOND, &job->number);
             if (error)
                 return error;
-            if (options->lifetime_ns <= 0)
+            if (job->number <= 0)
                 return "-ERR invalid expire time in 'set' command\r\n";
         } else {
             return WRONG_SYNTAX;
@@ -111,182 +95,147 @@ static const char *read_set_options(const struct resp_command *command, struct s
     return NULL;
 }
 
-static void ask_set(struct batch *batch, const struct resp_command *command)
+static void begin_set(struct batch *batch, const struct resp_command *command)
 {
-    struct set_options options = {.condition = ALWAYS};
-    const char *error = read_set_options(command, &options);
+    struct job job = {.verb = SET, .key = command->words[1], .value = command->words[2]};
+    const char *error = read_set_options(command, &job);
     if (error)
         say(batch, error);
     else
-        ASK(batch,
-            append_plan(batch, answer_done),
-            batch->shards,
-            set,
-            .key = command->words[1],
-            .value = command->words[2],
-            .condition = options.condition,
-            .lifetime_ns = options.lifetime_ns);
+        batch_ask(batch, answer_done, job);
 }
 
-static void ask_mset(struct batch *batch, const struct resp_command *command)
+static void begin_mset(struct batch *batch, const struct resp_command *command)
 {
     if (command->count % 2 == 0) {
         say(batch, "-ERR wrong number of arguments for 'mset' command\r\n");
         return;
     }
-    struct plan *plan = append_plan(batch, answer_done);
     for (size_t i = 1; i < command->count; i += 2)
-        ASK(batch,
-            plan,
-            batch->shards,
-            set,
-            .key = command->words[i],
-            .value = command->words[i + 1]);
+        batch_ask(
+            batch,
+            answer_nothing,
+            (struct job){.verb = SET, .key = command->words[i], .value = command->words[i + 1]});
+    batch_add(batch, answer_all_done);
 }
 
-static void ask_del(struct batch *batch, const struct resp_command *command)
+static void begin_del(struct batch *batch, const struct resp_command *command)
 {
-    struct plan *plan = append_plan(batch, answer_sum);
-    for (size_t i = 1; i < command->count; i++)
-        ASK(batch, plan, batch->shards, del, .key = command->words[i]);
+    ask_keys_of(batch, command, answer_nothing, DEL);
+    batch_add(batch, answer_sum);
 }
 
-static void ask_exists(struct batch *batch, const struct resp_command *command)
+static void begin_exists(struct batch *batch, const struct resp_command *command)
 {
-    struct plan *plan = append_plan(batch, answer_sum);
-    for (size_t i = 1; i < command->count; i++)
-        ASK(batch, plan, batch->shards, exists, .key = command->words[i]);
+    ask_keys_of(batch, command, answer_nothing, EXISTS);
+    batch_add(batch, answer_sum);
 }
 
-static void ask_add(struct batch *batch, const struct resp_command *command, int64_t amount)
+static void begin_incr(struct batch *batch, const struct resp_command *command)
 {
-    struct plan *plan = append_plan(batch, answer_sum);
-    ASK(batch, plan, batch->shards, add, .key = command->words[1], .amount = amount);
+    batch_ask(
+        batch, answer_number, (struct job){.verb = ADD, .key = command->words[1], .number = 1});
 }
 
-static void ask_incr(struct batch *batch, const struct resp_command *command)
+static void begin_decr(struct batch *batch, const struct resp_command *command)
 {
-    ask_add(batch, command, 1);
+    batch_ask(
+        batch, answer_number, (struct job){.verb = ADD, .key = command->words[1], .number = -1});
 }
 
-static void ask_decr(struct batch *batch, const struct resp_command *command)
+static void begin_expire(struct batch *batch, const struct resp_command *command)
 {
-    ask_add(batch, command, -1);
-}
-
-static void ask_expire(struct batch *batch, const struct resp_command *command)
-{
-    tr_time lifetime_ns;
-    const char *error = read_lifetime(command->words[2], TR_SECOND, &lifetime_ns);
+    struct job job = {.verb = EXPIRE, .key = command->words[1]};
+    const char *error = read_lifetime(command->words[2], TR_SECOND, &job.number);
     if (error)
         say(batch, error);
     else
-        ASK(batch,
-            append_plan(batch, answer_sum),
-            batch->shards,
-            expire,
-            .key = command->words[1],
-            .lifetime_ns = lifetime_ns);
+        batch_ask(batch, answer_number, job);
 }
 
-static void ask_ttl(struct batch *batch, const struct resp_command *command)
+static void begin_ttl(struct batch *batch, const struct resp_command *command)
 {
-    struct plan *plan = append_plan(batch, answer_ttl);
-    plan->number = TR_SECOND;
-    ASK(batch, plan, batch->shards, ttl, .key = command->words[1]);
+    batch_ask(batch, answer_ttl, (struct job){.verb = TTL, .key = command->words[1]});
 }
 
 /* ---- All shards. ---- */
 
-static void ask_counts(struct batch *batch, struct plan *plan)
-{
-    shard_ref shards[TR_WORKERS_MAX];
-    size_t count = shards_of(batch, shards);
-    for (size_t i = 0; i < count; i++)
-        ASK(batch, plan, shards[i], count_keys);
-}
-
-static void ask_dbsize(struct batch *batch, const struct resp_command *command)
+static void begin_dbsize(struct batch *batch, const struct resp_command *command)
 {
     (void)command;
-    ask_counts(batch, append_plan(batch, answer_sum));
+    batch_ask_shards(batch, answer_nothing, COUNT);
+    batch_add(batch, answer_sum);
 }
 
-static void ask_info(struct batch *batch, const struct resp_command *command)
+static void begin_info(struct batch *batch, const struct resp_command *command)
 {
     (void)command;
-    ask_counts(batch, append_plan(batch, answer_info));
+    batch_ask_shards(batch, answer_nothing, COUNT);
+    batch_add(batch, answer_info);
 }
 
-static void ask_flushall(struct batch *batch, const struct resp_command *command)
+static void begin_flushall(struct batch *batch, const struct resp_command *command)
 {
-    shard_ref shards[TR_WORKERS_MAX];
-    struct plan *plan = append_plan(batch, answer_done);
-    size_t count = shards_of(batch, shards);
     (void)command;
-    for (size_t i = 0; i < count; i++)
-        ASK(batch, plan, shards[i], clear);
+    batch_ask_shards(batch, answer_nothing, CLEAR);
+    batch_add(batch, answer_all_done);
 }
 
-/* Asks only when it is answered: commands behind it wait until then. */
-static void ask_keys(struct batch *batch, const struct resp_command *command)
+/* The answer asks for pages itself: commands behind it wait until then. */
+static void begin_keys(struct batch *batch, const struct resp_command *command)
 {
-    append_plan(batch, answer_keys)->text = command->words[1];
-    batch->is_full = true;
+    batch_add(batch, answer_keys)->job.value = command->words[1];
+    batch_answer(batch);
 }
 
 /* Reads MATCH pattern and COUNT n. NULL: they were read. */
-static const char *read_scan_options(const struct resp_command *command, struct scan *scan)
+static const char *read_scan_options(const struct resp_command *command, tr_bytes *pattern,
+                                     int64_t *count)
 {
-    int64_t count = SCAN_COUNT;
     if (command->count % 2 != 0)
         return WRONG_SYNTAX;
     for (size_t i = 2; i < command->count; i += 2) {
         if (is_word(command->words[i], "MATCH"))
-            scan->pattern = command->words[i + 1];
+            *pattern = command->words[i + 1];
         else if (!is_word(command->words[i], "COUNT"))
             return WRONG_SYNTAX;
-        else if (!resp_number(command->words[i + 1], &count))
+        else if (!resp_number(command->words[i + 1], count))
             return NOT_AN_INTEGER;
     }
-    scan->count = count > KEYS_PAGE ? KEYS_PAGE : (uint32_t)count;
-    return count < 1 ? WRONG_SYNTAX : NULL;
+    if (*count > KEYS_PAGE)
+        *count = KEYS_PAGE;
+    return *count < 1 ? WRONG_SYNTAX : NULL;
 }
 
-static void ask_scan(struct batch *batch, const struct resp_command *command)
+static void begin_scan(struct batch *batch, const struct resp_command *command)
 {
-    shard_ref shards[TR_WORKERS_MAX];
-    size_t shard_count = shards_of(batch, shards);
-    struct scan scan = {.count = SCAN_COUNT, .pattern = TR_BYTES("*")};
+    tr_bytes pattern = TR_BYTES("*");
+    int64_t count = SCAN_COUNT;
     int64_t cursor;
     const char *error = "-ERR invalid cursor\r\n";
     if (resp_number(command->words[1], &cursor) && cursor >= 0 &&
-        (size_t)(cursor >> 32) < shard_count)
-        error = read_scan_options(command, &scan);
+        (size_t)(cursor >> 32) < batch->shard_count)
+        error = read_scan_options(command, &pattern, &count);
     if (error) {
         say(batch, error);
         return;
     }
-    struct plan *plan = append_plan(batch, answer_scan);
-    plan->number = (uint64_t)cursor >> 32;
-    ASK(batch,
-        plan,
-        shards[plan->number],
-        scan,
-        .from = (uint32_t)cursor,
-        .count = scan.count,
-        .pattern = scan.pattern);
+    struct step *step = batch_add(batch, answer_scan);
+    step->job.value = pattern;
+    step->job.number = cursor;
+    step->job.hash = (uint64_t)count;
+    batch_answer(batch);
 }
 
 /* ---- The connection, and what clients want to know before they begin. ---- */
 
-static void ask_select(struct batch *batch, const struct resp_command *command)
+static void begin_select(struct batch *batch, const struct resp_command *command)
 {
     bool is_zero = is_word(command->words[1], "0");
     say(batch, is_zero ? "+OK\r\n" : "-ERR DB index is out of range\r\n");
 }
 
-static void ask_quit(struct batch *batch, const struct resp_command *command)
+static void begin_quit(struct batch *batch, const struct resp_command *command)
 {
     (void)command;
     say(batch, "+OK\r\n");
@@ -294,7 +243,7 @@ static void ask_quit(struct batch *batch, const struct resp_command *command)
 }
 
 /* redis-benchmark asks for these two. */
-static void ask_config(struct batch *batch, const struct resp_command *command)
+static void begin_config(struct batch *batch, const struct resp_command *command)
 {
     if (!is_word(command->words[1], "GET") || command->count != 3)
         say(batch, "-ERR only CONFIG GET with one name is supported\r\n");
@@ -306,7 +255,7 @@ static void ask_config(struct batch *batch, const struct resp_command *command)
         say(batch, "*0\r\n");
 }
 
-static void ask_client(struct batch *batch, const struct resp_command *command)
+static void begin_client(struct batch *batch, const struct resp_command *command)
 {
     if (is_word(command->words[1], "SETNAME") || is_word(command->words[1], "SETINFO"))
         say(batch, "+OK\r\n");
@@ -316,41 +265,47 @@ static void ask_client(struct batch *batch, const struct resp_command *command)
         say(batch, "-ERR only CLIENT SETNAME, SETINFO and GETNAME are supported\r\n");
 }
 
-static void ask_command(struct batch *batch, const struct resp_command *command);
+static void begin_command(struct batch *batch, const struct resp_command *command);
 
+/* Names are in small letters. */
 static const struct {
     const char *name;
+    size_t name_size;
     size_t words_min;
     size_t words_max;
-    void (*ask)(struct batch *batch, const struct resp_command *command);
+    void (*begin)(struct batch *batch, const struct resp_command *command);
 } commands[] = {
-    {"get", 2, 2, ask_get},
-    {"set", 3, RESP_WORDS_MAX, ask_set},
-    {"ping", 1, 2, ask_ping},
-    {"incr", 2, 2, ask_incr},
-    {"decr", 2, 2, ask_decr},
-    {"del", 2, RESP_WORDS_MAX, ask_del},
-    {"exists", 2, RESP_WORDS_MAX, ask_exists},
-    {"mget", 2, RESP_WORDS_MAX, ask_mget},
-    {"mset", 3, RESP_WORDS_MAX, ask_mset},
-    {"expire", 3, 3, ask_expire},
-    {"ttl", 2, 2, ask_ttl},
-    {"echo", 2, 2, ask_echo},
-    {"keys", 2, 2, ask_keys},
-    {"scan", 2, RESP_WORDS_MAX, ask_scan},
-    {"flushall", 1, 1, ask_flushall},
-    {"dbsize", 1, 1, ask_dbsize},
-    {"info", 1, RESP_WORDS_MAX, ask_info},
-    {"command", 1, RESP_WORDS_MAX, ask_command},
-    {"config", 2, RESP_WORDS_MAX, ask_config},
-    {"client", 2, RESP_WORDS_MAX, ask_client},
-    {"select", 2, 2, ask_select},
-    {"quit", 1, 1, ask_quit},
+#define COMMAND(name, ...)                                                                         \
+    {                                                                                              \
+        name, sizeof name - 1, __VA_ARGS__                                                         \
+    }
+    COMMAND("get", 2, 2, begin_get),
+    COMMAND("set", 3, RESP_WORDS_MAX, begin_set),
+    COMMAND("ping", 1, 2, begin_ping),
+    COMMAND("incr", 2, 2, begin_incr),
+    COMMAND("decr", 2, 2, begin_decr),
+    COMMAND("del", 2, RESP_WORDS_MAX, begin_del),
+    COMMAND("exists", 2, RESP_WORDS_MAX, begin_exists),
+    COMMAND("mget", 2, RESP_WORDS_MAX, begin_mget),
+    COMMAND("mset", 3, RESP_WORDS_MAX, begin_mset),
+    COMMAND("expire", 3, 3, begin_expire),
+    COMMAND("ttl", 2, 2, begin_ttl),
+    COMMAND("echo", 2, 2, begin_echo),
+    COMMAND("keys", 2, 2, begin_keys),
+    COMMAND("scan", 2, RESP_WORDS_MAX, begin_scan),
+    COMMAND("flushall", 1, 1, begin_flushall),
+    COMMAND("dbsize", 1, 1, begin_dbsize),
+    COMMAND("info", 1, RESP_WORDS_MAX, begin_info),
+    COMMAND("command", 1, RESP_WORDS_MAX, begin_command),
+    COMMAND("config", 2, RESP_WORDS_MAX, begin_config),
+    COMMAND("client", 2, RESP_WORDS_MAX, begin_client),
+    COMMAND("select", 2, 2, begin_select),
+    COMMAND("quit", 1, 1, begin_quit),
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* redis-cli asks for their descriptions, and does without. */
-static void ask_command(struct batch *batch, const struct resp_command *command)
+static void begin_command(struct batch *batch, const struct resp_command *command)
 {
     if (command->count == 2 && is_word(command->words[1], "COUNT"))
         say(batch, tr_format(batch->self, ":%d\r\n", COMMANDS));
@@ -370,10 +325,21 @@ static const char *printable(tr_self *self, tr_bytes word)
     return text;
 }
 
-void command_ask(struct batch *batch, const struct resp_command *command)
+static bool is_name(tr_bytes word, size_t command)
+{
+    if (word.size != commands[command].name_size)
+        return false;
+    for (size_t i = 0; i < word.size; i++) {
+        if ((((const char *)word.data)[i] | 0x20) != commands[command].name[i])
+            return false;
+    }
+    return true;
+}
+
+void command_begin(struct batch *batch, const struct resp_command *command)
 {
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (!is_word(command->words[0], commands[i].name))
+        if (!is_name(command->words[0], i))
             continue;
         if (command->count < commands[i].words_min || command->count > commands[i].words_max)
             say(batch,
@@ -381,7 +347,7 @@ void command_ask(struct batch *batch, const struct resp_command *command)
                           "-ERR wrong number of arguments for '%s' command\r\n",
                           commands[i].name));
         else
-            commands[i].ask(batch, command);
+            commands[i].begin(batch, command);
         return;
     }
     say(batch,

@@ -14,12 +14,13 @@
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
     const char *address = message->argv.count > 1 ? message->argv.items[1] : ":6380";
-    shard_ref shards = tr_spawn_router(self, shard, "shards", TR_ONE_PER_WORKER);
+    shard_ref shards = tr_spawn_group(self, shard, "shards", TR_ONE_PER_WORKER);
     tr_listener_ref listener = tr_listen(self,
                                          session,
                                          TR_TCP(address, .frame_max = 2 * RESP_WORD_MAX),
                                          open_session,
-                                         .shards = shards);
+                                         .shards = shards,
+                                         .seed = tr_random(self)); /* no client knows the hashes */
     printf("listening at %s\n", tr_address_text(self, tr_listener_address(self, listener)));
     fflush(stdout);
     return TR_SAME;

@@ -36,6 +36,17 @@ bool resp_number(tr_bytes word, int64_t *number)
 /* Reads "*12\r\n" or "$12\r\n" at *at, without its first character, and moves *at behind it. */
 static enum resp_status read_count(const char **at, const char *end, int64_t max, int64_t *count)
 {
+    /* Nearly all counts have few digits. */
+    const char *digit = *at;
+    int64_t few = 0;
+    for (; digit < end && digit - *at < 8 && *digit >= '0' && *digit <= '9'; digit++)
+        few = few * 10 + (*digit - '0');
+    bool is_plain = digit > *at && (**at != '0' || digit == *at + 1) && few <= max;
+    if (is_plain && end - digit >= 2 && digit[0] == '\r' && digit[1] == '\n') {
+        *count = few;
+        *at = digit + 2;
+        return RESP_COMPLETE;
+    }
     size_t left = (size_t)(end - *at);
     size_t looked_at = left < NUMBER_MAX + 2 ? left : NUMBER_MAX + 2;
     const char *line_end = memchr(*at, '\n', looked_at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A session serves one client. Its commands first ask the shards, and are answered when all that have come were asked: so they
- * go through the shards together.
+ * A session serves one client. All commands that have come become the steps of a batch: each shard gets one request for all
+ * that it has to do, and then the steps are answered in order.
  */
 #ifndef EXAMPLES_SESSION_H
 #define EXAMPLES_SESSION_H
@@ -9,37 +9,59 @@
 #include "resp.h"
 #include "shard.h"
 
-TR_MESSAGE(open_session, (ref_of(shard), shards));
+TR_MESSAGE(open_session, (ref_of(shard), shards), (u64, seed));
 TR_ACTOR(session, tr_received);
 
-enum { PLANS_MAX = 64 };
+enum {
+    STEPS_MAX = 64,
+    BATCH_BYTES = 1024 * 1024, /* of the words in a batch of several steps */
+    OUTPUT_SIZE = 4096,        /* answers that are written at once */
+    NO_SHARD = -1
+};
 
-/** Commands that were asked and are to be answered, in order. */
 struct batch;
+struct step;
 
-/** How a command is answered: a function, and the asks whose outcomes it needs. */
-struct plan {
-    void (*answer)(struct batch *batch, const struct plan *plan);
-    const tr_pending *asks;
-    size_t ask_count;
-    tr_bytes text;   /* borrowed: a constant, or a word of the client */
-    uint64_t number; /* the function knows what it means */
+/** Writes the answer of a step, or a part of it. */
+typedef void answer_function(struct batch *batch, const struct step *step);
+
+/** A part of a command: at most one job for a shard. */
+struct step {
+    answer_function *answer;
+    const struct result *result; /* of the job; NULL: none yet */
+    int shard;                   /* that does the job; NO_SHARD: nothing is asked */
+    uint32_t place;              /* of the job in the request */
+    struct job job;              /* without a shard: the value and number are for the answer */
 };
 
 struct batch {
     tr_self *self;
     tr_channel channel;
-    shard_ref shards;
+    uint64_t seed;
     bool has_quit;
-    bool is_full; /* the next command waits until these are answered */
-    size_t plan_count;
-    size_t ask_count;
-    struct plan plans[PLANS_MAX];
-    tr_pending
-        asks[RESP_WORDS_MAX]; /* no command asks more than it has words, or than there are shards */
+    int64_t sum;                  /* of the steps of a command so far */
+    const struct result *failure; /* the first one among them; NULL: none */
+    size_t bytes;                 /* of the keys and values of jobs */
+    size_t shard_count;
+    size_t step_count;
+    size_t output_size;
+    shard_ref shards[TR_WORKERS_MAX];
+    struct step steps[STEPS_MAX];
+    char output[OUTPUT_SIZE];
 };
 
-/** Asks for a command, and appends how it is answered to the batch, in which there must be space. */
-void command_ask(struct batch *batch, const struct resp_command *command);
+/** Appends a step without a job. The batch may be answered first, to make space. */
+struct step *batch_add(struct batch *batch, answer_function *answer);
+/** Appends a step with a job for the shard of its key. */
+void batch_ask(struct batch *batch, answer_function *answer, struct job job);
+/** Appends a step with a job for each shard. */
+void batch_ask_shards(struct batch *batch, answer_function *answer, enum verb verb);
+/** Asks for all jobs, waits for their results, and answers all steps. */
+void batch_answer(struct batch *batch);
+/** Writes bytes behind what was written before. */
+void batch_write(struct batch *batch, tr_bytes bytes);
+
+/** Appends the steps of a command. */
+void command_begin(struct batch *batch, const struct resp_command *command);
 
 #endif

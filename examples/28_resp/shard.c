@@ -11,7 +11,12 @@
 #include <string.h>
 
 static const tr_time SWEEP_NS = 100 * TR_MILLISECOND;
-enum { BUCKETS_MIN_BITS = 4, SWEEP_BUCKETS = 4096, EMPTY_BUCKETS_MAX = 4096 };
+enum {
+    BUCKETS_MIN_BITS = 4,
+    SWEEP_BUCKETS = 4096,
+    EMPTY_BUCKETS_MAX = 4096,
+    DONE_BYTES = 1024 * 1024 /* with so much a reply is large */
+};
 
 TR_MESSAGE(sweep);
 
@@ -30,16 +35,24 @@ struct shard {
     size_t count;
     size_t mortal_count; /* of entries that have an end */
     size_t swept;        /* the bucket where the next sweep begins */
-    uint64_t seed;       /* so that no client knows which keys share a bucket */
 };
 
-static uint64_t hash_of(const struct shard *shard, tr_bytes key)
+/* Eight bytes at a time. */
+uint64_t hash_of(tr_bytes key, uint64_t seed)
 {
-    uint64_t hash = shard->seed;
-    for (size_t i = 0; i < key.size; i++)
-        hash = (hash ^ ((const unsigned char *)key.data)[i]) * UINT64_C(0x100000001b3);
-    hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
+    const unsigned char *at = key.data;
+    uint64_t hash = seed ^ key.size;
+    for (size_t left = key.size; left > 0;) {
+        uint64_t word = 0;
+        size_t count = left < sizeof word ? left : sizeof word;
+        memcpy(&word, at, count);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+        at += count;
+        left -= count;
+    }
+    hash *= UINT64_C(0xd6e8feb86659fd93);
+    return hash ^ hash >> 32;
 }
 
 static size_t bucket_of(const struct shard *shard, uint64_t hash)
@@ -78,12 +91,11 @@ static void drop(tr_self *self, struct shard *shard, struct entry **at)
     tr_free(self, entry);
 }
 
-/* Where the entry of a key is linked, or would be. One whose time is over is dropped. */
-static struct entry **find(tr_self *self, struct shard *shard, tr_bytes key)
+/* Where the entry of the key of a job is linked, or would be. One whose time is over is dropped. */
+static struct entry **find(tr_self *self, struct shard *shard, const struct job *job)
 {
-    uint64_t hash = hash_of(shard, key);
-    struct entry **at = &shard->buckets[bucket_of(shard, hash)];
-    while (*at && !has_key(*at, hash, key))
+    struct entry **at = &shard->buckets[bucket_of(shard, job->hash)];
+    while (*at && !has_key(*at, job->hash, job->key))
         at = &(*at)->next;
     if (*at && (*at)->end && (*at)->end <= tr_now(self))
         drop(self, shard, at);
@@ -124,125 +136,173 @@ static void set_end(tr_self *self, struct shard *shard, struct entry *entry, tr_
         tr_timer_fixed_delay(self, "sweep", SWEEP_NS, sweep);
 }
 
-static struct entry *new_entry(tr_self *self, const struct shard *shard, const struct entry *old,
-                               tr_bytes key, size_t value_size)
+static struct entry *new_entry(tr_self *self, const struct entry *old, const struct job *job,
+                               size_t value_size)
 {
-    struct entry *entry = tr_try_alloc(self, sizeof *entry + key.size + value_size);
+    struct entry *entry = tr_try_alloc(self, sizeof *entry + job->key.size + value_size);
     if (!entry)
         return NULL;
     *entry = (struct entry){.next = old ? old->next : NULL,
-                            .hash = old ? old->hash : hash_of(shard, key),
+                            .hash = job->hash,
                             .end = old ? old->end : 0,
-                            .key_size = (uint32_t)key.size,
+                            .key_size = (uint32_t)job->key.size,
                             .value_size = (uint32_t)value_size};
-    copy(entry->bytes, key);
+    copy(entry->bytes, job->key);
     return entry;
 }
 
 /* Puts a value in the place of what is at `at`, and keeps its end. Returns the entry; NULL: out of memory. */
-static struct entry *put(tr_self *self, struct shard *shard, struct entry **at, tr_bytes key,
-                         tr_bytes value)
+static struct entry *put(tr_self *self, struct shard *shard, struct entry **at,
+                         const struct job *job, tr_bytes value)
 {
     struct entry *old = *at;
     struct entry *entry = old;
     if (!old || old->value_size != value.size) {
-        entry = new_entry(self, shard, old, key, value.size);
+        entry = new_entry(self, old, job, value.size);
         if (!entry)
             return NULL;
         *at = entry;
         tr_free(self, old);
     }
-    copy(entry->bytes + key.size, value);
+    copy(entry->bytes + job->key.size, value);
     if (!old && ++shard->count > bucket_count(shard) && shard->bits < 32)
         grow(self, shard);
     return entry;
 }
 
-/* ---- Requests about one key. ---- */
+/* ---- Jobs: what is done with one key. ---- */
 
-static tr_next on_get(tr_self *self, struct shard *shard, const struct get *message)
+static struct result number_result(int64_t number)
 {
-    struct entry *entry = *find(self, shard, message->key);
-    if (!entry)
-        return tr_reply(self, found, .is_there = false);
-    return tr_reply(self, found, .is_there = true, .value = value_of(entry));
+    return (struct result){.number = number};
 }
 
-static tr_next on_set(tr_self *self, struct shard *shard, const struct set *message)
+static struct result outcome_result(enum outcome outcome)
 {
-    struct entry **at = find(self, shard, message->key);
-    if (message->condition != ALWAYS && (message->condition == IF_THERE) != (*at != NULL))
-        return tr_reply(self, done, .outcome = NOT_DONE);
-    struct entry *entry = put(self, shard, at, message->key, message->value);
-    if (!entry)
-        return tr_reply(self, done, .outcome = NO_SPACE);
-    set_end(self, shard, entry, message->lifetime_ns);
-    return tr_reply(self, done);
+    return (struct result){.outcome = outcome};
 }
 
-static tr_next on_del(tr_self *self, struct shard *shard, const struct del *message)
+/* A copy, because a later job may change the value. */
+static struct result do_get(tr_self *self, struct shard *shard, const struct job *job)
 {
-    struct entry **at = find(self, shard, message->key);
+    const struct entry *entry = *find(self, shard, job);
+    if (!entry)
+        return outcome_result(NOT_DONE);
+    tr_bytes value = value_of(entry);
+    unsigned char *text = tr_scratch(self, value.size);
+    copy(text, value);
+    return (struct result){.value = {text, value.size}};
+}
+
+static struct result do_set(tr_self *self, struct shard *shard, const struct job *job)
+{
+    struct entry **at = find(self, shard, job);
+    if (job->verb != SET && (job->verb == SET_THERE) != (*at != NULL))
+        return outcome_result(NOT_DONE);
+    struct entry *entry = put(self, shard, at, job, job->value);
+    if (!entry)
+        return outcome_result(NO_SPACE);
+    set_end(self, shard, entry, job->number);
+    return outcome_result(DONE);
+}
+
+static struct result do_del(tr_self *self, struct shard *shard, const struct job *job)
+{
+    struct entry **at = find(self, shard, job);
     bool was_there = *at != NULL;
     if (was_there)
         drop(self, shard, at);
-    return tr_reply(self, done, .number = was_there);
+    return number_result(was_there);
 }
 
-static tr_next on_exists(tr_self *self, struct shard *shard, const struct exists *message)
+static struct result do_exists(tr_self *self, struct shard *shard, const struct job *job)
 {
-    return tr_reply(self, done, .number = *find(self, shard, message->key) != NULL);
+    return number_result(*find(self, shard, job) != NULL);
 }
 
-static tr_next on_add(tr_self *self, struct shard *shard, const struct add *message)
+static struct result do_add(tr_self *self, struct shard *shard, const struct job *job)
 {
-    struct entry **at = find(self, shard, message->key);
+    struct entry **at = find(self, shard, job);
     int64_t number = 0;
     char text[24];
     if (*at && !resp_number(value_of(*at), &number))
-        return tr_reply(self, done, .outcome = NOT_A_NUMBER);
-    if (__builtin_add_overflow(number, message->amount, &number))
-        return tr_reply(self, done, .outcome = OVERFLOWS);
+        return outcome_result(NOT_A_NUMBER);
+    if (__builtin_add_overflow(number, job->number, &number))
+        return outcome_result(OVERFLOWS);
     size_t size = (size_t)snprintf(text, sizeof text, "%" PRId64, number);
-    if (!put(self, shard, at, message->key, (tr_bytes){text, size}))
-        return tr_reply(self, done, .outcome = NO_SPACE);
-    return tr_reply(self, done, .number = number);
+    if (!put(self, shard, at, job, (tr_bytes){text, size}))
+        return outcome_result(NO_SPACE);
+    return number_result(number);
 }
 
-static tr_next on_expire(tr_self *self, struct shard *shard, const struct expire *message)
+static struct result do_expire(tr_self *self, struct shard *shard, const struct job *job)
 {
-    struct entry **at = find(self, shard, message->key);
+    struct entry **at = find(self, shard, job);
     bool was_there = *at != NULL;
-    if (was_there && message->lifetime_ns > 0)
-        set_end(self, shard, *at, message->lifetime_ns);
+    if (was_there && job->number > 0)
+        set_end(self, shard, *at, job->number);
     else if (was_there)
         drop(self, shard, at);
-    return tr_reply(self, done, .number = was_there);
+    return number_result(was_there);
 }
 
-static tr_next on_ttl(tr_self *self, struct shard *shard, const struct ttl *message)
+static struct result do_ttl(tr_self *self, struct shard *shard, const struct job *job)
 {
-    struct entry *entry = *find(self, shard, message->key);
+    const struct entry *entry = *find(self, shard, job);
     if (!entry)
-        return tr_reply(self, done, .number = TTL_NO_KEY);
-    return tr_reply(self, done, .number = entry->end ? entry->end - tr_now(self) : TTL_NONE);
+        return number_result(TTL_NO_KEY);
+    return number_result(entry->end ? entry->end - tr_now(self) : TTL_NONE);
 }
 
-/* ---- Requests about all keys. ---- */
-
-static tr_next on_count_keys(tr_self *self, struct shard *shard)
+static struct result do_count(tr_self *self, struct shard *shard, const struct job *job)
 {
-    return tr_reply(self, done, .number = (int64_t)shard->count);
+    (void)self;
+    (void)job;
+    return number_result((int64_t)shard->count);
 }
 
-static tr_next on_clear(tr_self *self, struct shard *shard)
+static struct result do_clear(tr_self *self, struct shard *shard, const struct job *job)
 {
+    (void)job;
     for (size_t i = 0; i < bucket_count(shard); i++) {
         while (shard->buckets[i])
             drop(self, shard, &shard->buckets[i]);
     }
-    return tr_reply(self, done);
+    return outcome_result(DONE);
 }
+
+static struct result (*const verbs[VERBS])(tr_self *self, struct shard *shard,
+                                           const struct job *job) = {
+    [GET] = do_get,
+    [SET] = do_set,
+    [SET_MISSING] = do_set,
+    [SET_THERE] = do_set,
+    [DEL] = do_del,
+    [EXISTS] = do_exists,
+    [ADD] = do_add,
+    [EXPIRE] = do_expire,
+    [TTL] = do_ttl,
+    [COUNT] = do_count,
+    [CLEAR] = do_clear,
+};
+
+static tr_next on_work(tr_self *self, struct shard *shard, const struct work *message)
+{
+    size_t count = message->jobs.count;
+    struct result *results = tr_scratch(self, count * sizeof *results);
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct job *job = &message->jobs.items[i];
+        if (size < DONE_BYTES)
+            results[i] = verbs[job->verb](self, shard, job);
+        else
+            results[i] = outcome_result(LATER);
+        size += results[i].value.size;
+    }
+    return tr_reply(self, done, .results = {results, count});
+}
+
+/* ---- Lists of keys. ---- */
 
 static size_t bucket_size(const struct entry *entry)
 {
@@ -308,12 +368,9 @@ static tr_next on_sweep(tr_self *self, struct shard *shard)
 static tr_next set_up(tr_self *self, struct shard *shard)
 {
     shard->bits = BUCKETS_MIN_BITS;
-    shard->seed = tr_random(self);
     shard->buckets = tr_alloc(self, bucket_count(shard) * sizeof(struct entry *));
     return TR_SAME;
 }
 
-TR_BEHAVIOR(shard, struct shard, TR_SETUP(set_up), TR_ON(get, on_get), TR_ON(set, on_set),
-            TR_ON(del, on_del), TR_ON(exists, on_exists), TR_ON(add, on_add),
-            TR_ON(expire, on_expire), TR_ON(ttl, on_ttl), TR_ON(count_keys, on_count_keys),
-            TR_ON(clear, on_clear), TR_ON(scan, on_scan), TR_ON(sweep, on_sweep));
+TR_BEHAVIOR(shard, struct shard, TR_SETUP(set_up), TR_ON(work, on_work), TR_ON(scan, on_scan),
+            TR_ON(sweep, on_sweep));

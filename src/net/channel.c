@@ -3,13 +3,12 @@
 
 #include <string.h>
 
-#include "actor/cell/log.h"
-#include "actor/cell/names.h"
 #include "actor/cell/system.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 #include "net/datagram.h"
+#include "net/channel_end.h"
 #include "net/channel_timers.h"
 #include "net/deadline.h"
 #include "net/event.h"
@@ -20,11 +19,11 @@
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/pieces.h"
+#include "net/plain.h"
 #include "net/process.h"
 #include "net/protocol.h"
 #include "net/rare.h"
 #include "net/shakes.h"
-#include "net/shutdown.h"
 #include "net/signals.h"
 #include "net/table.h"
 #include "net/wait.h"
@@ -83,8 +82,7 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
     return TR_OK;
 }
 
-/* Takes the event from a channel. One that is queued is dropped when its turn comes. */
-static void event_forget(struct channel *channel)
+void tr__channel_forget_event(struct channel *channel)
 {
     struct envelope *event = channel->event;
     channel->event = NULL;
@@ -98,7 +96,7 @@ static void event_forget(struct channel *channel)
 
 void tr__channel_disown(struct channel *channel)
 {
-    event_forget(channel);
+    tr__channel_forget_event(channel);
     tr__channel_timers_end(channel);
     struct net_cell *record = net_cell_of(channel->cell);
     TR_ASSERT(record);
@@ -112,7 +110,7 @@ void tr__channel_disown(struct channel *channel)
 /* Fills a slot with a new channel, except for what other workers may read at this moment. */
 static void channel_init(struct channel *channel, const struct channel *fresh)
 {
-    size_t from = offsetof(struct channel, link);
+    size_t from = offsetof(struct channel, worker);
     memcpy((char *)channel + from, (const char *)fresh + from, sizeof *channel - from);
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
     list_init(&channel->link);
@@ -129,13 +127,16 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
     tr_status status = tr__table_take(worker->system, &channel, &bits);
     if (status != TR_OK)
         return status;
+    const tr_endpoint *options = endpoint ? &endpoint->options : NULL;
     const struct channel fresh = {.worker = worker,
                                   .fd = -1,
                                   .kind = (uint8_t)kind,
                                   .work = (struct channel_work *)(uintptr_t)&tr__no_work,
                                   .rare = (struct channel_rare *)(uintptr_t)&tr__no_rare,
                                   .endpoint = tr__endpoint_share(endpoint),
-                                  .deadline_ns = TR_NEVER};
+                                  .deadline_ns = TR_NEVER,
+                                  .is_secure = options && options->kind == TR_ENDPOINT_TLS &&
+                                               !options->starts_plain};
     channel_init(channel, &fresh);
     atom64_store(&channel->bits, bits, ATOM_RELAXED);
     status = cell ? tr__channel_adopt(channel, cell) : TR_OK;
@@ -149,7 +150,11 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
 
 tr_status tr__channel_watch(struct channel *channel, int fd)
 {
-    tr_status status = tr__loop_watch(&channel->worker->loop, fd, channel_bits(channel));
+    struct loop *loop = &channel->worker->loop;
+    /* One that can be written to says when it no longer can: tr__output_flush. */
+    tr_status status = channel_has(channel, CHANNEL_WRITABLE)
+                           ? tr__loop_watch_input(loop, fd, channel_bits(channel))
+                           : tr__loop_watch(loop, fd, channel_bits(channel));
     if (status != TR_OK)
         return status;
     channel->fd = fd;
@@ -167,7 +172,7 @@ int tr__channel_take_fd(struct channel *channel)
     return fd;
 }
 
-static void close_socket(struct channel *channel, bool resets)
+void tr__channel_close_socket(struct channel *channel, bool resets)
 {
     struct loop *loop = &channel->worker->loop;
     int fd = channel->fd;
@@ -196,11 +201,13 @@ void tr__channel_free(struct channel *channel)
     struct worker *worker = channel->worker;
     if (channel->rare->process)
         tr__process_leave(channel);
-    close_socket(channel, channel->state != CHANNEL_ENDED && channel->state != CHANNEL_LINGERING);
-    event_forget(channel);
+    tr__channel_close_socket(
+        channel, channel->state != CHANNEL_ENDED && channel->state != CHANNEL_LINGERING);
+    tr__channel_forget_event(channel);
     list_remove(&channel->listed);
     tr__exchanges_free(channel);
     tr__pieces_free(channel);
+    tr__protocol_turns_forget(channel);
     tr__input_free(channel);
     tr__datagrams_free(channel);
     tr__output_free(channel);
@@ -244,7 +251,7 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 static bool has_piece(const struct channel *channel)
 {
     if (!waits_are_empty(&channel->readers) || exchanges_are_first(channel) ||
-        channel_has(channel, CHANNEL_CLOSE_HELD))
+        channel_has(channel, CHANNEL_CLOSE_HELD) || channel->rare->streams)
         return false;
     bool has_come = channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel) ||
                     tr__datagrams_has_some(channel);
@@ -331,8 +338,18 @@ static bool is_quiet(const struct channel *channel)
            !channel->rare->datagrams;
 }
 
+/* Has the protocol read what has come, if it does so outside of turns. */
+static void read_streams(struct channel *channel)
+{
+    if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
+        !channel->work->input.borrower &&
+        (channel_has(channel, CHANNEL_READABLE) || tr__input_has_bytes(channel)))
+        protocol_of(channel)->on_input(channel);
+}
+
 void tr__channel_call(struct channel *channel)
 {
+    read_streams(channel);
     if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
@@ -362,212 +379,6 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
         mail_make_ready(worker, cell);
 }
 
-/* ---- Ends. ---- */
-
-void tr__channel_set_text(struct channel *channel, const char *text)
-{
-    if (!text || !text[0] || channel->rare->text)
-        return;
-    size_t size = strlen(text) + 1;
-    struct channel_rare *rare = tr__rare_of(channel);
-    char *copy = rare ? source_resize(&channel->worker->system->source, NULL, size) : NULL;
-    if (copy) /* without memory tr_closed has no text */
-        rare->text = memcpy(copy, text, size);
-}
-
-void tr__channel_end(struct channel *channel, tr_status status, const char *text)
-{
-    if (channel->state == CHANNEL_ENDED)
-        return;
-    /* After TR_RESET there is no connection that could be reset. */
-    bool resets = status != TR_OK && status != TR_CLOSED && status != TR_RESET;
-    channel->status = status;
-    tr__channel_set_text(channel, text || !resets ? text : tr__filters_text(channel));
-    if (channel->rare->filter.table && resets)
-        tr__output_send_last(channel); /* an alert */
-    close_socket(channel, resets);
-    tr__channel_change(channel, CHANNEL_ENDED);
-    channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
-    channel->flags |= CHANNEL_INPUT_OVER;
-    tr__output_free(channel);
-    tr__pieces_drop(channel);
-    tr__channel_disarm(channel);
-    if (!channel->cell) {
-        tr__channel_free(channel);
-        return;
-    }
-    tr__session_uncount(channel);
-    tr__channel_timers_end(channel);
-    if (!channel_has(channel, CHANNEL_WAITS_OPEN))
-        channel->flags |= CHANNEL_CLOSES;
-    if (channel->rare->process)
-        tr__process_channel_ended(channel, status);
-    tr__exchanges_fail(channel, status == TR_OK ? TR_CANCELLED : status);
-    tr__waits_wake(&channel->readers);
-    tr__waits_wake(&channel->writers);
-    tr__channel_call(channel);
-}
-
-/* Continues to close a channel that lingers, as far as possible now. It may be freed. */
-static void linger(struct channel *channel)
-{
-    tr__output_flush(channel);
-    if (channel->state != CHANNEL_LINGERING)
-        return;
-    if (channel->work->input.borrower)
-        return; /* bytes are lent: the end of that turn continues */
-    while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
-        size_t before = net_buffer_size(&channel->work->input.buffer);
-        tr_status status = tr__input_peek(channel);
-        size_t got = net_buffer_size(&channel->work->input.buffer) - before;
-        tr__input_drop(channel);
-        if (status == TR_WOULD_BLOCK)
-            break;
-        if (status != TR_OK && status != TR_CLOSED) {
-            tr__channel_end(channel, status, NULL);
-            return;
-        }
-        channel->drop_left -= got < channel->drop_left ? (uint32_t)got : channel->drop_left;
-        if (!channel->drop_left) {
-            close_socket(channel, true);
-            tr__channel_end(channel, TR_RESET, NULL);
-            return;
-        }
-    }
-    if (tr__output_is_empty(channel) && channel_has(channel, CHANNEL_INPUT_OVER) &&
-        !channel_has(channel, CHANNEL_FILE))
-        tr__channel_end(channel, channel->status, NULL);
-}
-
-/* Lets a channel linger: it sends what is left, and ends with this status. It may be freed. */
-static void linger_begin(struct channel *channel, tr_status status)
-{
-    channel->status = status;
-    channel->flags |= CHANNEL_FINISHING;
-    channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
-    channel->drop_left = TR_LINGER_BYTES_MAX;
-    channel->deadline_ns =
-        timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
-    tr__shutdown_limit(channel);
-    tr__input_drop(channel); /* nothing comes any more */
-    tr__channel_change(channel, CHANNEL_LINGERING);
-    tr__channel_timers_end(channel);
-    tr__waits_wake(&channel->readers);
-    tr__waits_wake(&channel->writers);
-    if (channel->cell)
-        tr__output_touch(channel); /* with the rest of what the run writes, if it does not fail */
-    else
-        linger(channel);
-}
-
-void tr__channel_hang_up(struct channel *channel)
-{
-    if (channel->state != CHANNEL_OPEN)
-        return;
-    tr__exchanges_fail(channel, TR_CLOSED);
-    if (tr__output_is_empty(channel) && !channel->rare->filter.table)
-        tr__channel_end(channel, TR_CLOSED, NULL);
-    else
-        linger_begin(channel, TR_CLOSED);
-}
-
-void tr__channel_finish(struct channel *channel)
-{
-    if (channel_has(channel, CHANNEL_FINISHING))
-        return;
-    channel->flags |= CHANNEL_FINISHING;
-    tr__output_touch(channel);
-}
-
-/* Lets the protocol write a last piece. */
-static void protocol_closes(struct channel *channel, bool has_failed)
-{
-    if (protocol_of(channel) && channel->state == CHANNEL_OPEN &&
-        !channel_has(channel, CHANNEL_FINISHING))
-        protocol_of(channel)->on_close(channel, has_failed);
-}
-
-void tr__channel_close(struct channel *channel)
-{
-    if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
-        return;
-    bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
-    tr__exchanges_fail(channel, TR_CANCELLED);
-    if (channel->state == CHANNEL_DIALING && channel->work->output.size) {
-        channel->flags |=
-            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED; /* tr__channel_opened continues */
-        return;
-    }
-    if (!is_stream) {
-        tr__channel_end(channel, TR_OK, NULL);
-        return;
-    }
-    protocol_closes(channel, false);
-    linger_begin(channel, TR_OK);
-}
-
-void tr__channel_reset(struct channel *channel)
-{
-    tr__process_kill(channel);
-    close_socket(channel, true);
-    tr__channel_end(channel, TR_OK, NULL);
-}
-
-/* The actor ends before the channel to which it wrote is open, and with it the turn that dials. */
-static void say_unsent(const struct channel *channel)
-{
-    struct tr_system *system = channel->worker->system;
-    char path[TR_PATH_MAX + 1];
-    tr__cell_path(system, channel->cell, path);
-    tr__log(system,
-            TR_LEVEL_WARN,
-            path,
-            "%zu bytes for %s were not sent: the actor has ended before the channel was open",
-            channel->work->output.size,
-            channel->endpoint->options.address);
-}
-
-void tr__channel_orphan(struct channel *channel, bool resets)
-{
-    struct net_worker *net = channel->worker->channels.net;
-    bool is_opening = channel->state == CHANNEL_DIALING && channel->kind == CHANNEL_STREAM;
-    bool has_unsent =
-        is_opening && !resets && channel->work->output.size > channel->work->output.held;
-    if (has_unsent && channel->fd < 0)
-        say_unsent(channel);
-    event_forget(channel);
-    /* Turns that waited have ended: what was on their stacks is gone. */
-    channel->readers.first = channel->writers.first = NULL;
-    tr__input_abandon(channel);
-    tr__exchanges_free(channel);
-    if (!resets)
-        tr__pieces_release(channel);
-    tr__pieces_free(channel);
-    tr__channel_disown(channel);
-    channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
-    list_push_last(&net->lingering, &channel->link);
-    /* What is still held never leaves, and nobody is to take a part for all. */
-    resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
-    if (resets)
-        protocol_closes(channel, true);
-    bool cuts = resets && !channel_has(channel, CHANNEL_ANSWERED);
-    bool is_whole = channel->kind == CHANNEL_STREAM &&
-                    (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
-    if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
-        tr__channel_end(channel, TR_OK, NULL);
-    else if (has_unsent && !resets && channel->fd >= 0)
-        tr__channel_close(channel); /* it is accepted, and still shakes hands */
-    else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
-        bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
-        if (cuts && !is_all_sent)
-            close_socket(channel, true); /* also one that was closed, and lingers */
-        tr__channel_free(channel);
-    } else if (channel->state == CHANNEL_OPEN)
-        tr__channel_close(channel);
-    else
-        tr__output_touch(channel); /* it lingers; a run that has failed sent nothing */
-}
-
 /* ---- Readiness. ---- */
 
 static void ready_open(struct channel *channel)
@@ -581,7 +392,9 @@ static void ready_open(struct channel *channel)
         tr__exchanges_look(channel);
     if (!channel_has(channel, CHANNEL_READABLE))
         return;
-    if (channel->rare->exchanges) {
+    if (channel->rare->streams) {
+        tr__channel_call(channel);
+    } else if (channel->rare->exchanges) {
         tr__exchanges_read(channel);
     } else if (!waits_are_empty(&channel->readers)) {
         tr__waits_wake_one(&channel->readers);
@@ -597,8 +410,30 @@ static void ready_open(struct channel *channel)
     }
 }
 
+/* As tr__channel_ready, for a plain channel without output. False: nothing was done. */
+static bool ready_plainly(struct channel *channel, uint32_t what)
+{
+    const struct cell *cell = channel->cell;
+    if (!channel_is_plain(channel) || what & TR_IO_END || channel_has(channel, CHANNEL_HUNG_UP) ||
+        !(what & TR_IO_IN) || channel->work->output.size || !cell || !channel_is_raw(channel) ||
+        cell->flags & (CELL_FAILED | CELL_SEALED) || cell->life != LIFE_RUNNING || !cell->dispatch)
+        return false;
+    bool waits = !waits_are_empty(&channel->readers);
+    if (!waits &&
+        !dispatch_find(&channel->worker->dispatches, cell->dispatch, &tr_type_tr_received))
+        return false;
+    channel->flags |= CHANNEL_READABLE | (what & TR_IO_OUT ? CHANNEL_WRITABLE : 0u);
+    if (waits)
+        tr__waits_wake_one(&channel->readers);
+    else if (!channel->event)
+        event_new(channel);
+    return true;
+}
+
 void tr__channel_ready(struct channel *channel, uint32_t what)
 {
+    if (__builtin_expect(ready_plainly(channel, what), 1))
+        return;
     if (what & TR_IO_IN)
         channel->flags |= CHANNEL_READABLE;
     if (what & TR_IO_OUT)
@@ -619,7 +454,7 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
         ready_open(channel);
         break;
     case CHANNEL_LINGERING:
-        linger(channel);
+        tr__channel_linger(channel);
         break;
     case CHANNEL_ENDED:
     case CHANNEL_FREE:

@@ -35,6 +35,7 @@ struct out_page;
 struct process;
 struct channel_timers;
 struct pieces;
+struct protocol_streams;
 
 enum channel_state {
     CHANNEL_FREE,
@@ -148,6 +149,8 @@ struct channel_rare {
     struct channel_timers *timers; /* end with the channel: net/channel_timers.h; NULL: none */
     char *text;                    /* of tr_closed; NULL: none */
     void *session;                 /* of a protocol: what it keeps between pieces; NULL: nothing */
+    struct protocol_streams
+        *streams; /* of a protocol that reads outside of turns; NULL: it does not */
 };
 
 /** Turns that wait for a channel: a ring. */
@@ -166,12 +169,14 @@ union channel_peer {
     tr_address *far; /* CHANNEL_PEER_FAR: memory of its own */
 };
 
-/** An idle connection has this, and nothing else of net. What it needs at times is behind pointers. */
+/**
+ * An idle connection has this, and nothing else of net. What it needs at times is behind pointers. The members down to
+ * `request` are those that a message needs.
+ */
 struct channel {
     /* Any worker may read these two, also while the slot gets its next channel. */
     atom64 bits;  /* of the tr_channel; without a slot number: free, and this was its generation */
     atom64 owner; /* ref of the actor; 0: none */
-    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
     struct worker *worker;
     struct cell *cell; /* NULL: none, it lingers */
     int fd;
@@ -186,18 +191,20 @@ struct channel {
     struct channel_work *work;
     struct channel_rare *rare;
     struct endpoint *endpoint;
-    struct list listed; /* in net_worker.dirty, or else in net_worker.starved */
     struct channel_waits readers;
     struct channel_waits writers;
-
+    struct list listed;          /* in net_worker.dirty, or else in net_worker.starved */
     tr_time deadline_ns;         /* of dialing or lingering; TR_NEVER: none */
     struct channel_timer *timer; /* in net_worker.wheel; NULL: it has no deadline; net/deadline.h */
+    void *request; /* of a protocol: what its turn handles, in memory of that turn; NULL: none */
+
+    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
     union channel_peer peer;
     union {
         uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
         uint32_t next_free; /* of a free slot: the next one; 0: none */
     };
-    void *request; /* of a protocol: what its turn handles, in memory of that turn; NULL: none */
+    bool is_secure; /* what is sent and received passes TLS; for net/glance.h */
 };
 static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 
@@ -258,6 +265,9 @@ TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
 /** Takes the descriptor from a channel, which no longer watches it. Owner only. */
 int tr__channel_take_fd(struct channel *channel);
 
+/** Closes the socket of a channel, if it is open. Owner only. */
+void tr__channel_close_socket(struct channel *channel, bool resets);
+
 /** Whether the behavior of an actor allows channels. Owner only. */
 bool tr__cell_may_have_channels(const struct cell *cell);
 /** Gives a channel to an actor of its worker. TR_NO_MEMORY, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
@@ -265,6 +275,9 @@ TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *
 
 /** Takes a channel from its actor. It is in no list afterwards. Owner only. */
 void tr__channel_disown(struct channel *channel);
+
+/** Takes the event from a channel. One that is queued is dropped when its turn comes. Owner only. */
+void tr__channel_forget_event(struct channel *channel);
 
 /** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
@@ -280,23 +293,6 @@ bool tr__channel_handles(const struct channel *channel, const tr_type *type);
 /** Queues this event for the actor of a channel, which has none. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 
-/**
- * Ends a channel, once: closes the socket; turns that wait get the status after what was received; the actor gets
- * tr_closed. `text` may be NULL. Owner only.
- */
-void tr__channel_end(struct channel *channel, tr_status status, const char *text);
-/** Sends what is left and closes: the actor gets tr_closed with TR_OK, if it is there. Owner only. */
-void tr__channel_close(struct channel *channel);
-/** The other side has ended, and all was read: sends what is left, and ends with TR_CLOSED. Owner only. */
-void tr__channel_hang_up(struct channel *channel);
-/** Sets the text of tr_closed, once. Without memory there is none. Owner only. */
-void tr__channel_set_text(struct channel *channel, const char *text);
-/** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. Owner only. */
-void tr__channel_reset(struct channel *channel);
-/** Takes a channel from its actor, whose incarnation ends. It is closed in order, or reset. Owner only. */
-void tr__channel_orphan(struct channel *channel, bool resets);
-/** Says that nothing more is written. Owner only. */
-void tr__channel_finish(struct channel *channel);
 /** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */
 void tr__channel_free(struct channel *channel);
 

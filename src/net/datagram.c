@@ -9,18 +9,24 @@
 #include "net/event.h"
 #include "net/held.h"
 #include "net/rare.h"
+#include "net/worker.h"
 
 enum {
-    BATCH_BYTES = 256 * 1024, /* of the datagrams that one call receives */
-    BATCH_MAX = 64,
+    BATCH_MAX = 32,       /* datagrams that one call receives */
     FRAME_MAX = 64 * 1024 /* of a datagram, unless .frame_max is less */
 };
 
-/* Datagrams that have come and were not handled. Allocated while there are some. */
+/*
+ * Datagrams that have come and were not handled. Each has space for the largest one, of which small ones touch the first page.
+ * A worker keeps this memory for the next channel that receives.
+ */
 struct datagrams {
     size_t next;
     size_t count;
-    struct tr_datagram message; /* the one whose turn runs */
+    size_t size; /* for each datagram */
+    bool has_paths;
+    struct tr_datagram messages[BATCH_MAX]; /* those whose turn runs */
+    const void *taken[BATCH_MAX];           /* these messages */
     tr_packet packets[BATCH_MAX];
     unsigned char bytes[]; /* of the datagrams, then the paths of those that have sent them */
 };
@@ -33,7 +39,11 @@ static size_t frame_max(const struct channel *channel)
 
 static void batch_free(struct channel *channel)
 {
-    source_resize(&channel->worker->system->source, channel->rare->datagrams, 0);
+    struct net_worker *net = channel->worker->channels.net;
+    if (net && !net->datagrams)
+        net->datagrams = channel->rare->datagrams;
+    else
+        source_resize(&channel->worker->system->source, channel->rare->datagrams, 0);
     channel->rare->datagrams = NULL;
 }
 
@@ -49,24 +59,44 @@ bool tr__datagrams_has_some(const struct channel *channel)
            channel->rare->datagrams->next < channel->rare->datagrams->count;
 }
 
-static struct datagrams *batch_new(struct channel *channel)
+/* Slots of a power of two would all be in the same part of a cache. */
+static size_t slot_size(size_t size)
 {
-    size_t size = frame_max(channel);
-    size_t max = BATCH_BYTES / size;
-    max = max < BATCH_MAX ? max : BATCH_MAX;
-    bool has_paths = channel->endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    return source_round(size) + 5 * 64;
+}
+
+static struct datagrams *batch_make(struct channel *channel, size_t size, bool has_paths)
+{
     size_t path_size = has_paths ? TR_ADDRESS_PATH_MAX : 0;
-    struct datagrams *batch = source_resize(
-        &channel->worker->system->source, NULL, sizeof *batch + max * (size + path_size));
+    struct datagrams *batch =
+        source_resize(&channel->worker->system->source,
+                      NULL,
+                      sizeof *batch + BATCH_MAX * (slot_size(size) + path_size));
     if (!batch)
         return NULL;
-    memset(batch, 0, sizeof *batch);
-    for (size_t i = 0; i < max; i++)
-        batch->packets[i] = (tr_packet){
-            .data = batch->bytes + i * size,
-            .capacity = size,
-            .path = has_paths ? (char *)batch->bytes + max * size + i * path_size : NULL};
-    batch->count = max;
+    batch->size = size;
+    batch->has_paths = has_paths;
+    char *paths = (char *)batch->bytes + BATCH_MAX * slot_size(size);
+    for (size_t i = 0; i < BATCH_MAX; i++)
+        batch->packets[i] = (tr_packet){.data = batch->bytes + i * slot_size(size),
+                                        .capacity = size,
+                                        .path = has_paths ? paths + i * path_size : NULL};
+    return batch;
+}
+
+static struct datagrams *batch_new(struct channel *channel)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    size_t size = frame_max(channel);
+    bool has_paths = channel->endpoint->options.kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    struct datagrams *batch = net->datagrams;
+    net->datagrams = NULL;
+    if (!batch || batch->size != size || batch->has_paths != has_paths) {
+        source_resize(&channel->worker->system->source, batch, 0);
+        batch = batch_make(channel, size, has_paths);
+    }
+    if (batch)
+        batch->next = batch->count = 0;
     return batch;
 }
 
@@ -77,21 +107,35 @@ static bool receive(struct channel *channel)
     struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
     if (!batch)
         return false;
-    size_t max = batch->count;
     uint64_t lost = channel->rare->datagrams_lost;
     tr_status status;
     do {
         batch->count = 0;
         status = platform->socket_receive_many(
-            platform, channel->fd, batch->packets, max, &batch->count, &lost);
+            platform, channel->fd, batch->packets, BATCH_MAX, &batch->count, &lost);
     } while (status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE);
     channel->rare->datagrams_lost = lost;
     channel->rare->datagrams = batch;
-    if (status == TR_OK && batch->count)
-        return true;
-    channel->flags &= ~(uint32_t)CHANNEL_READABLE;
-    batch_free(channel);
-    return false;
+    bool has_some = status == TR_OK && batch->count;
+    if (!has_some || batch->count < BATCH_MAX)
+        channel->flags &= ~(uint32_t)CHANNEL_READABLE; /* the next one is an event */
+    if (!has_some)
+        batch_free(channel);
+    return has_some;
+}
+
+/* Makes the next datagram a message. */
+static struct tr_datagram *message_next(struct channel *channel, struct datagrams *batch)
+{
+    size_t i = batch->next++;
+    const tr_packet *packet = &batch->packets[i];
+    size_t size = packet->size < packet->capacity ? packet->size : packet->capacity;
+    batch->messages[i] = (struct tr_datagram){.channel = {channel_bits(channel)},
+                                              .from = packet->address,
+                                              .bytes = {packet->data, size},
+                                              .is_cut = packet->size > packet->capacity};
+    batch->taken[i] = &batch->messages[i];
+    return &batch->messages[i];
 }
 
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope)
@@ -104,16 +148,29 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
     if (!tr__datagrams_has_some(channel) &&
         !(channel_has(channel, CHANNEL_READABLE) && receive(channel)))
         return false;
-    struct datagrams *batch = channel->rare->datagrams;
-    const tr_packet *packet = &batch->packets[batch->next];
-    size_t size = packet->size < packet->capacity ? packet->size : packet->capacity;
-    batch->message = (struct tr_datagram){.channel = {channel_bits(channel)},
-                                          .from = packet->address,
-                                          .bytes = {packet->data, size},
-                                          .is_cut = packet->size > packet->capacity};
-    batch->next++;
-    tr__event_lend(envelope, &tr_type_tr_datagram, &batch->message);
+    tr__event_lend(envelope, &tr_type_tr_datagram, message_next(channel, channel->rare->datagrams));
     return true;
+}
+
+const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count)
+{
+    const struct envelope *envelope = self->envelope;
+    struct worker *worker = self->worker;
+    if (envelope->type != &tr_type_tr_datagram || envelope->block_class != ENVELOPE_LENT || max < 2)
+        return NULL;
+    struct channel *channel = (struct channel *)(uintptr_t)envelope->sender;
+    if (!tr__datagrams_has_some(channel))
+        return NULL;
+    struct datagrams *batch = channel->rare->datagrams;
+    size_t first = batch->next - 1;
+    while (batch->next < batch->count && batch->next - first < max)
+        (void)message_next(channel, batch);
+    size_t more = batch->next - first - 1; /* the first one is counted already, or when it ends */
+    self->turns += (uint32_t)more;
+    atom64_count(&worker->counters.accepted, more);
+    atom64_count(&worker->counters.handled, more);
+    *count = more + 1;
+    return batch->taken + first;
 }
 
 void tr__datagram_done(struct channel *channel)
@@ -133,16 +190,10 @@ static tr_status bind_at(struct tr_self *self, struct endpoint *endpoint, struct
                            .is_datagram = true,
                            .reuses_port = options->reuses_port,
                            .only_v6 = options->only_v6};
-    if (options->kind == TR_ENDPOINT_UNIX_DATAGRAM || strncmp(options->address, "fd:", 3) == 0) {
-        spec.path = options->address;
-        spec.address.family = TR_FAMILY_UNIX;
-    } else {
-        tr_status status = tr_address_parse(options->address, &spec.address);
-        if (status != TR_OK)
-            return status;
-    }
     int fd;
-    tr_status status = platform->socket_open(platform, &spec, &fd);
+    tr_status status = tr__endpoint_place(options, &spec);
+    if (status == TR_OK)
+        status = platform->socket_open(platform, &spec, &fd);
     if (status != TR_OK)
         return status;
     tr__endpoint_note_file(platform, endpoint);

@@ -2,6 +2,7 @@
 #include "net/deadline.h"
 
 #include "actor/cell/system.h"
+#include "net/channel_end.h"
 #include "net/event.h"
 #include "net/listener.h"
 #include "net/output.h"

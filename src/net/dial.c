@@ -7,6 +7,7 @@
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/address.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/filter.h"
 #include "net/filters.h"

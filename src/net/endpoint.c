@@ -84,8 +84,10 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
         return false;
     if (options->http && !options->protocol)
         return false;
-    if (options->protocol && (role != ENDPOINT_LISTENS || options->framing ||
-                              options->interleaves || options->accepted_by.bits))
+    enum endpoint_role its_role =
+        options->protocol && options->protocol->dials ? ENDPOINT_CONNECTS : ENDPOINT_LISTENS;
+    if (options->protocol &&
+        (role != its_role || options->framing || options->interleaves || options->accepted_by.bits))
         return false;
     if (role != ENDPOINT_CONNECTS && options->source)
         return false;
@@ -152,6 +154,16 @@ tr_status tr__endpoint_new(const struct memory_source *source, const tr_endpoint
     *endpoint = (struct endpoint){.options = options};
     atom32_init(&endpoint->users, 1);
     *made = endpoint;
+    return TR_OK;
+}
+
+tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec)
+{
+    bool is_unix = options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
+    if (!is_unix && strncmp(options->address, "fd:", 3) != 0)
+        return tr_address_parse(options->address, &spec->address);
+    spec->path = options->address;
+    spec->address.family = TR_FAMILY_UNIX;
     return TR_OK;
 }
 

@@ -32,6 +32,8 @@ enum endpoint_role { ENDPOINT_LISTENS, ENDPOINT_CONNECTS, ENDPOINT_BINDS };
 TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
                                          struct endpoint **endpoint);
+/** Sets in a spec where to listen or bind: a file, a descriptor ("fd:3") or an address. TR_INVALID_ARGUMENT. */
+TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec);
 /** A socket was bound to this endpoint: notes its file, if it is a UNIX socket that has one. */
 void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */

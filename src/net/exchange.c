@@ -12,6 +12,7 @@
 #include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/input.h"
 #include "net/wait.h"
 #include "net/output.h"

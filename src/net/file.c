@@ -10,6 +10,7 @@
 
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
+#include "net/channel_end.h"
 #include "net/exchange.h"
 #include "net/held.h"
 #include "net/output.h"

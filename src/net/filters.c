@@ -6,6 +6,7 @@
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "net/chain.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/input.h"
 #include "net/output.h"
@@ -281,5 +282,7 @@ tr_status tr_start_tls(tr_self *self, tr_channel handle)
         status = TR_INVALID_TRANSITION;
     if (status == TR_OK)
         status = secure_put(channel);
+    if (status == TR_OK)
+        channel->is_secure = true;
     return status == TR_OK ? shaken(self, handle, channel) : status;
 }

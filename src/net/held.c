@@ -5,6 +5,7 @@
 
 #include "actor/mail/outbox.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/output.h"
 #include "net/table.h"
 #include "net/wait.h"

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/hooks.h"
 
+#include <string.h>
+
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/datagram.h"
 #include "net/deadline.h"
+#include "net/default_handlers.h"
 #include "net/dial.h"
 #include "net/event.h"
 #include "net/exchange.h"
@@ -16,6 +20,7 @@
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/pieces.h"
+#include "net/plain.h"
 #include "net/process.h"
 #include "net/protocol.h"
 #include "net/shakes.h"
@@ -91,11 +96,6 @@ static bool is_sending(const struct worker *worker)
 }
 
 /* ---- Events. ---- */
-
-static struct channel *channel_of(const struct envelope *envelope)
-{
-    return (struct channel *)(uintptr_t)envelope->sender;
-}
 
 /* Fills an event with a message that lies inside it. */
 static void put(struct envelope *envelope, const tr_type *type, const void *message, size_t size)
@@ -261,11 +261,60 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     return false;
 }
 
+/* As admit, for a turn that a protocol has queued. */
+static bool admit_turn(struct tr_self *self, struct envelope *envelope)
+{
+    struct protocol_turn *turn = protocol_turn_of(envelope);
+    struct {
+        tr_channel channel;
+    } handle = {{channel_bits(turn->channel)}};
+    turn_require_slow_end(self); /* tr__turn_finish ends the turn of the protocol */
+    turn->event = NULL;
+    turn->is_running = true;
+    put(envelope, turn->protocol->turn_handler->type, &handle, sizeof handle);
+    atom64_count(&self->worker->counters.accepted, 1);
+    return true;
+}
+
+/*
+ * As fill_event, for a channel and an actor without anything unusual: the turn may end by on_plain_end. False: fill_event must
+ * look. The channel may have ended.
+ */
+static bool fill_plainly(struct tr_self *self, struct channel *channel, struct envelope *envelope)
+{
+    const struct cell *cell = self->cell;
+    if (!channel_is_plain(channel) || !channel_is_raw(channel) ||
+        !waits_are_empty(&channel->readers) || self->borrowed ||
+        cell->flags & (CELL_METERED | CELL_BARRIER) || cell_durable(cell))
+        return false;
+    const tr_handler *handler =
+        dispatch_find(&self->worker->dispatches, cell->dispatch, &tr_type_tr_received);
+    if (!handler)
+        return false;
+    struct tr_received message = {.channel = {channel_bits(channel)}};
+    tr_status status = tr__plain_receive(self, channel, &message.bytes);
+    if (__builtin_expect(status == TR_OK, 1)) {
+        envelope->type = &tr_type_tr_received;
+        memcpy(envelope->payload.bytes, &message, sizeof message);
+        return true;
+    }
+    if (status != TR_NOT_SUPPORTED && status != TR_WOULD_BLOCK && status != TR_CLOSED)
+        tr__channel_end(channel, status, NULL);
+    return false;
+}
+
 static bool admit(struct tr_self *self, struct envelope *envelope)
 {
-    struct channel *channel = channel_of(envelope);
+    if (protocol_turn_is(envelope))
+        return admit_turn(self, envelope);
+    struct channel *channel = event_channel(envelope);
     TR_ASSERT_SLOW(channel->event == envelope && channel->cell == self->cell);
     channel->flags |= CHANNEL_IN_TURN; /* so that an end leaves the envelope alone */
+    if (fill_plainly(self, channel, envelope)) {
+        atom64_count(&self->worker->counters.accepted, 1);
+        return true;
+    }
+    turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its channel */
     if (fill_event(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         if (envelope->sender & PIECE_TAG)
@@ -298,7 +347,11 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         tr__piece_done(worker, envelope);
         return;
     }
-    struct channel *channel = channel_of(envelope);
+    if (protocol_turn_is(envelope)) {
+        tr__protocol_turn_done(worker, envelope);
+        return;
+    }
+    struct channel *channel = event_channel(envelope);
     if (!channel) { /* it was freed, or handed over, by its own turn */
         if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)
             source_resize(&worker->system->source, envelope->payload.block.data, 0);
@@ -323,93 +376,25 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         tr__channel_call(channel);
 }
 
-/* ---- Without a handler. ---- */
+static void on_turn_end(struct tr_self *self);
 
-static tr_next on_closed_session(tr_self *self, void *state, const void *message)
+static void on_plain_end(struct tr_self *self)
 {
-    (void)self;
-    (void)state;
-    (void)message;
-    return TR_STOP;
-}
-
-static tr_next on_closed_dialed(tr_self *self, void *state, const void *message)
-{
-    (void)state;
-    const struct tr_closed *closed = message;
-    if (closed->status == TR_OK)
-        return TR_SAME;
-    return tr_fail(self,
-                   closed->status,
-                   "a channel has ended: %s%s%s",
-                   tr_status_text(closed->status),
-                   closed->text ? ": " : "",
-                   closed->text ? closed->text : "");
-}
-
-static tr_next on_process_ended(tr_self *self, void *state, const void *message)
-{
-    (void)state;
-    const struct tr_process_ended *ended = message;
-    if (ended->status != TR_OK)
-        return tr_fail(self,
-                       ended->status,
-                       "the channel of a child process has ended: %s",
-                       tr_status_text(ended->status));
-    if (ended->signal)
-        return tr_fail(
-            self, TR_PROCESS_FAILED, "signal %d has ended a child process", (int)ended->signal);
-    if (ended->code)
-        return tr_fail(self,
-                       TR_PROCESS_FAILED,
-                       "a child process has failed with the exit code %d",
-                       (int)ended->code);
-    return TR_SAME;
-}
-
-static tr_next on_ignored(tr_self *self, void *state, const void *message)
-{
-    (void)self;
-    (void)state;
-    (void)message;
-    return TR_SAME;
-}
-
-static const tr_handler closed_session = {
-    .type = &tr_type_tr_closed, .call = on_closed_session, .name = "tr_closed"};
-static const tr_handler closed_dialed = {
-    .type = &tr_type_tr_closed, .call = on_closed_dialed, .name = "tr_closed"};
-static const tr_handler process_ended = {
-    .type = &tr_type_tr_process_ended, .call = on_process_ended, .name = "tr_process_ended"};
-static const tr_handler ignored = {
-    .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
-
-static const tr_handler *fallback(struct tr_self *self, const struct envelope *envelope,
-                                  const tr_handler *any)
-{
-    (void)self;
-    if (envelope->sender & PIECE_TAG)
-        return any;
-    const struct channel *channel = channel_of(envelope);
-    if (protocol_of(channel) && envelope->type == protocol_of(channel)->handler->type)
-        return protocol_of(channel)->handler;
-    if (any)
-        return any;
-    if (envelope->type == &tr__dialing_type)
-        return &tr__dial_handler;
-    if (envelope->type == &tr_type_tr_process_ended)
-        return &process_ended;
-    if (envelope->type == &tr_type_tr_closed && channel_of(envelope)->rare->process &&
-        channel_of(envelope)->status == TR_CLOSED)
-        return &ignored; /* the errors of a process have ended */
-    if (envelope->type == &tr_type_tr_closed && channel_has(channel_of(envelope), CHANNEL_TAKEN))
-        return &ignored; /* its other channels are not concerned */
-    if (envelope->type == &tr_type_tr_closed)
-        return channel_has(channel_of(envelope), CHANNEL_ACCEPTED) ? &closed_session
-                                                                   : &closed_dialed;
-    if (envelope->type == &tr_type_tr_drained || envelope->type == &tr_type_tr_opened)
-        return &ignored;
-    return NULL;
+    struct worker *worker = self->worker;
+    struct envelope *envelope = self->envelope;
+    struct channel *channel =
+        envelope->sender & PIECE_TAG ? NULL : event_channel(envelope); /* NULL also: it is gone */
+    bool is_plain = channel && channel_is_plain(channel) && !channel->request;
+    if (__builtin_expect(!is_plain || !tr__plain_return(self, channel), 0)) {
+        if (self->borrowed || self->lent)
+            on_turn_end(self);
+        on_done(worker, self->cell, envelope);
+        return;
+    }
+    channel->event = NULL;
+    channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
+    envelope_give_empty(&worker->pool, envelope);
+    tr__channel_call(channel);
 }
 
 /* ---- Protocols. ---- */
@@ -419,7 +404,11 @@ static const struct tr_protocol *protocol_of_turn(const struct tr_self *self)
 {
     if (self->envelope->sender & PIECE_TAG)
         return NULL;
-    const struct channel *channel = channel_of(self->envelope);
+    if (protocol_turn_is(self->envelope)) {
+        const struct protocol_turn *turn = protocol_turn_of(self->envelope);
+        return turn->request ? turn->protocol : NULL;
+    }
+    const struct channel *channel = event_channel(self->envelope);
     return channel && channel->request ? protocol_of(channel) : NULL;
 }
 
@@ -446,6 +435,12 @@ static bool on_forward(struct tr_self *self, tr_ref to, tr_next *next)
     if (protocol)
         *next = protocol->forward(self, to);
     return protocol;
+}
+
+static tr_later on_later(struct tr_self *self)
+{
+    const struct tr_protocol *protocol = protocol_of_turn(self);
+    return protocol ? protocol->later(self) : (tr_later){0};
 }
 
 /* ---- The actor. ---- */
@@ -519,11 +514,14 @@ const struct channel_hooks tr__net_hooks = {
     .on_round = on_round,
     .next = next_deadline,
     .admit = admit,
-    .fallback = fallback,
+    .fallback = tr__default_handler,
+    .on_batch = tr__datagrams_batch,
     .on_done = on_done,
+    .on_plain_end = on_plain_end,
     .on_reply = on_reply,
     .on_refuse = on_refuse,
     .on_forward = on_forward,
+    .on_later = on_later,
     .on_turn_end = on_turn_end,
     .on_birth = on_birth,
     .on_end = on_end,
@@ -538,6 +536,7 @@ const struct channel_hooks tr__net_hooks = {
     .on_drop = tr__held_drop,
     .why = tr__net_why,
     .why_turn = tr__net_why_turn,
+    .view = tr__net_view,
     .is_sending = is_sending,
     .on_worker_end = tr__net_worker_end,
 };

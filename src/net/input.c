@@ -317,7 +317,7 @@ void tr__input_unborrow(struct channel *channel)
 static void piece_end(struct channel_input *input)
 {
     if (input->piece == NOWHERE)
-        return; /* also of a channel without memory */
+        return; /* no piece, as in tr__no_work, which cannot be written to */
     if (input->nul != NOWHERE)
         input->buffer.data[input->nul] = input->under_nul;
     input->nul = NOWHERE;
@@ -352,6 +352,8 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
                             1)) /* for a NUL; in an area there is room */
         return TR_NO_MEMORY;
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
+    if (bytes.size > channel->endpoint->options.frame_max)
+        return TR_TOO_LARGE;
     *piece = bytes; /* the last line may lack its end */
     piece_begin(self, channel, bytes.size, bytes, true);
     return TR_OK;

@@ -4,20 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "actor/cell/verb.h"
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "base/assert.h"
+#include "net/connection.h"
 #include "net/deadline.h"
-#include "net/dial.h"
-#include "net/filters.h"
 #include "net/listener_shared.h"
 #include "net/offer.h"
-#include "net/peer.h"
-#include "net/protocol.h"
-#include "net/proxy.h"
-#include "net/rare.h"
-#include "net/secure.h"
 #include "net/table.h"
 
 enum { ACCEPTS_MAX = 16 /* in one turn */ };
@@ -43,7 +36,6 @@ const tr_type tr__acceptable_type = {"tr_acceptable_",
                                      NULL};
 
 TR_MESSAGE(tr_accepted_, (u64, accepted));
-TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
 TR_MESSAGE(tr_deck_open_, (u64, shared));
 TR_ACTOR(tr_deck, tr_accepted_);
 
@@ -100,61 +92,6 @@ static tr_next deck_set_up(tr_self *self, struct deck *deck, const struct tr_dec
     return TR_SAME;
 }
 
-/* Puts the filters of the endpoint on a channel. */
-static tr_status filters_attach(struct channel *channel)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    if (options->has_proxy_header) {
-        if (!tr__rare_of(channel))
-            return TR_NO_MEMORY;
-        channel->rare->filter.state = tr__proxy_new(&channel->worker->system->source);
-        if (!channel->rare->filter.state)
-            return TR_NO_MEMORY;
-        channel->rare->filter.table = &tr__proxy_filter;
-        return TR_OK; /* the others follow when the header was read */
-    }
-    return tr__filters_attach(channel);
-}
-
-/* Notes where a connection comes from, as far as that is wanted later. */
-static tr_status note_peer(struct channel *channel, const tr_address *peer)
-{
-    if (channel->endpoint->options.connections_per_peer_max) {
-        struct channel_rare *rare = tr__rare_of(channel);
-        if (!rare)
-            return TR_NO_MEMORY;
-        rare->accepted_from = *peer;
-    }
-    return tr__peer_set(channel, peer);
-}
-
-tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
-                              const struct accepted *accepted, struct channel **made)
-{
-    const tr_platform *platform = worker->loop.platform;
-    struct channel *channel;
-    tr_status status = tr__channel_new(worker, NULL, CHANNEL_STREAM, shared->endpoint, &channel);
-    if (status != TR_OK) {
-        platform->socket_close(platform, accepted->fd, true);
-        return status;
-    }
-    channel->flags |= CHANNEL_ACCEPTED;
-    tr__channel_change(channel, CHANNEL_DIALING);
-    status = tr__channel_watch(channel, accepted->fd);
-    if (status != TR_OK)
-        platform->socket_close(platform, accepted->fd, true);
-    if (status == TR_OK)
-        status = note_peer(channel, &accepted->peer);
-    if (status == TR_OK)
-        status = filters_attach(channel);
-    if (status != TR_OK) {
-        tr__channel_free(channel);
-        return status;
-    }
-    *made = channel;
-    return TR_OK;
-}
-
 /* Starts the actor of a channel. */
 static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
                                struct channel *channel, tr_error *error)
@@ -184,26 +121,6 @@ static tr_status session_spawn(tr_self *self, struct listener_shared *shared,
         }
     }
     return status;
-}
-
-void tr__connection_begin(struct channel *channel)
-{
-    const tr_endpoint *options = &channel->endpoint->options;
-    if (!channel->rare->filter.table) {
-        tr__channel_opened(channel);
-        return;
-    }
-    channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, options->connect_ns);
-    channel->flags |= CHANNEL_WRITABLE;
-    tr_status status = tr__deadline_reserve(channel);
-    tr__channel_arm(channel);
-    if (status == TR_OK)
-        status = channel->rare->filter.table->begin(channel->rare->filter.state,
-                                                    &channel->rare->filter.out);
-    if (status != TR_OK)
-        tr__channel_end(channel, status, NULL);
-    else
-        tr__channel_shake(channel);
 }
 
 static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_accepted_ *message)
@@ -446,7 +363,7 @@ static void wait_to_accept(tr_self *self, struct listener *listener, struct chan
                                    : tr_status_text(status));
 }
 
-/* Accepts up to ACCEPTS_MAX connections. */
+/* Accepts up to ACCEPTS_MAX connections. Each counts as a turn, so that the run ends after as many as there are turns in it. */
 static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
 {
     struct listener_shared *shared = listener->shared;
@@ -464,6 +381,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
             }
         }
         tr_status status = platform->socket_accept(platform, channel->fd, &fd, &peer);
+        self->turns++;
         if (status == TR_RESET)
             continue;
         if (status == TR_WOULD_BLOCK) {
@@ -525,122 +443,3 @@ TR_BEHAVIOR(tr_listener, struct listener, TR_SETUP_WITH(tr_listener_open_, liste
             TR_ON(tr_acceptable_, on_acceptable), TR_ON(tr_listener_order_, on_order),
             TR_ON(tr_terminated, on_deck_end), TR_SUPERVISE(TR_ONE_FOR_ONE),
             TR_OPTIONS(.is_pinned = true, .restart = TR_TEMPORARY));
-
-/* ---- Listening. ---- */
-
-static bool handles(const tr_behavior *behavior, const tr_type *type)
-{
-    for (size_t i = 0; i < behavior->handler_count; i++) {
-        const tr_handler *handler =
-            (const tr_handler *)(const void *)((const char *)behavior->handlers +
-                                               i * behavior->handler_size);
-        if (tr_type_is_equal(handler->type, type))
-            return true;
-    }
-    return false;
-}
-
-/* Whether actors of the behavior would ever notice their connection. */
-static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
-{
-    if (options->accepted_by.bits)
-        return !args->setup_type && handles(args->behavior, &tr_type_tr_connection);
-    return handles(args->behavior, &tr_type_tr_received) ||
-           handles(args->behavior, &tr_type_tr_opened);
-}
-
-static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, int *fd,
-                             tr_address *address)
-{
-    const tr_platform *platform = self->worker->loop.platform;
-    tr_socket_spec spec = {.size = sizeof spec,
-                           .role = TR_SOCKET_LISTEN,
-                           .reuses_port = options->reuses_port,
-                           .only_v6 = options->only_v6,
-                           .delays = options->delays,
-                           .backlog = options->backlog,
-                           .stall_ns = options->stall_ns};
-    if (options->kind == TR_ENDPOINT_UNIX || strncmp(options->address, "fd:", 3) == 0) {
-        spec.path = options->address;
-        spec.address.family = TR_FAMILY_UNIX;
-    } else {
-        tr_status status = tr_address_parse(options->address, &spec.address);
-        if (status != TR_OK)
-            return status;
-    }
-    tr_status status = platform->socket_open(platform, &spec, fd);
-    if (status == TR_OK)
-        (void)platform->socket_address(platform, *fd, false, address);
-    return status;
-}
-
-/* Makes the listener of a record whose socket is open. Takes the descriptor. */
-static tr_status listener_spawn(struct tr_self *self, struct listener_shared *shared, int fd,
-                                uint64_t *ref)
-{
-    const tr_platform *platform = self->worker->loop.platform;
-    tr_error error = {.status = TR_OK};
-    struct tr_listener_open_ open = {.shared = (uintptr_t)shared, .fd = fd};
-    tr_spawn_args args = {.size = sizeof args,
-                          .behavior = &tr_behavior_tr_listener,
-                          .worker = -1,
-                          .setup_type = &tr_type_tr_listener_open_,
-                          .setup = &open,
-                          .error = &error};
-    tr_status status = tr_self_try_spawn(self, &args, ref);
-    if (status != TR_OK && !shared->has_socket)
-        platform->socket_close(platform, fd, false);
-    return status == TR_INIT_FAILED && error.status != TR_OK ? error.status : status;
-}
-
-tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
-{
-    TURN_VERB(self);
-    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at)
-        return TR_INVALID_ARGUMENT;
-    if (!tr__cell_may_have_channels(self->cell) || args->behavior->options.has_no_channels)
-        return TR_NOT_A_CHANNEL_ACTOR;
-    struct tr_system *system = self->worker->system;
-    struct endpoint *endpoint;
-    struct listener_shared *shared = NULL;
-    int fd = -1;
-    tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
-    if (status != TR_OK)
-        return status;
-    const struct tr_protocol *protocol = endpoint->options.protocol;
-    if (protocol)
-        status = protocol->open(self, endpoint, args->behavior);
-    else if (!behavior_fits(args, &endpoint->options))
-        status = TR_INVALID_ARGUMENT;
-    if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
-        status = tr__secure_prepare(self, endpoint);
-    if (status == TR_OK)
-        status = tr__listener_shared_new(system, endpoint, args, &shared);
-    if (status == TR_OK)
-        status = socket_make(self, &endpoint->options, &fd, &shared->address);
-    if (status == TR_OK)
-        tr__endpoint_note_file(self->worker->loop.platform, endpoint);
-    if (status == TR_OK)
-        status = listener_spawn(self, shared, fd, ref_bits);
-    if (status != TR_OK && endpoint->file[1])
-        self->worker->loop.platform->socket_file_remove(
-            self->worker->loop.platform, endpoint->options.address, endpoint->file);
-    if (shared)
-        tr__listener_shared_drop(shared);
-    tr__endpoint_drop(&system->source, endpoint);
-    return status;
-}
-
-tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
-{
-    TURN_VERB(self);
-    uint64_t ref = 0;
-    tr_status status = tr_self_try_listen(self, args, &ref);
-    if (status != TR_OK)
-        tr_crash(self,
-                 status,
-                 "cannot listen at %s: %s",
-                 args && args->at && args->at->address ? args->at->address : "no address",
-                 tr_status_text(status));
-    return tr_ref_from_bits(ref);
-}

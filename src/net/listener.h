@@ -18,17 +18,14 @@ enum listener_order { ORDER_PAUSE, ORDER_RESUME, ORDER_LOOK };
 /** The type of the event that a listener gets when there are connections. */
 extern const tr_type tr__acceptable_type;
 
-struct accepted;
 struct listener_shared;
+
+/** The set-up of a listener: its record, and its socket, which it takes. */
+TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
 
 /** A connection is over, or was refused: others may come. `worker` is the caller's, `index` that of its count. */
 void tr__listener_uncount(struct listener_shared *shared, struct worker *worker, uint32_t index,
                           const tr_address *peer);
-/** Makes the channel of a connection, without an actor. The descriptor is closed on an error. Owner only. */
-TR_MUST_CHECK tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
-                                            const struct accepted *accepted, struct channel **made);
-/** The channel of a connection has an actor: opens it, or lets it shake hands. It may end. Owner only. */
-void tr__connection_begin(struct channel *channel);
 /** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
 void tr__session_uncount(struct channel *channel);
 

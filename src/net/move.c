@@ -8,6 +8,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/input.h"
 #include "net/lent.h"

@@ -5,6 +5,7 @@
 
 #include "actor/cell/durable.h"
 #include "actor/cell/verb.h"
+#include "net/connection.h"
 #include "net/listener.h"
 
 tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shared, uint32_t turn)

@@ -5,11 +5,14 @@
 
 #include "actor/cell/system.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/exchange.h"
 #include "net/filter.h"
 #include "net/held.h"
+#include "net/plain.h"
 #include "net/process.h"
+#include "net/protocol.h"
 #include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
@@ -155,7 +158,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
 tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
 {
     size_t size = tr_buffer_size(buffer);
-    if (size <= PAGE_SIZE)
+    if (size <= OUT_PAGE_SIZE)
         return tr__output_append(channel, tr_buffer_data(buffer), size);
     if (size > UINT32_MAX / 2)
         return TR_TOO_LARGE;
@@ -308,6 +311,9 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
 /* Turns that wait for capacity, and tr_drained. */
 static void note_capacity(struct channel *channel)
 {
+    if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
+        channel->work->output.size <= channel->endpoint->options.output_max / 2)
+        protocol_of(channel)->on_drained(channel);
     if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_DRAINS) &&
         !channel->rare->looks)
         return;
@@ -341,6 +347,17 @@ static void note_empty(struct channel *channel)
     platform->socket_finish(platform, channel->fd);
 }
 
+/* The kernel takes no more: it is to say when it does. TR_WOULD_BLOCK, TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+static tr_status wait_for_space(struct channel *channel)
+{
+    channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
+    if (!channel_has(channel, CHANNEL_WATCHED))
+        return TR_WOULD_BLOCK;
+    tr_status status =
+        tr__loop_watch_output(&channel->worker->loop, channel->fd, channel_bits(channel));
+    return status == TR_OK ? TR_WOULD_BLOCK : status;
+}
+
 void tr__output_flush(struct channel *channel)
 {
     if (channel->cell && channel->cell->flags & CELL_FAILED)
@@ -357,8 +374,10 @@ void tr__output_flush(struct channel *channel)
             channel_note_active(channel);
         }
         if (status == TR_WOULD_BLOCK)
-            channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
-        else if (status == TR_RESET && channel->rare->process) {
+            status = wait_for_space(channel);
+        if (status == TR_WOULD_BLOCK)
+            break;
+        if (status == TR_RESET && channel->rare->process) {
             tr__process_input_over(channel); /* its output can still be read */
             return;
         } else if (status != TR_OK) {
@@ -384,6 +403,8 @@ void tr__output_flush_all(struct worker *worker)
         channel->flags &= ~(uint32_t)CHANNEL_DIRTY;
         if (channel_has(channel, CHANNEL_STARVED))
             list_push_last(&net->starved, &channel->listed);
+        if (__builtin_expect(tr__plain_send(channel), 1))
+            continue;
         if (channel->state == CHANNEL_LINGERING)
             tr__channel_ready(channel, 0);
         else

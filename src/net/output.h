@@ -21,8 +21,8 @@ struct out_page {
 };
 
 enum {
-    PAGE_SIZE = 4096,
-    PAGE_BYTES = PAGE_SIZE - sizeof(struct out_page),
+    OUT_PAGE_SIZE = 4096,
+    PAGE_BYTES = OUT_PAGE_SIZE - sizeof(struct out_page),
     PAGES_KEPT = 256,        /* by a worker */
     SEND_AT_ONCE = 16 * 1024 /* so much is sent before the run ends */
 };

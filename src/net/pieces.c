@@ -6,6 +6,7 @@
 #include "actor/cell/system.h"
 #include "actor/mail/kind.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/rare.h"

@@ -15,6 +15,7 @@
 #define NET_PIECES_H
 
 #include "net/channel.h"
+#include "net/protocol_turn.h"
 
 enum { PIECE_TAG = 1 };
 
@@ -35,10 +36,11 @@ static inline bool pieces_may_begin(const struct channel *channel)
            channel->rare->pieces->open < channel->endpoint->options.in_flight_max;
 }
 
-/** Whether pieces are open. */
+/** Whether pieces are open, or turns of a protocol. */
 static inline bool pieces_are_open(const struct channel *channel)
 {
-    return channel->rare->pieces && channel->rare->pieces->open;
+    const struct channel_rare *rare = channel->rare;
+    return (rare->pieces && rare->pieces->open) || (rare->streams && rare->streams->open);
 }
 
 /** Whether no piece is open but that of this turn. */

@@ -104,7 +104,10 @@ void tr__process_ready(struct channel *exit, uint32_t what)
     struct process *process = exit->rare->process;
     if (!(what & TR_IO_IN))
         return;
-    /* It has ended. Those of its group that have not would be left behind; its number is theirs until it is reaped. */
+    /*
+     * The process has ended after a signal to end, and other processes of its group may still run: kill them now.
+     * After the reap, the number of the group may be that of other processes.
+     */
     if (process->stage >= PROCESS_TERMINATED) {
         const tr_platform *platform = platform_of(exit);
         (void)platform->process_signal(platform, &process->handle, PROCESS_KILL);

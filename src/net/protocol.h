@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Protocols: what a layer above does with the channels of an endpoint, in place of tr_received. src/http has the only one.
+ * Protocols: what a layer above does with the channels of an endpoint, in place of tr_received. src/http has one for listeners, and one for clients of WebSocket.
  *
  * The sessions of such an endpoint need no handler for tr_received. The protocol cuts the input into pieces, and `handler`
  * gets them, in turns of the session. All functions: owner only, unless they say otherwise.
@@ -9,8 +9,10 @@
 #define NET_PROTOCOL_H
 
 #include "net/channel.h"
+#include "net/protocol_turn.h"
 
 struct tr_protocol {
+    bool dials; /* it is for channels that connect; else for listeners */
     /**
      * A listener is about to be made: checks the behavior of its sessions, and sets endpoint->site. In a turn.
      * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
@@ -37,14 +39,30 @@ struct tr_protocol {
      * CHANNEL_ANSWERED a failure does not cut the output.
      */
     void (*on_close)(struct channel *channel, bool has_failed);
+    /** A channel is about to be freed, and its rare->session, which is not NULL. */
+    void (*on_free)(struct channel *channel);
     /** Frees rare->session of a channel, which is not NULL. */
     void (*session_free)(const struct memory_source *source, void *session);
+    /** Of a channel with rare->streams: something has come, or the other side has ended. May end the channel. */
+    void (*on_input)(struct channel *channel);
+    /** The same: the output is below its lower mark. May end the channel. */
+    void (*on_drained)(struct channel *channel);
+    /** The same: it has ended, and turns that wait for it are to continue. */
+    void (*on_ended)(struct channel *channel);
+    /** Frees rare->streams of a channel, which is not NULL. No turn of it is queued; those that have begun continue without it. */
+    void (*streams_free)(struct channel *channel);
+    /** Gets the turns that tr__protocol_turn_queue began. */
+    const tr_handler *turn_handler;
+    /** A turn has ended, in whatever way. turn->channel may be NULL. May end the channel, and free the turn. */
+    void (*on_turn_done)(struct protocol_turn *turn);
     /** tr_reply in a turn of `handler`. Returns what tr_try_reply returns. */
     tr_status (*reply)(struct tr_self *self, const tr_type *type, const void *message);
     /** tr_refuse in a turn of `handler`. */
     void (*refuse)(struct tr_self *self, int code, const char *text);
     /** tr_forward in a turn of `handler`. May wait. */
     tr_next (*forward)(struct tr_self *self, tr_ref to);
+    /** tr_reply_later in a turn of `handler`. All zero: there is nothing to answer, or no memory. */
+    tr_later (*later)(struct tr_self *self);
 };
 
 static inline const struct tr_protocol *protocol_of(const struct channel *channel)

@@ -31,6 +31,10 @@ void tr__rare_free(struct channel *channel)
     TR_ASSERT(!rare->exchanges && !rare->looks && !rare->datagrams);
     const struct memory_source *source = &channel->worker->system->source;
     list_remove(&rare->shaking);
+    if (rare->streams)
+        protocol_of(channel)->streams_free(channel);
+    if (rare->session)
+        protocol_of(channel)->on_free(channel);
     if (rare->session)
         protocol_of(channel)->session_free(source, rare->session);
     if (rare->filter.table)

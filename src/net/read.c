@@ -5,7 +5,9 @@
 #include <troupe/net.h>
 
 #include "actor/cell/verb.h"
+#include "net/channel_end.h"
 #include "net/exchange.h"
+#include "net/plain.h"
 #include "net/rare.h"
 #include "net/shutdown.h"
 #include "net/wait.h"
@@ -16,6 +18,21 @@ static tr_status end_status(const struct channel *channel)
     if (channel->state == CHANNEL_LINGERING)
         return TR_CLOSED;
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
+}
+
+/* As tr__input_take, on the short way if the channel is plain. */
+static tr_status take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
+                      tr_bytes *piece, bool *is_cut)
+{
+    if (cutter->how == CUT_PIECE && channel_is_plain(channel) && channel_is_raw(channel)) {
+        turn_require_slow_end(self);
+        tr_status status = tr__plain_receive(self, channel, piece);
+        if (status == TR_OK || status == TR_WOULD_BLOCK)
+            return status;
+        if (status != TR_NOT_SUPPORTED && status != TR_CLOSED)
+            return status;
+    }
+    return tr__input_take(self, channel, cutter, piece, is_cut);
 }
 
 /* Turns get what has come in the order in which they began to wait. */
@@ -40,7 +57,7 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
         status = TR_WOULD_BLOCK;
         bool may_read = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_ENDED;
         if (may_read && is_first && !exchanges_are_first(channel))
-            status = tr__input_take(self, channel, cutter, piece, is_cut);
+            status = take(self, channel, cutter, piece, is_cut);
         if (status == TR_OK && channel->rare->exchanges)
             status = tr__exchanges_pass(self, channel, piece);
         if (status == TR_CLOSED && channel->state == CHANNEL_ENDED) {

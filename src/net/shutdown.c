@@ -3,6 +3,7 @@
 
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/wait.h"
 #include "net/worker.h"

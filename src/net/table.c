@@ -144,6 +144,34 @@ struct channel *tr__table_find(struct tr_system *system, uint64_t bits)
     return channel_bits(channel) == bits ? channel : NULL;
 }
 
+struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, uint32_t *count)
+{
+    const struct channel_table *table = table_of(system);
+    struct channel *found = NULL;
+    *count = 0;
+    uint32_t used = table ? atom32_load(&table->used, ATOM_ACQUIRE) : 0; /* partner: slot_new */
+    used = used < TABLE_LOOKED_AT ? used : TABLE_LOOKED_AT;
+    for (uint32_t number = 1; number < used; number++) {
+        struct channel *channel = slot_at(table, number);
+        if (atom64_load(&channel->owner, ATOM_RELAXED) != owner)
+            continue;
+        found = found ? found : channel;
+        ++*count;
+    }
+    return found;
+}
+
+uint32_t tr__table_used(struct tr_system *system)
+{
+    const struct channel_table *table = table_of(system);
+    return table ? atom32_load(&table->used, ATOM_ACQUIRE) : 1; /* partner: slot_new */
+}
+
+const struct channel *tr__table_slot(struct tr_system *system, uint32_t number)
+{
+    return number && number < tr__table_used(system) ? slot_at(table_of(system), number) : NULL;
+}
+
 tr_status tr__table_process_count(struct tr_system *system, bool is_more)
 {
     struct channel_table *table = table_of(system);

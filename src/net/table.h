@@ -10,6 +10,9 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 
+/** Slots that tr__table_find_owned looks at: a millisecond or two. */
+enum { TABLE_LOOKED_AT = 65536 };
+
 /** Takes a free slot, with its next generation. TR_LIMIT, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel **channel,
                                        uint64_t *bits);
@@ -17,6 +20,15 @@ TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel 
 void tr__table_give(struct tr_system *system, struct channel *channel);
 /** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
+/**
+ * Returns a channel of this actor, and how many it has, of the first TABLE_LOOKED_AT slots; NULL: none. It may be another's by
+ * now. Any thread.
+ */
+struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, uint32_t *count);
+/** Returns the end of the slots that were ever used. Any thread. */
+uint32_t tr__table_used(struct tr_system *system);
+/** Returns a slot that was ever used, with or without a channel; NULL: there is none with this number. Any thread. */
+const struct channel *tr__table_slot(struct tr_system *system, uint32_t number);
 /** Counts a child process, or removes it from the count. TR_LIMIT, TR_NO_MEMORY: there cannot be one more. Any thread. */
 tr_status tr__table_process_count(struct tr_system *system, bool is_more);
 /** Returns how many channels there are. Any thread. */

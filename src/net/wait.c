@@ -4,6 +4,7 @@
 #include "net/protocol.h"
 
 #include "actor/turn/park.h"
+#include "actor/turn/resume.h"
 
 static struct channel_wait *wait_at(struct list *link)
 {
@@ -57,7 +58,14 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     if (within_ns)
         deadline_ns = timer_deadline(clock_bound(&self->worker->clock), within_ns);
     tr__waits_add(waits, &wait, is_again);
-    status = turn_park_at(self, deadline_ns, where);
+    if (deadline_ns == TR_NEVER && park_is_plain(self)) {
+        const char *awaits_at = self->wait.where;
+        self->wait.where = where;
+        status = park_plainly(self);
+        self->wait.where = awaits_at;
+    } else {
+        status = turn_park_at(self, deadline_ns, where);
+    }
     tr__waits_remove(waits, &wait);
     if (channel_has(channel, CHANNEL_CLOSES))
         tr__channel_call(channel); /* tr_closed waits until no turn is here */

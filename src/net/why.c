@@ -2,11 +2,13 @@
 #include "net/why.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "actor/ask/turn_asks.h"
 #include "actor/verbs/why.h"
 #include "net/exchange.h"
 #include "net/peer.h"
+#include "net/table.h"
 
 /* OUTPUT_MAX: what print_output writes, with the longest name and numbers. */
 enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
@@ -93,6 +95,42 @@ int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
         return TR_WHY_READS;
     }
     return -1;
+}
+
+/* ---- Long turns. ---- */
+
+/* What another thread may see of a channel, for a text only: rule 3 of actor/cell/view.h. */
+struct glance {
+    uint32_t flags;
+    int fd;
+    union channel_peer peer;
+};
+
+__attribute__((__noinline__, __no_sanitize__("thread"))) static struct glance glance(
+    const struct channel *channel)
+{
+    return (struct glance){channel->flags, channel->fd, channel->peer};
+}
+
+uint32_t tr__net_view(struct tr_system *system, uint64_t actor, char *text)
+{
+    uint32_t count;
+    const struct channel *channel = tr__table_find_owned(system, actor, &count);
+    tr_address peer = {.family = TR_FAMILY_NONE};
+    text[0] = '\0';
+    if (!channel)
+        return count;
+    struct glance seen = glance(channel);
+    if (seen.flags & CHANNEL_PEER_V4) {
+        peer.family = TR_FAMILY_V4;
+        peer.port = seen.peer.v4.port;
+        memcpy(peer.host, seen.peer.v4.host, sizeof seen.peer.v4.host);
+    } else if (seen.fd >= 0) {
+        (void)system->platform->socket_address(system->platform, seen.fd, true, &peer);
+    }
+    if (peer.family == TR_FAMILY_V4 || peer.family == TR_FAMILY_V6)
+        tr_address_print(&peer, text);
+    return count;
 }
 
 /* ---- Channels. ---- */

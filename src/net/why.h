@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What tr_actor_why says about channels. Owner only. */
+/** What tr_actor_why and reports of long turns say about channels. Owner only where nothing else is said. */
 #ifndef NET_WHY_H
 #define NET_WHY_H
 
@@ -7,10 +7,13 @@
 
 struct cell;
 struct tr_self;
+struct tr_system;
 struct worker;
 
 /** The hook why: channels whose output waits, and channels that linger. */
 void tr__net_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
+/** The hook view. Any thread. */
+uint32_t tr__net_view(struct tr_system *system, uint64_t actor, char *text);
 /** The hook why_turn. */
 int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size);
 

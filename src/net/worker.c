@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/worker.h"
 
+#include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "net/channel.h"
+#include "net/channel_end.h"
 #include "net/hooks.h"
 #include "net/output.h"
 #include "net/shakes.h"
@@ -20,8 +22,11 @@ struct net_worker *tr__net_worker_of(struct worker *worker)
     net->pages = NULL;
     net->page_count = 0;
     net->works = NULL;
+    net->datagrams = NULL;
     net->work_count = 0;
     net->date_s = 0;
+    net->http_client = 0;
+    net->deflate = NULL;
     tr__wheel_init(&net->wheel, worker->loop.now_ns);
     list_init(&net->dirty);
     list_init(&net->lingering);
@@ -46,6 +51,9 @@ void tr__net_worker_end(struct worker *worker)
     }
     tr__pages_free(worker);
     tr__works_free(worker);
+    if (net->deflate)
+        net->deflate_free(net->deflate);
+    source_resize(&worker->system->source, net->datagrams, 0);
     source_resize(&worker->source, net->area, 0);
     source_resize(&worker->source, net, 0);
     worker->channels = (struct worker_channels){0};

@@ -17,15 +17,19 @@ struct net_worker {
     struct out_page *pages; /* free pages of output */
     uint32_t page_count;
     uint32_t work_count;
-    union free_work *works; /* free records: net/work.h */
-    struct wheel wheel;     /* nodes of struct channel_timer */
-    struct list dirty;      /* channels with output that is to be sent when the run ends */
-    struct list lingering;  /* channels without an actor */
+    union free_work *works;      /* free records: net/work.h */
+    struct datagrams *datagrams; /* memory for those of the next channel; NULL: none yet */
+    struct wheel wheel;          /* nodes of struct channel_timer */
+    struct list dirty;           /* channels with output that is to be sent when the run ends */
+    struct list lingering;       /* channels without an actor */
     struct list shaking;  /* channel_rare of channels whose handshake may continue: net/shakes.h */
     uint32_t shakes_left; /* steps of handshakes in this round */
     struct list starved;  /* channels whose event could not be queued for lack of memory */
     int64_t date_s;       /* the second of `date`; 0: none yet */
-    char date[40];        /* the Date header of answers, made once a second: src/http */
+    uint64_t http_client; /* ref of the actor that asks servers: src/http/client.h; 0: none yet */
+    void *deflate;        /* streams of zlib: src/http/worker.h; NULL: none yet */
+    void (*deflate_free)(void *deflate);
+    char date[40]; /* the Date header of answers, made once a second: src/http */
 };
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */

@@ -8,9 +8,11 @@
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "net/channel_end.h"
 #include "net/held.h"
 #include "net/output.h"
 #include "net/pieces.h"
+#include "net/plain.h"
 #include "net/wait.h"
 #include "net/write.h"
 
@@ -164,6 +166,8 @@ static tr_status written(struct tr_self *self, tr_channel handle, tr_status stat
 tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     TURN_VERB(self);
+    if (__builtin_expect(tr__plain_write(self, handle, bytes), 1))
+        return TR_OK;
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, bytes.size, &channel);
     if (status == TR_OK)
@@ -186,25 +190,32 @@ tr_status tr_write_text(tr_self *self, tr_channel handle, const char *text)
     return tr_write(self, handle, (tr_bytes){text, strlen(text)});
 }
 
+tr_status tr__text_format(tr_self *self, char few[TEXT_FEW], const char *format, va_list arguments,
+                          tr_bytes *text)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(few, TEXT_FEW, format, arguments);
+    *text = (tr_bytes){few, length < 0 ? 0 : (size_t)length};
+    if (length >= TEXT_FEW) {
+        char *all = tr_scratch(self, (size_t)length + 1);
+        (void)vsnprintf(all, (size_t)length + 1, format, again);
+        text->data = all;
+    }
+    va_end(again);
+    return length < 0 ? TR_INVALID_ARGUMENT : TR_OK;
+}
+
 tr_status tr_print(tr_self *self, tr_channel handle, const char *format, ...)
 {
     TURN_VERB(self);
-    char few[256];
-    va_list arguments, again;
+    char few[TEXT_FEW];
+    tr_bytes text;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(few, sizeof few, format, arguments);
+    tr_status status = tr__text_format(self, few, format, arguments, &text);
     va_end(arguments);
-    tr_status status = TR_INVALID_ARGUMENT;
-    if (length >= 0 && (size_t)length < sizeof few) {
-        status = tr_write(self, handle, (tr_bytes){few, (size_t)length});
-    } else if (length >= 0) {
-        char *text = tr_scratch(self, (size_t)length + 1);
-        (void)vsnprintf(text, (size_t)length + 1, format, again);
-        status = tr_write(self, handle, (tr_bytes){text, (size_t)length});
-    }
-    va_end(again);
-    return status;
+    return status == TR_OK ? tr_write(self, handle, text) : status;
 }
 
 tr_status tr_write_buffer(tr_self *self, tr_channel handle, tr_buffer *buffer)

@@ -3,6 +3,8 @@
 #ifndef NET_WRITE_H
 #define NET_WRITE_H
 
+#include <stdarg.h>
+
 #include "net/channel.h"
 
 /** Finds a channel to which this turn may write. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT, or why it has ended. */
@@ -19,5 +21,13 @@ TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, 
                                        tr_bytes bytes);
 /** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */
 size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head);
+
+enum { TEXT_FEW = 256 };
+/**
+ * Formats a text: into `few`, or if it is longer into memory of the turn. TR_INVALID_ARGUMENT: the format is invalid.
+ * In the turn.
+ */
+TR_MUST_CHECK tr_status tr__text_format(struct tr_self *self, char few[TEXT_FEW],
+                                        const char *format, va_list arguments, tr_bytes *text);
 
 #endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/channel_end.h"
+
+#include <string.h>
+
+#include "actor/cell/log.h"
+#include "actor/cell/names.h"
+#include "actor/cell/system.h"
+#include "net/channel.h"
+#include "net/channel_timers.h"
+#include "net/deadline.h"
+#include "net/exchange.h"
+#include "net/filters.h"
+#include "net/input.h"
+#include "net/listener.h"
+#include "net/output.h"
+#include "net/pieces.h"
+#include "net/process.h"
+#include "net/protocol.h"
+#include "net/protocol_turn.h"
+#include "net/rare.h"
+#include "net/shutdown.h"
+#include "net/wait.h"
+#include "net/worker.h"
+
+void tr__channel_set_text(struct channel *channel, const char *text)
+{
+    if (!text || !text[0] || channel->rare->text)
+        return;
+    size_t size = strlen(text) + 1;
+    struct channel_rare *rare = tr__rare_of(channel);
+    char *copy = rare ? source_resize(&channel->worker->system->source, NULL, size) : NULL;
+    if (copy) /* without memory tr_closed has no text */
+        rare->text = memcpy(copy, text, size);
+}
+
+void tr__channel_end(struct channel *channel, tr_status status, const char *text)
+{
+    if (channel->state == CHANNEL_ENDED)
+        return;
+    /* After TR_RESET there is no connection that could be reset. */
+    bool resets = status != TR_OK && status != TR_CLOSED && status != TR_RESET;
+    channel->status = status;
+    tr__channel_set_text(channel, text || !resets ? text : tr__filters_text(channel));
+    if (channel->rare->filter.table && resets)
+        tr__output_send_last(channel); /* an alert */
+    tr__channel_close_socket(channel, resets);
+    tr__channel_change(channel, CHANNEL_ENDED);
+    channel->flags &= ~(uint32_t)(CHANNEL_READABLE | CHANNEL_WRITABLE | CHANNEL_DRAINS);
+    channel->flags |= CHANNEL_INPUT_OVER;
+    tr__output_free(channel);
+    tr__pieces_drop(channel);
+    tr__channel_disarm(channel);
+    if (!channel->cell) {
+        tr__channel_free(channel);
+        return;
+    }
+    tr__session_uncount(channel);
+    tr__channel_timers_end(channel);
+    if (!channel_has(channel, CHANNEL_WAITS_OPEN))
+        channel->flags |= CHANNEL_CLOSES;
+    if (channel->rare->process)
+        tr__process_channel_ended(channel, status);
+    tr__exchanges_fail(channel, status == TR_OK ? TR_CANCELLED : status);
+    tr__waits_wake(&channel->readers);
+    tr__waits_wake(&channel->writers);
+    if (channel->rare->streams)
+        protocol_of(channel)->on_ended(channel);
+    tr__channel_call(channel);
+}
+
+void tr__channel_linger(struct channel *channel)
+{
+    tr__output_flush(channel);
+    if (channel->state != CHANNEL_LINGERING)
+        return;
+    if (channel->work->input.borrower)
+        return; /* bytes are lent: the end of that turn continues */
+    while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
+        size_t before = net_buffer_size(&channel->work->input.buffer);
+        tr_status status = tr__input_peek(channel);
+        size_t got = net_buffer_size(&channel->work->input.buffer) - before;
+        tr__input_drop(channel);
+        if (status == TR_WOULD_BLOCK)
+            break;
+        if (status != TR_OK && status != TR_CLOSED) {
+            tr__channel_end(channel, status, NULL);
+            return;
+        }
+        channel->drop_left -= got < channel->drop_left ? (uint32_t)got : channel->drop_left;
+        if (!channel->drop_left) {
+            tr__channel_close_socket(channel, true);
+            tr__channel_end(channel, TR_RESET, NULL);
+            return;
+        }
+    }
+    if (tr__output_is_empty(channel) && channel_has(channel, CHANNEL_INPUT_OVER) &&
+        !channel_has(channel, CHANNEL_FILE))
+        tr__channel_end(channel, channel->status, NULL);
+}
+
+/* Lets a channel linger: it sends what is left, and ends with this status. It may be freed. */
+static void linger_begin(struct channel *channel, tr_status status)
+{
+    channel->status = status;
+    channel->flags |= CHANNEL_FINISHING;
+    channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
+    channel->drop_left = TR_LINGER_BYTES_MAX;
+    channel->deadline_ns =
+        timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
+    tr__shutdown_limit(channel);
+    tr__input_drop(channel); /* nothing comes any more */
+    tr__channel_change(channel, CHANNEL_LINGERING);
+    tr__channel_timers_end(channel);
+    tr__waits_wake(&channel->readers);
+    tr__waits_wake(&channel->writers);
+    if (channel->cell)
+        tr__output_touch(channel); /* with the rest of what the run writes, if it does not fail */
+    else
+        tr__channel_linger(channel);
+}
+
+void tr__channel_hang_up(struct channel *channel)
+{
+    if (channel->state != CHANNEL_OPEN)
+        return;
+    tr__exchanges_fail(channel, TR_CLOSED);
+    if (tr__output_is_empty(channel) && !channel->rare->filter.table)
+        tr__channel_end(channel, TR_CLOSED, NULL);
+    else
+        linger_begin(channel, TR_CLOSED);
+}
+
+void tr__channel_finish(struct channel *channel)
+{
+    if (channel_has(channel, CHANNEL_FINISHING))
+        return;
+    channel->flags |= CHANNEL_FINISHING;
+    tr__output_touch(channel);
+}
+
+/*
+ * Lets the protocol write a last piece. Nothing is sent meanwhile: a send that fails would end the channel, and free one
+ * without an actor together with what the protocol keeps.
+ */
+static void protocol_closes(struct channel *channel, bool has_failed)
+{
+    uint32_t writable = channel->flags & CHANNEL_WRITABLE;
+    if (!protocol_of(channel) || channel->state != CHANNEL_OPEN ||
+        channel_has(channel, CHANNEL_FINISHING))
+        return;
+    channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
+    protocol_of(channel)->on_close(channel, has_failed);
+    channel->flags |= writable;
+}
+
+void tr__channel_close(struct channel *channel)
+{
+    if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
+        return;
+    bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
+    tr__exchanges_fail(channel, TR_CANCELLED);
+    if (channel->state == CHANNEL_DIALING && channel->work->output.size) {
+        channel->flags |=
+            CHANNEL_FINISHING | CHANNEL_CLOSES_OPENED; /* tr__channel_opened continues */
+        return;
+    }
+    if (!is_stream) {
+        tr__channel_end(channel, TR_OK, NULL);
+        return;
+    }
+    protocol_closes(channel, false);
+    linger_begin(channel, TR_OK);
+}
+
+void tr__channel_reset(struct channel *channel)
+{
+    tr__process_kill(channel);
+    tr__channel_close_socket(channel, true);
+    tr__channel_end(channel, TR_OK, NULL);
+}
+
+/* The actor ends before the channel to which it wrote is open, and with it the turn that dials. */
+static void say_unsent(const struct channel *channel)
+{
+    struct tr_system *system = channel->worker->system;
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(system, channel->cell, path);
+    tr__log(system,
+            TR_LEVEL_WARN,
+            path,
+            "%zu bytes for %s were not sent: the actor has ended before the channel was open",
+            channel->work->output.size,
+            channel->endpoint->options.address);
+}
+
+void tr__channel_orphan(struct channel *channel, bool resets)
+{
+    struct net_worker *net = channel->worker->channels.net;
+    bool is_opening = channel->state == CHANNEL_DIALING && channel->kind == CHANNEL_STREAM;
+    bool has_unsent =
+        is_opening && !resets && channel->work->output.size > channel->work->output.held;
+    if (has_unsent && channel->fd < 0)
+        say_unsent(channel);
+    tr__channel_forget_event(channel);
+    /* Turns that waited have ended: what was on their stacks is gone. */
+    channel->readers.first = channel->writers.first = NULL;
+    tr__input_abandon(channel);
+    tr__exchanges_free(channel);
+    if (!resets)
+        tr__pieces_release(channel);
+    tr__pieces_free(channel);
+    tr__protocol_turns_forget(channel);
+    tr__channel_disown(channel);
+    channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
+    list_push_last(&net->lingering, &channel->link);
+    /* What is still held never leaves, and nobody is to take a part for all. */
+    resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
+    if (resets)
+        protocol_closes(channel, true);
+    bool cuts = resets && !channel_has(channel, CHANNEL_ANSWERED);
+    bool is_whole = channel->kind == CHANNEL_STREAM &&
+                    (channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING);
+    if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
+        tr__channel_end(channel, TR_OK, NULL);
+    else if (has_unsent && !resets && channel->fd >= 0)
+        tr__channel_close(channel); /* it is accepted, and still shakes hands */
+    else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
+        bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
+        if (cuts && !is_all_sent)
+            tr__channel_close_socket(channel, true); /* also one that was closed, and lingers */
+        tr__channel_free(channel);
+    } else if (channel->state == CHANNEL_OPEN)
+        tr__channel_close(channel);
+    else
+        tr__output_touch(channel); /* it lingers; a run that has failed sent nothing */
+}

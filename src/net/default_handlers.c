@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/default_handlers.h"
+
+#include "net/dial.h"
+#include "net/event.h"
+#include "net/pieces.h"
+#include "net/protocol.h"
+#include "net/protocol_turn.h"
+
+#include <troupe/net.h>
+#include <troupe/process.h>
+
+static tr_next on_closed_session(tr_self *self, void *state, const void *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return TR_STOP;
+}
+
+static tr_next on_closed_dialed(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    const struct tr_closed *closed = message;
+    if (closed->status == TR_OK)
+        return TR_SAME;
+    return tr_fail(self,
+                   closed->status,
+                   "a channel has ended: %s%s%s",
+                   tr_status_text(closed->status),
+                   closed->text ? ": " : "",
+                   closed->text ? closed->text : "");
+}
+
+static tr_next on_process_ended(tr_self *self, void *state, const void *message)
+{
+    (void)state;
+    const struct tr_process_ended *ended = message;
+    if (ended->status != TR_OK)
+        return tr_fail(self,
+                       ended->status,
+                       "the channel of a child process has ended: %s",
+                       tr_status_text(ended->status));
+    if (ended->signal)
+        return tr_fail(
+            self, TR_PROCESS_FAILED, "signal %d has ended a child process", (int)ended->signal);
+    if (ended->code)
+        return tr_fail(self,
+                       TR_PROCESS_FAILED,
+                       "a child process has failed with the exit code %d",
+                       (int)ended->code);
+    return TR_SAME;
+}
+
+static tr_next on_ignored(tr_self *self, void *state, const void *message)
+{
+    (void)self;
+    (void)state;
+    (void)message;
+    return TR_SAME;
+}
+
+static const tr_handler closed_session = {
+    .type = &tr_type_tr_closed, .call = on_closed_session, .name = "tr_closed"};
+static const tr_handler closed_dialed = {
+    .type = &tr_type_tr_closed, .call = on_closed_dialed, .name = "tr_closed"};
+static const tr_handler process_ended = {
+    .type = &tr_type_tr_process_ended, .call = on_process_ended, .name = "tr_process_ended"};
+static const tr_handler ignored = {
+    .type = &tr_type_tr_drained, .call = on_ignored, .name = "tr_drained"};
+
+/* Returns the handler of tr_closed for an actor that has none. */
+static const tr_handler *closed_handler(const struct channel *channel)
+{
+    if (channel->rare->process && channel->status == TR_CLOSED)
+        return &ignored; /* the errors of a process have ended */
+    if (channel_has(channel, CHANNEL_TAKEN))
+        return &ignored; /* the other channels of the actor are not concerned */
+    return channel_has(channel, CHANNEL_ACCEPTED) ? &closed_session : &closed_dialed;
+}
+
+const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
+                                      const tr_handler *any)
+{
+    (void)self;
+    if (envelope->sender & PIECE_TAG)
+        return any;
+    if (protocol_turn_is(envelope))
+        return protocol_turn_of(envelope)->protocol->turn_handler;
+    const struct channel *channel = event_channel(envelope);
+    const struct tr_protocol *protocol = protocol_of(channel);
+    const tr_type *type = envelope->type;
+    if (protocol && type == protocol->handler->type)
+        return protocol->handler;
+    if (any)
+        return any;
+    if (type == &tr__dialing_type)
+        return &tr__dial_handler;
+    /* The types below are static in each file, so this file has others than the one that filled the event. */
+    if (tr_type_is_equal(type, &tr_type_tr_process_ended))
+        return &process_ended;
+    if (tr_type_is_equal(type, &tr_type_tr_closed))
+        return closed_handler(channel);
+    if (tr_type_is_equal(type, &tr_type_tr_drained) || tr_type_is_equal(type, &tr_type_tr_opened))
+        return &ignored;
+    return NULL;
+}

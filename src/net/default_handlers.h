@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What happens to an event of a channel for which the actor has no handler. */
+#ifndef NET_DEFAULT_HANDLERS_H
+#define NET_DEFAULT_HANDLERS_H
+
+#include "mem/envelope.h"
+
+#include <troupe/behavior.h>
+
+/**
+ * Returns the handler of an event: that of the channel's protocol, else `any`, which is the actor's own, else the
+ * default one. NULL: the event is unhandled. Owner only.
+ */
+const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
+                                      const tr_handler *any);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The verb of listeners: tr_listen checks what it gets, opens the socket and spawns the listener. */
+#include <string.h>
+
+#include "actor/cell/verb.h"
+#include "net/channel.h"
+#include "net/endpoint.h"
+#include "net/listener.h"
+#include "net/listener_shared.h"
+#include "net/protocol.h"
+#include "net/secure.h"
+
+static bool handles(const tr_behavior *behavior, const tr_type *type)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_handler *handler =
+            (const tr_handler *)(const void *)((const char *)behavior->handlers +
+                                               i * behavior->handler_size);
+        if (tr_type_is_equal(handler->type, type))
+            return true;
+    }
+    return false;
+}
+
+/* Whether actors of the behavior would ever notice their connection. */
+static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
+{
+    if (options->accepted_by.bits)
+        return !args->setup_type && handles(args->behavior, &tr_type_tr_connection);
+    return handles(args->behavior, &tr_type_tr_received) ||
+           handles(args->behavior, &tr_type_tr_opened);
+}
+
+static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, int *fd,
+                             tr_address *address)
+{
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_socket_spec spec = {.size = sizeof spec,
+                           .role = TR_SOCKET_LISTEN,
+                           .reuses_port = options->reuses_port,
+                           .only_v6 = options->only_v6,
+                           .delays = options->delays,
+                           .backlog = options->backlog,
+                           .stall_ns = options->stall_ns};
+    tr_status status = tr__endpoint_place(options, &spec);
+    if (status == TR_OK)
+        status = platform->socket_open(platform, &spec, fd);
+    if (status == TR_OK)
+        (void)platform->socket_address(platform, *fd, false, address);
+    return status;
+}
+
+/* Makes the listener of a record whose socket is open. Takes the descriptor. */
+static tr_status listener_spawn(struct tr_self *self, struct listener_shared *shared, int fd,
+                                uint64_t *ref)
+{
+    const tr_platform *platform = self->worker->loop.platform;
+    tr_error error = {.status = TR_OK};
+    struct tr_listener_open_ open = {.shared = (uintptr_t)shared, .fd = fd};
+    tr_spawn_args args = {.size = sizeof args,
+                          .behavior = &tr_behavior_tr_listener,
+                          .worker = -1,
+                          .setup_type = &tr_type_tr_listener_open_,
+                          .setup = &open,
+                          .error = &error};
+    tr_status status = tr_self_try_spawn(self, &args, ref);
+    if (status != TR_OK && !shared->has_socket)
+        platform->socket_close(platform, fd, false);
+    return status == TR_INIT_FAILED && error.status != TR_OK ? error.status : status;
+}
+
+tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t *ref_bits)
+{
+    TURN_VERB(self);
+    if (!self || !args || args->size != sizeof *args || !args->behavior || !ref_bits || !args->at)
+        return TR_INVALID_ARGUMENT;
+    if (!tr__cell_may_have_channels(self->cell) || args->behavior->options.has_no_channels)
+        return TR_NOT_A_CHANNEL_ACTOR;
+    struct tr_system *system = self->worker->system;
+    struct endpoint *endpoint;
+    struct listener_shared *shared = NULL;
+    int fd = -1;
+    tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
+    if (status != TR_OK)
+        return status;
+    const struct tr_protocol *protocol = endpoint->options.protocol;
+    if (protocol)
+        status = protocol->open(self, endpoint, args->behavior);
+    else if (!behavior_fits(args, &endpoint->options))
+        status = TR_INVALID_ARGUMENT;
+    if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
+        status = tr__secure_prepare(self, endpoint);
+    if (status == TR_OK)
+        status = tr__listener_shared_new(system, endpoint, args, &shared);
+    if (status == TR_OK)
+        status = socket_make(self, &endpoint->options, &fd, &shared->address);
+    if (status == TR_OK)
+        tr__endpoint_note_file(self->worker->loop.platform, endpoint);
+    if (status == TR_OK)
+        status = listener_spawn(self, shared, fd, ref_bits);
+    if (status != TR_OK && endpoint->file[1])
+        self->worker->loop.platform->socket_file_remove(
+            self->worker->loop.platform, endpoint->options.address, endpoint->file);
+    if (shared)
+        tr__listener_shared_drop(shared);
+    tr__endpoint_drop(&system->source, endpoint);
+    return status;
+}
+
+tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
+{
+    TURN_VERB(self);
+    uint64_t ref = 0;
+    tr_status status = tr_self_try_listen(self, args, &ref);
+    if (status != TR_OK)
+        tr_crash(self,
+                 status,
+                 "cannot listen at %s: %s",
+                 args && args->at && args->at->address ? args->at->address : "no address",
+                 tr_status_text(status));
+    return tr_ref_from_bits(ref);
+}
