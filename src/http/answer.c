@@ -6,7 +6,9 @@
 
 #include "base/assert.h"
 #include "http/body.h"
+#include "http/compress.h"
 #include "http/date.h"
+#include "http/h2_answer.h"
 #include "net/output.h"
 
 enum {
@@ -143,7 +145,8 @@ static void settle(struct http_request *request, int status, int64_t length)
     request->left = length;
     request->has_no_body =
         request->head.method_id == METHOD_HEAD || status == 204 || status == 304 || status < 200;
-    request->has_chunks = length < 0 && !request->has_no_body && !request->head.is_http_10;
+    request->has_chunks =
+        length < 0 && !request->has_no_body && !request->head.is_http_10 && !request->stream;
     if (length < 0 && request->head.is_http_10 && !request->has_no_body)
         request->keeps = false; /* its end is the end of the connection */
     request->keeps = may_keep(request);
@@ -216,6 +219,11 @@ void tr__http_answer_head(struct http_request *request, int status, const char *
 {
     TR_ASSERT(request->phase == ANSWER_NONE);
     require_clean(request, status, type, response);
+    if (request->stream) {
+        settle(request, status, length);
+        tr__h2_answer_head(request, type, response);
+        return;
+    }
     size_t size = head_size(request, type, response);
     char *to = tr_reserve(request->self, handle_of(request), size);
     settle(request, status, length);
@@ -224,11 +232,18 @@ void tr__http_answer_head(struct http_request *request, int status, const char *
     tr_commit(request->self, handle_of(request), (size_t)(end - to));
 }
 
-void tr__http_answer(struct http_request *request, int status, const char *type, tr_bytes body,
-                     const tr_http_response *response)
+/* As tr__http_answer, for HTTP/2. */
+static void answer_stream(struct http_request *request, int status, const char *type, tr_bytes body,
+                          const tr_http_response *response)
 {
-    TR_ASSERT(request->phase == ANSWER_NONE);
-    require_clean(request, status, type, response);
+    settle(request, status, (int64_t)body.size);
+    tr__h2_answer(request, type, body, response);
+}
+
+/* Writes an answer of HTTP/1.1: a small body together with its head. */
+static void answer_write(struct http_request *request, int status, const char *type, tr_bytes body,
+                         const tr_http_response *response)
+{
     size_t size = head_size(request, type, response);
     bool is_together = body.size <= TOGETHER_MAX;
     char *to = tr_reserve(request->self, handle_of(request), size + (is_together ? body.size : 0));
@@ -242,6 +257,19 @@ void tr__http_answer(struct http_request *request, int status, const char *type,
     tr_commit(request->self, handle_of(request), (size_t)(end - to));
     if (!is_together && !request->has_no_body)
         (void)tr_write(request->self, handle_of(request), body);
+}
+
+void tr__http_answer(struct http_request *request, int status, const char *type, tr_bytes body,
+                     const tr_http_response *response)
+{
+    TR_ASSERT(request->phase == ANSWER_NONE);
+    require_clean(request, status, type, response);
+    if (request->site->options.compresses && status >= 200 && status != 206)
+        response = tr__http_compress(request, type, response, &body);
+    if (request->stream)
+        answer_stream(request, status, type, body, response);
+    else
+        answer_write(request, status, type, body, response);
     request->sent = request->has_no_body ? 0 : body.size;
     request->phase = ANSWER_DONE;
 }
@@ -265,8 +293,7 @@ tr_status tr__http_answer_json(struct http_request *request, int status, const t
     return TR_OK;
 }
 
-/* Writes an error as JSON. Returns its size. */
-static size_t put_error(int status, const char *text, char *to, size_t size)
+size_t tr__http_error_write(int status, const char *text, char *to, size_t size)
 {
     struct tr_http_error_ error = {.error = {.code = status, .message = text}};
     size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
@@ -282,7 +309,7 @@ void tr__http_answer_error(struct http_request *request, int status, const char 
     char body[1024];
     const struct tr_http_field headers[] = {{"Allow", allow}, {NULL, NULL}};
     const tr_http_response response = {.headers = headers};
-    size_t size = put_error(status, text, body, sizeof body);
+    size_t size = tr__http_error_write(status, text, body, sizeof body);
     tr__http_answer(
         request, status, "application/json", (tr_bytes){body, size}, allow ? &response : NULL);
 }
@@ -291,7 +318,7 @@ void tr__http_answer_bare(struct channel *channel, int status)
 {
     char text[512];
     char body[128];
-    size_t size = put_error(status, tr__http_reason(status), body, sizeof body);
+    size_t size = tr__http_error_write(status, tr__http_reason(status), body, sizeof body);
     int length = snprintf(text,
                           sizeof text,
                           "HTTP/1.1 %d %s\r\n%sContent-Type: application/json\r\n"

@@ -24,6 +24,8 @@ void tr__http_answer_error(struct http_request *request, int status, const char 
                            const char *allow);
 /** Answers with an error, outside of a turn: without memory nothing is sent. The connection is not kept. Does not wait. */
 void tr__http_answer_bare(struct channel *channel, int status);
+/** Writes an error as JSON. Returns its size; the text gives way if it does not fit. */
+size_t tr__http_error_write(int status, const char *text, char *to, size_t size);
 /** Returns the reason phrase of a status. */
 const char *tr__http_reason(int status);
 

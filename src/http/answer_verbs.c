@@ -7,6 +7,8 @@
 #include "actor/cell/verb.h"
 #include "http/answer.h"
 #include "http/check.h"
+#include "http/h2_stream.h"
+#include "net/write.h"
 
 void tr_http_status(tr_self *self, int status)
 {
@@ -107,6 +109,8 @@ static tr_status write_piece(struct http_request *request, tr_bytes bytes)
                  "tr_http_write: more than the %lld bytes of .length",
                  (long long)request->left);
     request->sent += bytes.size;
+    if (request->stream)
+        return tr__h2_write(request, bytes);
     if (!request->has_chunks)
         return tr_write(request->self, channel, bytes);
     int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
@@ -130,22 +134,13 @@ tr_status tr_http_write(tr_self *self, tr_bytes bytes)
 tr_status tr_http_print(tr_self *self, const char *format, ...)
 {
     TURN_VERB(self);
-    char few[256];
-    va_list arguments, again;
+    char few[TEXT_FEW];
+    tr_bytes text;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(few, sizeof few, format, arguments);
+    tr_status status = tr__text_format(self, few, format, arguments, &text);
     va_end(arguments);
-    tr_status status = TR_INVALID_ARGUMENT;
-    if (length >= 0 && (size_t)length < sizeof few) {
-        status = tr_http_write(self, (tr_bytes){few, (size_t)length});
-    } else if (length >= 0) {
-        char *text = tr_scratch(self, (size_t)length + 1);
-        (void)vsnprintf(text, (size_t)length + 1, format, again);
-        status = tr_http_write(self, (tr_bytes){text, (size_t)length});
-    }
-    va_end(again);
-    return status;
+    return status == TR_OK ? tr_http_write(self, text) : status;
 }
 
 tr_status tr_http_event(tr_self *self, const char *event, const char *data)
@@ -185,6 +180,8 @@ tr_next tr_http_end(tr_self *self)
         request->left >= 0 && !request->has_no_body && (uint64_t)request->left != request->sent;
     if (is_short)
         return tr_fail(self, TR_INVALID_TRANSITION, "tr_http_end: fewer bytes than .length says");
+    if (request->stream)
+        tr__h2_end(request);
     if (request->has_chunks)
         (void)tr_write(self, (tr_channel){channel_bits(request->channel)}, TR_BYTES("0\r\n\r\n"));
     request->phase = ANSWER_DONE;

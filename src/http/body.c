@@ -3,7 +3,11 @@
 
 #include <string.h>
 
+#include "actor/cell/system.h"
 #include "http/answer.h"
+#include "http/deflate.h"
+#include "http/h2_stream.h"
+#include "http/worker.h"
 #include "net/read.h"
 
 enum { READ_MAX = 64 * 1024 /* bytes of one piece */ };
@@ -53,8 +57,7 @@ void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t 
     head_keep(request, head_bytes, head_size);
 }
 
-/* Ends the request, because its body cannot be read. */
-static _Noreturn void fail(struct http_request *request, int status, const char *text)
+_Noreturn void tr__http_body_fail(struct http_request *request, int status, const char *text)
 {
     request->keeps = false;
     request->body_is_over = true;
@@ -87,9 +90,9 @@ static tr_bytes take(struct http_request *request, size_t max)
         request->self, (tr_channel){channel_bits(request->channel)}, &cutter, &bytes, &is_cut);
     request->reads_body = false;
     if (status == TR_TIMEOUT)
-        fail(request, 408, "the body took too long");
+        tr__http_body_fail(request, 408, "the body took too long");
     if (status != TR_OK)
-        fail(request, 400, "the body ended before its length");
+        tr__http_body_fail(request, 400, "the body ended before its length");
     return bytes;
 }
 
@@ -107,9 +110,9 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
             at += used;
         } while (used && !data->size && !chunk->is_over);
         if (chunk->is_bad)
-            fail(request, 400, "a chunk of the body is malformed");
+            tr__http_body_fail(request, 400, "a chunk of the body is malformed");
         if (!tr__input_unread(request->channel, bytes.size - at))
-            fail(request, 400, "the body cannot be read");
+            tr__http_body_fail(request, 400, "the body cannot be read");
         if (data->size) {
             request->channel->work->input.needs = 0; /* what was returned need not wait for more */
             return true;
@@ -125,6 +128,8 @@ bool tr__http_body_read(struct http_request *request, tr_bytes *bytes)
     *bytes = (tr_bytes){"", 0};
     if (request->body_is_over)
         return false;
+    if (request->stream)
+        return tr__h2_body_read(request, bytes);
     if (request->head.is_chunked)
         return read_chunks(request, bytes);
     if (request->there.size) {
@@ -145,7 +150,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
     tr_bytes piece;
     if (!request->head.is_chunked && request->head.length > 0 &&
         request->there.size + request->body_left > max)
-        fail(request, 413, "the body is too large");
+        tr__http_body_fail(request, 413, "the body is too large");
     if (request->body_is_over || request->there.size) {
         (void)tr__http_body_read(request, &piece);
         return piece;
@@ -155,7 +160,7 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
     char *all = tr_scratch(request->self, capacity + 1);
     while (tr__http_body_read(request, &piece)) {
         if (size + piece.size > max)
-            fail(request, 413, "the body is too large");
+            tr__http_body_fail(request, 413, "the body is too large");
         if (size + piece.size > capacity) {
             capacity = 2 * (size + piece.size);
             char *larger = tr_scratch(request->self, capacity + 1);
@@ -166,6 +171,42 @@ tr_bytes tr__http_body_all(struct http_request *request, size_t max)
         size += piece.size;
     }
     return (tr_bytes){all, size};
+}
+
+/* Inflates a body into scratch memory. Ends the request if that cannot be done. */
+static tr_bytes inflate(struct http_request *request, tr_bytes body, size_t max)
+{
+    struct tr_self *self = request->self;
+    struct net_buffer out = NET_BUFFER(&self->worker->system->source);
+    struct deflate *deflate = tr__http_worker_deflate(self->worker);
+    tr_status status = deflate ? tr__gunzip(deflate, body, max, &out) : TR_NO_MEMORY;
+    tr_bytes all = net_buffer_bytes(&out);
+    char *copy = status == TR_OK ? tr_try_scratch(self, all.size + 1) : NULL;
+    if (copy && all.data)
+        memcpy(copy, all.data, all.size);
+    tr__net_buffer_free(&out);
+    if (status == TR_TOO_LARGE)
+        tr__http_body_fail(request, 413, "the body is too large when it is inflated");
+    if (status == TR_BAD_DATA)
+        tr__http_body_fail(request, 400, "the body is no gzip");
+    if (!copy)
+        tr__http_body_fail(request, 503, "the server is busy");
+    return (tr_bytes){copy, all.size};
+}
+
+tr_bytes tr__http_body_plain(struct http_request *request, size_t max)
+{
+    const char *coding = tr_http_header(request->self, "content-encoding");
+    if (!coding || strcasecmp(coding, "identity") == 0)
+        return tr__http_body_all(request, max);
+    bool is_gzip = strcasecmp(coding, "gzip") == 0 || strcasecmp(coding, "x-gzip") == 0;
+    if (!is_gzip || !request->site->options.inflates || !tr__deflate_is_built()) {
+        if (request->phase == ANSWER_NONE && request->site->options.inflates)
+            tr_http_set(request->self, "accept-encoding", "gzip");
+        tr__http_body_fail(request, 415, "this Content-Encoding is not read here");
+    }
+    tr_bytes body = tr__http_body_all(request, max);
+    return body.size ? inflate(request, body, max) : body;
 }
 
 bool tr__http_body_is_small(const struct http_request *request)

@@ -172,7 +172,7 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
         return status;
     line[method] = '\0';
     if (strcmp(line, "CONNECT") == 0 || strcmp(line, "TRACE") == 0)
-        return refuse(head, 501, "the method is not implemented");
+        return refuse(head, 501, "the method is not known here");
     return check_target(target, (size_t)(space - target), head);
 }
 
@@ -205,7 +205,7 @@ static int take_length(const char *value, bool is_odd, struct http_head *head)
     return 0;
 }
 
-/* RFC 9112, 6.1: exactly one coding, and it is chunked. Other codings before it are not implemented. */
+/* RFC 9112, 6.1: exactly one coding, and it is chunked. Other codings before it are not known here. */
 static int take_coding(const char *value, struct http_head *head)
 {
     if (head->has_coding)
@@ -329,7 +329,7 @@ int tr__http_check_whole(struct http_head *head)
     if (head->has_coding && head->length >= 0)
         return refuse(head, 400, "Content-Length stands beside Transfer-Encoding");
     if (head->is_unknown)
-        return refuse(head, 501, "the transfer coding is not implemented");
+        return refuse(head, 501, "the transfer coding is not known here");
     bool has_body = head->is_chunked || head->length > 0;
     bool needs_none = head->method_id == METHOD_GET || head->method_id == METHOD_HEAD ||
                       head->method_id == METHOD_OPTIONS;

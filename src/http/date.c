@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/worker.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "net/worker.h"
 
 static const char days[] = "SunMonTueWedThuFriSat";

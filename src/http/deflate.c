@@ -218,3 +218,41 @@ tr_status tr__inflate_message(struct deflate *state, tr_bytes message, size_t si
         status = TR_BAD_DATA;
     return status == TR_OK ? TR_OK : give_up(out, before, status);
 }
+
+/* Inflates all of the input. */
+static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struct net_buffer *out)
+{
+    int result = Z_OK;
+    while (result != Z_STREAM_END) {
+        if (!stream->avail_in && body.size)
+            feed(stream, &body);
+        size_t size = net_buffer_size(out);
+        size_t step = size < INFLATE_STEP ? INFLATE_STEP : size;
+        size_t space =
+            limit - size + 1; /* one byte more than allowed shows that there is too much */
+        if (!make_space(stream, out, space < step ? space : step))
+            return TR_NO_MEMORY;
+        size_t given = stream->avail_out;
+        result = inflate(stream, Z_NO_FLUSH);
+        net_buffer_commit(out, given - stream->avail_out);
+        if (net_buffer_size(out) > limit)
+            return TR_TOO_LARGE;
+        if (result == Z_MEM_ERROR)
+            return TR_NO_MEMORY;
+        if (result != Z_OK && result != Z_STREAM_END)
+            return TR_BAD_DATA; /* Z_BUF_ERROR: it is cut off */
+    }
+    return stream->avail_in || body.size ? TR_BAD_DATA : TR_OK;
+}
+
+tr_status tr__gunzip(struct deflate *state, tr_bytes body, size_t size_max, struct net_buffer *out)
+{
+    size_t before = net_buffer_size(out);
+    size_t limit = size_max < SIZE_MAX - 1 - before ? before + size_max : SIZE_MAX - 1;
+    z_stream stream = stream_of(state);
+    if (inflateInit2(&stream, WINDOW_MAX + GZIP) != Z_OK)
+        return TR_NO_MEMORY;
+    tr_status status = gunzip_all(&stream, body, limit, out);
+    (void)inflateEnd(&stream);
+    return status == TR_OK ? TR_OK : give_up(out, before, status);
+}

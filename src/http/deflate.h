@@ -41,6 +41,13 @@ TR_MUST_CHECK tr_status tr__deflate_message(struct deflate *state, unsigned bits
 TR_MUST_CHECK tr_status tr__inflate_message(struct deflate *state, tr_bytes message,
                                             size_t size_max, struct net_buffer *out);
 
+/**
+ * Appends what a whole gzip has, which is one member. TR_TOO_LARGE: more than `size_max` bytes. TR_BAD_DATA: it is malformed,
+ * cut off, or something is behind it. TR_NO_MEMORY. Nothing was appended then.
+ */
+TR_MUST_CHECK tr_status tr__gunzip(struct deflate *state, tr_bytes body, size_t size_max,
+                                   struct net_buffer *out);
+
 /** Appends the gzip form of the body of an answer to `out`. TR_NO_MEMORY: nothing was appended. */
 TR_MUST_CHECK tr_status tr__gzip(struct deflate *state, tr_bytes body, struct net_buffer *out);
 

@@ -45,3 +45,12 @@ tr_status tr__gzip(struct deflate *state, tr_bytes body, struct net_buffer *out)
     (void)out;
     return TR_NOT_SUPPORTED;
 }
+
+tr_status tr__gunzip(struct deflate *state, tr_bytes body, size_t size_max, struct net_buffer *out)
+{
+    (void)state;
+    (void)body;
+    (void)size_max;
+    (void)out;
+    return TR_NOT_SUPPORTED;
+}

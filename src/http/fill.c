@@ -110,7 +110,7 @@ static bool fill_body(struct http_request *request, const tr_type *type)
 {
     tr_wire_error error;
     char text[320];
-    tr_bytes body = tr__http_body_all(request, request->site->options.body_max);
+    tr_bytes body = tr__http_body_plain(request, request->site->options.body_max);
     if (!body.size)
         return true;
     tr_status status = tr_json_read(type, body, &request->block, &error);

@@ -80,13 +80,14 @@ static int on_headers_complete(llhttp_t *parser)
 }
 
 /* Lets llhttp read the head. Returns 0, or the status of what it refuses. */
-static int read_by_llhttp(const char *bytes, size_t size, struct second_look *look)
+static int read_by_llhttp(llhttp_type_t type, const char *bytes, size_t size,
+                          struct second_look *look)
 {
     llhttp_settings_t settings;
     llhttp_t parser;
     llhttp_settings_init(&settings);
     settings.on_headers_complete = on_headers_complete;
-    llhttp_init(&parser, HTTP_REQUEST, &settings);
+    llhttp_init(&parser, type, &settings);
     parser.data = look;
     llhttp_errno_t code = llhttp_execute(&parser, bytes, size);
     if (code == HPE_INVALID_METHOD)
@@ -108,35 +109,46 @@ static char *line_end(char *at, char *end)
     return cr && cr + 1 < end && cr[1] == '\n' ? cr : NULL;
 }
 
-/* Cuts the lines. Returns 0 or a status. */
-static int read_lines(char *bytes, size_t size, const struct http_limits *limits,
-                      struct http_head *head)
+/* Cuts the fields behind the first line, whose CR is `cr`. Returns 0 or a status. */
+static int read_fields(char *cr, char *end, const struct http_limits *limits,
+                       struct http_head *head)
 {
-    char *end = bytes + size;
-    char *line = bytes;
-    char *cr = line_end(line, end);
-    head->why = "a line does not end with CR LF";
-    if (!cr || memchr(bytes, '\0', size))
-        return 400;
-    int status = tr__http_check_line(line, (size_t)(cr - line), head);
-    head->keeps = !head->is_http_10;
-    while (!status) {
-        line = cr + 2;
+    for (;;) {
+        char *line = cr + 2;
         cr = line_end(line, end);
         if (!cr || (cr == line && cr + 2 != end)) {
             head->why = "a line does not end with CR LF";
             return 400;
         }
         if (cr == line)
-            return tr__http_check_whole(head);
+            return 0;
         if (head->field_count == limits->headers_max) {
             head->why = "there are too many fields";
             return 431;
         }
-        status = memchr(line, '\n', (size_t)(cr - line))
-                     ? 400
-                     : tr__http_check_field(line, (size_t)(cr - line), head);
+        int status = memchr(line, '\n', (size_t)(cr - line))
+                         ? 400
+                         : tr__http_check_field(line, (size_t)(cr - line), head);
+        if (status)
+            return status;
     }
+}
+
+/* Cuts the lines. Returns 0 or a status. */
+static int read_lines(char *bytes, size_t size, const struct http_limits *limits,
+                      struct http_head *head)
+{
+    char *end = bytes + size;
+    char *cr = line_end(bytes, end);
+    head->why = "a line does not end with CR LF";
+    if (!cr || memchr(bytes, '\0', size))
+        return 400;
+    int status = tr__http_check_line(bytes, (size_t)(cr - bytes), head);
+    head->keeps = !head->is_http_10;
+    if (!status)
+        status = read_fields(cr, end, limits, head);
+    if (!status)
+        status = tr__http_check_whole(head);
     return status;
 }
 
@@ -157,12 +169,106 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
             cr[-1] = '1';
     }
     struct second_look look = {0};
-    int second = read_by_llhttp(bytes, size, &look);
+    int second = read_by_llhttp(HTTP_REQUEST, bytes, size, &look);
     int status = read_lines(bytes, size, limits, head);
     if (status)
         return status;
-    head->why = second == 501 ? "the method is not implemented" : "it is malformed";
+    head->why = second == 501 ? "the method is not known here" : "it is malformed";
     if (!second && !is_same(&look, head))
         second = 400;
     return second;
+}
+
+/* ---- Answers. ---- */
+
+size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head)
+{
+    static const char start[] = "HTTP/1.";
+    const char *data = bytes.data;
+    const char *end = data + bytes.size;
+    size_t known = bytes.size < sizeof start - 1 ? bytes.size : sizeof start - 1;
+    *head = bytes;
+    if (memcmp(data, start, known) != 0)
+        return bytes.size;
+    for (const char *at = data + (seen > 3 ? seen - 3 : 0); at < end;) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at));
+        if (!feed)
+            break;
+        if (feed == data || feed[-1] != '\r')
+            return bytes.size; /* a line that ends with LF alone */
+        if (feed - data >= 3 && feed[-2] == '\n') {
+            head->size = (size_t)(feed + 1 - data);
+            return head->size;
+        }
+        at = feed + 1;
+    }
+    return bytes.size > head_max ? bytes.size : 0;
+}
+
+/* Reads a status line, RFC 9112, 4: HTTP-version SP 3DIGIT SP [ reason-phrase ]. Returns 0 or 400. */
+static int read_status_line(const char *line, size_t size, struct http_answer_head *answer)
+{
+    struct http_head *head = &answer->head;
+    /* The space behind the status may be missing with the reason: many servers do so, and it is not ambiguous. */
+    bool has_form = size >= 12 && memcmp(line, "HTTP/1.", 7) == 0 && line[8] == ' ' &&
+                    (size == 12 || line[12] == ' ') && line[7] >= '0' && line[7] <= '9';
+    head->why = "the first line is no status line";
+    if (!has_form)
+        return 400;
+    int status = 0;
+    for (size_t i = 9; i < 12; i++) {
+        if (line[i] < '0' || line[i] > '9')
+            return 400;
+        status = status * 10 + (line[i] - '0');
+    }
+    for (size_t i = 13; i < size; i++) {
+        if (((unsigned char)line[i] < 0x20 && line[i] != '\t') || line[i] == 0x7f)
+            return 400;
+    }
+    if (status < 100 || status > 599)
+        return 400;
+    answer->status = status;
+    head->is_http_10 = line[7] == '0';
+    head->keeps = !head->is_http_10;
+    return 0;
+}
+
+/* What the fields mean together, RFC 9112, 6. Returns 0 or 400. */
+static int check_answer(struct http_head *head)
+{
+    head->why = "Transfer-Encoding is not chunked alone, or stands beside Content-Length";
+    if (head->has_coding && (head->is_http_10 || head->length >= 0 || head->is_unknown))
+        return 400;
+    head->why = "it is malformed";
+    return 0;
+}
+
+tr_status tr__http_answer_parse(char *bytes, size_t size, const struct http_limits *limits,
+                                struct http_answer_head *answer)
+{
+    struct http_head *head = &answer->head;
+    struct second_look look = {0};
+    *head = (struct http_head){.fields = head->fields, .length = -1};
+    head->why = "the head is too large";
+    if (size > limits->head_max)
+        return TR_TOO_LARGE;
+    char *end = bytes + size;
+    char *cr = line_end(bytes, end);
+    head->why = "a line does not end with CR LF";
+    if (!cr || memchr(bytes, '\0', size))
+        return TR_BAD_DATA;
+    int status = read_status_line(bytes, (size_t)(cr - bytes), answer);
+    if (status)
+        return TR_BAD_DATA;
+    if (bytes[7] > '1')
+        bytes[7] =
+            '1'; /* RFC 9110, 2.5: a higher minor version is handled as 1.1, which llhttp does not */
+    int second = read_by_llhttp(HTTP_RESPONSE, bytes, size, &look);
+    status = read_fields(cr, end, limits, head);
+    if (status == 431)
+        return TR_TOO_LARGE;
+    if (status || check_answer(head))
+        return TR_BAD_DATA;
+    bool may_differ = answer->status < 200 || answer->status == 204 || answer->status == 304;
+    return second || (!may_differ && !is_same(&look, head)) ? TR_BAD_DATA : TR_OK;
 }

@@ -68,4 +68,21 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
                         struct http_head *head);
 
+/** The head of an answer, as a client reads it. */
+struct http_answer_head {
+    int status; /* 100 to 599 */
+    struct http_head
+        head; /* its fields, and what they mean for the body; there is no method, target and host */
+};
+
+/**
+ * Parses the head of an answer, which was cut by tr__http_answer_cut. TR_OK; TR_BAD_DATA: it is malformed or can be read
+ * in two ways; TR_TOO_LARGE: more than the limits. head.why says what is wrong. The caller has set head.fields. Any thread.
+ */
+TR_MUST_CHECK tr_status tr__http_answer_parse(char *bytes, size_t size,
+                                              const struct http_limits *limits,
+                                              struct http_answer_head *answer);
+/** As tr__http_head_cut, for the head of an answer: no empty line may stand before it. */
+size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
+
 #endif

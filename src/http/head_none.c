@@ -24,3 +24,18 @@ int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limi
     *head = (struct http_head){.fields = head->fields, .length = -1, .why = "built without HTTP"};
     return 501;
 }
+
+tr_status tr__http_answer_parse(char *bytes, size_t size, const struct http_limits *limits,
+                                struct http_answer_head *answer)
+{
+    (void)bytes;
+    (void)size;
+    (void)limits;
+    answer->head.why = "built without HTTP";
+    return TR_NOT_SUPPORTED;
+}
+
+size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head)
+{
+    return tr__http_head_cut(bytes, seen, head_max, head);
+}

@@ -310,7 +310,7 @@ static size_t read_start(struct multipart *form, const unsigned char *bytes, siz
     return delimiter_size;
 }
 
-/* One step, in the current state. */
+/* Reads on in the current state. Returns how many bytes were used. */
 static size_t step(struct multipart *form, unsigned char *bytes, size_t size,
                    struct multipart_event *event)
 {

@@ -19,6 +19,8 @@
 #include "http/site.h"
 #include "net/channel.h"
 
+struct h2_stream;
+
 enum answer_phase { ANSWER_NONE, ANSWER_BEGUN, ANSWER_DONE };
 
 struct http_request {
@@ -37,6 +39,12 @@ struct http_request {
     const tr_type *block_type;            /* its type */
     const char *parts[TR_HTTP_PARTS_MAX]; /* of the path, decoded; NULL: not asked for yet */
     const char *form;                     /* the whole body, for tr_http_form; NULL: not read yet */
+    size_t form_size;                     /* its bytes */
+    struct http_form *multipart;          /* of tr_http_next_part: http/form.c; NULL: not begun */
+    const char *id;                       /* of tr_http_request_id; NULL: there is none */
+    bool is_plain;                        /* tr_http_keep_plain */
+    bool has_later;                       /* tr_reply_later was called, */
+    tr_pending later;                     /* and this ask of the turn gets the reply */
     /* The body. */
     bool body_is_over;
     bool is_told;   /* 100 Continue was sent, or need not be */
@@ -53,8 +61,13 @@ struct http_request {
     uint64_t sent;    /* bytes of the body */
     uint32_t set_count;
     struct tr_http_field *set; /* of tr_http_set */
+    struct h2_stream *stream;  /* of HTTP/2, which carries both; NULL: HTTP/1 */
 };
 
+/** Makes the record of a request in scratch memory of its turn. */
+struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel);
+/** Frees what is not in scratch memory. */
+void tr__http_request_end(struct http_request *request);
 /** Returns the request of this turn; NULL: it has none. */
 struct http_request *tr__http_request_of(struct tr_self *self);
 /** As tr__http_request_of. A turn that has none ends with TR_INVALID_TRANSITION. */

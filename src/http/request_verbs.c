@@ -7,6 +7,8 @@
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/fill.h"
+#include "http/form.h"
+#include "http/h2_stream.h"
 
 /* Joins the values of all headers of a name, of which there are several. */
 static const char *join(struct http_request *request, const char *name, size_t size)
@@ -109,12 +111,16 @@ const char *tr_http_form(tr_self *self, const char *name)
     if (!request)
         return NULL;
     if (!request->form) {
-        tr_bytes body = tr__http_body_all(request, request->site->options.body_max);
+        tr_bytes body = tr__http_body_plain(request, request->site->options.body_max);
         char *text = tr_scratch(self, body.size + 1);
-        memcpy(text, body.data, body.size);
+        if (body.size)
+            memcpy(text, body.data, body.size);
         text[body.size] = '\0';
         request->form = text;
+        request->form_size = body.size;
     }
+    if (tr__http_form_has_parts(request))
+        return tr__http_form_value(request, name);
     return value_of(self, request->form, name);
 }
 
@@ -137,7 +143,7 @@ const void *tr_self_http_json(tr_self *self, const tr_type *type)
     tr_wire_error error = {.status = TR_BAD_DATA, .text = "the body is read as JSON once"};
     char text[320];
     void *message = NULL;
-    tr_bytes body = tr__http_body_all(request, request->site->options.body_max);
+    tr_bytes body = tr__http_body_plain(request, request->site->options.body_max);
     if (!request->block && tr_json_read(type, body, &message, &error) == TR_OK) {
         request->block = message;
         request->block_type = type;
@@ -155,5 +161,7 @@ bool tr_http_is_gone(tr_self *self)
 {
     TURN_VERB(self);
     const struct http_request *request = tr__http_request_of(self);
+    if (request && request->stream)
+        return tr__h2_is_gone(request->stream);
     return !request || request->channel->state != CHANNEL_OPEN;
 }

@@ -5,12 +5,23 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/turn/follow_turn.h"
 #include "http/answer.h"
 #include "http/body.h"
+#include "http/events.h"
 #include "http/fill.h"
+#include "http/h2_guard.h"
+#include "http/h2_session.h"
+#include "http/h2_stream.h"
+#include "http/id.h"
+#include "http/later.h"
+#include "http/openapi.h"
+#include "http/trace.h"
 #include "http/ws_session.h"
 #include "http/ws_upgrade.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/dial.h"
 #include "net/listener_shared.h"
 
 /* A piece of the input, which is a head. Nobody else has its descriptor. */
@@ -25,6 +36,17 @@ static const struct http_site *site_of(const struct channel *channel)
 
 /* ---- Making a site. ---- */
 
+static bool offers_h2(const char *alpn)
+{
+    for (const char *at = alpn; at && *at; at += strspn(at, ",")) {
+        size_t size = strcspn(at, ",");
+        if (size == 2 && memcmp(at, "h2", 2) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
 static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoint,
                                   const tr_behavior *behavior)
 {
@@ -33,6 +55,10 @@ static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoin
     const char *why;
     if (!tr__http_is_built())
         return TR_NOT_SUPPORTED;
+    if (!tr__h2_is_built() && offers_h2(endpoint->options.alpn)) {
+        tr_log_error(self, "cannot listen: .alpn has h2, and HTTP/2 was not built");
+        return TR_NOT_SUPPORTED;
+    }
     tr_status status = tr__http_site_new(
         &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
     endpoint->options.http = NULL; /* it was copied */
@@ -58,11 +84,28 @@ static void site_drop(const struct memory_source *source, void *site)
 
 /* ---- Between requests. ---- */
 
+/* Whether a connection may turn to HTTP/2 with these bytes: they are its first. */
+static int begins_h2(const struct channel *channel, tr_bytes bytes)
+{
+    bool is_first = !channel_has(channel, CHANNEL_ANSWERED);
+    return is_first && !site_of(channel)->options.has_no_http2 ? tr__h2_preface(bytes) : 0;
+}
+
 static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece)
 {
     const struct ws_session *session = ws_session_of(channel);
+    *piece = bytes;
     if (session)
         return tr__ws_cut(session, bytes, piece);
+    if (h2_session_of(channel) || http_events_of(channel))
+        return bytes.size;
+    int is_h2 = begins_h2(channel, bytes);
+    if (is_h2) {
+        piece->size = H2_PREFACE_SIZE;
+        return is_h2 > 0 ? H2_PREFACE_SIZE : 0;
+    }
+    if (bytes.size <= H2_PREFACE_SIZE)
+        seen = 0; /* they may have looked like HTTP/2 */
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
@@ -95,6 +138,26 @@ static tr_time within(const struct channel *channel)
     return request->reads_body ? request->site->options.body_ns : 0;
 }
 
+/* The connection is there. */
+static void on_open(struct channel *channel)
+{
+    const char *protocol = tr__channel_protocol(channel);
+    if (!protocol || strcmp(protocol, "h2") != 0)
+        wait_for_request(channel);
+    else if (tr__h2_begin(channel) != TR_OK)
+        tr__channel_end(channel, TR_NO_MEMORY, NULL);
+}
+
+static void on_close(struct channel *channel, bool has_failed)
+{
+    if (h2_session_of(channel))
+        tr__h2_on_close(channel, has_failed);
+    else if (http_events_of(channel))
+        tr__http_events_on_close(channel, has_failed);
+    else
+        tr__ws_on_close(channel, has_failed);
+}
+
 static void on_deadline(struct channel *channel)
 {
     if (channel->deadline_ns > channel->worker->loop.now_ns) {
@@ -103,6 +166,14 @@ static void on_deadline(struct channel *channel)
     }
     if (ws_session_of(channel)) {
         tr__ws_deadline(channel);
+        return;
+    }
+    if (h2_session_of(channel)) {
+        tr__h2_on_deadline(channel);
+        return;
+    }
+    if (http_events_of(channel)) {
+        tr__http_events_deadline(channel);
         return;
     }
     channel->deadline_ns = TR_NEVER;
@@ -136,6 +207,27 @@ static bool answer_health(struct http_request *request)
         return false;
     tr_bytes body = is_good ? TR_BYTES("ok\n") : TR_BYTES("not ready\n");
     tr__http_answer(request, is_good ? 200 : 503, "text/plain; charset=utf-8", body, NULL);
+    return true;
+}
+
+static void document_free(void *text)
+{
+    tr__net_buffer_free(text);
+}
+
+/* Answers /openapi.json. False: it is another path, or the option is not set. */
+static bool answer_openapi(struct http_request *request)
+{
+    bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
+    if (!request->site->options.openapi || !is_get ||
+        strcmp(request->path.text, "/openapi.json") != 0)
+        return false;
+    struct net_buffer *text = tr_scratch(request->self, sizeof *text);
+    *text = NET_BUFFER(&request->self->worker->system->source);
+    tr_defer(request->self, text, document_free);
+    if (tr__http_openapi_write(request->site, text) != TR_OK)
+        tr_crash(request->self, TR_NO_MEMORY, "out of memory for /openapi.json");
+    tr__http_answer(request, 200, "application/json", net_buffer_bytes(text), NULL);
     return true;
 }
 
@@ -198,6 +290,8 @@ static tr_next route(struct http_request *request, void *state)
     }
     request->route = find(request, &is_there, allow);
     const tr_handler *row = request->route ? request->route->row : request->site->rest;
+    if (!request->route && answer_openapi(request))
+        return TR_SAME;
     if (row)
         return take(request, row, state);
     if (is_there && tr__ws_answer_upgrade(request))
@@ -225,19 +319,24 @@ static void log_request(const struct http_request *request)
     tr_time took = self->worker->loop.now_ns - request->since_ns;
     tr_log_info(
         self,
-        "%s %s %s %d %" PRIu64 " %" PRId64 " us",
+        "%s %s %s %d %" PRIu64 " %" PRId64 " us%s%s",
         tr_address_text(self, tr_channel_peer(self, (tr_channel){channel_bits(request->channel)})),
         request->head.method,
         request->head.target ? request->head.target : "-",
         request->status,
         request->sent,
-        (int64_t)(took / 1000));
+        (int64_t)(took / 1000),
+        request->id ? " " : "",
+        request->id ? request->id : "");
 }
 
 /* The handler has returned. What it has left undone is done here, where the turn may wait. */
 static void answer_finish(struct http_request *request, tr_next next)
 {
-    if (request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED) {
+    if (request->has_later && request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED)
+        tr__http_later_answer(request);
+    if (request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED &&
+        !request->self->is_cancelled) {
         if (next.code == TR_NEXT_UNHANDLED) {
             tr__http_answer_error(request, 404, "nothing is served here", NULL);
         } else {
@@ -252,54 +351,79 @@ static void answer_finish(struct http_request *request, tr_next next)
         request->keeps = tr__http_body_drop(request);
 }
 
-static tr_next on_head(tr_self *self, void *state, const void *data)
+tr_next tr__http_request_run(struct http_request *request, void *state, int refusal)
 {
-    const struct tr_received *piece = data;
-    struct channel *channel;
-    if (tr__channel_of(self, piece->channel, &channel) != TR_OK)
-        return TR_SAME;
-    if (ws_session_of(channel))
-        return tr__ws_turn(self, channel, state, piece);
-    const struct http_site *site = site_of(channel);
-    channel->flags &= ~(uint32_t)(CHANNEL_IN_PART | CHANNEL_ANSWERED);
-    channel->deadline_ns = TR_NEVER;
-    struct http_request *request = tr_scratch(self, sizeof *request);
-    memset(request, 0, offsetof(struct http_request, path));
-    memset(&request->since_ns, 0, sizeof *request - offsetof(struct http_request, since_ns));
-    request->self = self;
-    request->channel = channel;
-    request->site = site;
-    request->since_ns = self->worker->loop.now_ns;
-    request->left = -1;
-    request->head.fields =
-        tr_scratch(self, site->limits.headers_max * sizeof *request->head.fields);
-    channel->request = request;
-    char *bytes = (char *)(uintptr_t)piece->bytes.data;
-    int refusal = tr__http_head_parse(bytes, piece->bytes.size, &site->limits, &request->head);
     tr_next next = TR_SAME;
     if (refusal) {
         request->body_is_over = true;
         request->keeps = false;
         tr__http_answer_error(request, refusal, request->head.why, NULL);
     } else {
-        request->keeps = request->head.keeps;
-        tr__http_body_begin(request, bytes, piece->bytes.size);
+        if (request->site->options.has_ids)
+            tr__http_request_identify(request);
+        bool is_traced = tr__http_trace_is_on(request->self);
+        if (is_traced)
+            tr__http_trace_begin(request);
         next = route(request, state);
         answer_finish(request, next);
+        if (is_traced)
+            tr__follow_end(request->self, next);
     }
     log_request(request);
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
+}
+
+/* A client has spoken HTTP/2 from the beginning, without TLS. */
+static void switch_to_h2(struct channel *channel, tr_bytes preface)
+{
+    channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
+    if (tr__h2_begin(channel) != TR_OK)
+        tr__channel_end(channel, TR_NO_MEMORY, NULL);
+    else
+        tr__h2_read(channel, preface);
+}
+
+static tr_next on_head(tr_self *self, void *state, const void *data)
+{
+    const struct tr_received *piece = data;
+    struct channel *channel;
+    if (tr__channel_of(self, piece->channel, &channel) != TR_OK)
+        return TR_SAME;
+    if (begins_h2(channel, piece->bytes) > 0) {
+        switch_to_h2(channel, piece->bytes);
+        return TR_SAME;
+    }
+    if (ws_session_of(channel))
+        return tr__ws_turn(self, channel, state, piece);
+    if (http_events_of(channel)) { /* who sends something else wants no more events */
+        tr__http_events_close(http_events_of(channel), WS_CODE_GOING_AWAY);
+        return TR_SAME;
+    }
+    const struct http_site *site = site_of(channel);
+    channel->flags &= ~(uint32_t)(CHANNEL_IN_PART | CHANNEL_ANSWERED);
+    channel->deadline_ns = TR_NEVER;
+    struct http_request *request = tr__http_request_new(self, channel);
+    channel->request = request;
+    char *bytes = (char *)(uintptr_t)piece->bytes.data;
+    int refusal = tr__http_head_parse(bytes, piece->bytes.size, &site->limits, &request->head);
+    if (!refusal) {
+        request->keeps = request->head.keeps;
+        tr__http_body_begin(request, bytes, piece->bytes.size);
+    }
+    return tr__http_request_run(request, state, refusal);
 }
 
 /* A turn has ended: by its return, by a failure, or by a verb. */
 static void on_turn_end(struct channel *channel)
 {
     struct http_request *request = channel->request;
-    if (request->block)
-        tr_message_free(request->block_type, request->block);
-    request->block = NULL;
+    tr__http_request_end(request);
     if (channel->state != CHANNEL_OPEN)
         return;
+    if (http_events_of(channel)) {
+        tr__http_events_wait(channel);
+        return;
+    }
     if (request->phase == ANSWER_BEGUN) {
         tr__channel_reset(channel); /* nobody is to take a part for all */
         return;
@@ -315,6 +439,15 @@ static void on_turn_end(struct channel *channel)
         wait_for_request(channel);
     else
         tr__channel_close(channel);
+}
+
+/* A channel is about to be freed, which a WebSocket or events have. */
+static void on_free(struct channel *channel)
+{
+    if (http_events_of(channel))
+        tr__http_events_on_free(channel);
+    else
+        tr__ws_on_free(channel);
 }
 
 /* ---- What replies, refusals and forwards become. ---- */
@@ -392,22 +525,33 @@ const struct tr_protocol tr__http_protocol = {
     .drop = site_drop,
     .handler = &head_handler,
     .cut = cut,
-    .on_open = wait_for_request,
+    .on_open = on_open,
     .on_part = on_part,
     .on_deadline = on_deadline,
     .within = within,
     .on_turn_end = on_turn_end,
-    .on_close = tr__ws_on_close,
+    .on_close = on_close,
+    .on_free = on_free,
     .session_free = tr__ws_session_free,
+    .on_input = tr__h2_on_input,
+    .on_drained = tr__h2_on_drained,
+    .on_ended = tr__h2_on_ended,
+    .streams_free = tr__h2_free,
+    .turn_handler = &tr__h2_handler,
+    .on_turn_done = tr__h2_on_turn_done,
     .reply = reply,
     .refuse = refuse,
     .forward = forward,
+    .later = tr__http_later,
 };
 
 const tr_endpoint *tr_http_endpoint(tr_endpoint *endpoint)
 {
     const char *address = endpoint->address;
     endpoint->protocol = &tr__http_protocol;
+    bool has_h2 = tr__h2_is_built() && !(endpoint->http && endpoint->http->has_no_http2);
+    if (endpoint->kind == TR_ENDPOINT_TLS && !endpoint->alpn && has_h2)
+        endpoint->alpn = "h2,http/1.1";
     if (endpoint->kind == TR_ENDPOINT_TCP && address && (strchr(address, '/') || address[0] == '@'))
         endpoint->kind = TR_ENDPOINT_UNIX;
     return endpoint;

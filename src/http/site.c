@@ -11,6 +11,7 @@ static const char *const names[] = {[METHOD_GET] = "GET",
                                     [METHOD_PUT] = "PUT",
                                     [METHOD_PATCH] = "PATCH",
                                     [METHOD_DELETE] = "DELETE",
+                                    [METHOD_OPTIONS] = "OPTIONS",
                                     [METHOD_WEBSOCKET] = "WEBSOCKET"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
@@ -77,9 +78,13 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
     if (options->ws_ping_ns < 0 || options->ws_message_max > TR_PAYLOAD_MAX)
         return false;
     if (options->head_ns < 0 || options->body_ns < 0 || options->keep_ns < 0 ||
-        options->head_max > TR_FRAME_MAX || options->headers_max > 10000 ||
+        options->later_ns < 0 || options->head_max > TR_FRAME_MAX || options->headers_max > 10000 ||
         options->body_max > TR_PAYLOAD_MAX)
         return false;
+    if (options->streams_max > 10000)
+        return false;
+    if (!options->streams_max)
+        options->streams_max = TR_HTTP2_STREAMS_MAX;
     if (!options->head_max)
         options->head_max = TR_HTTP_HEAD_MAX;
     if (!options->headers_max)
@@ -90,6 +95,12 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
         options->head_ns = TR_HTTP_HEAD_NS;
     if (!options->body_ns)
         options->body_ns = TR_HTTP_BODY_NS;
+    if (!options->compress_min)
+        options->compress_min = TR_HTTP_COMPRESS_MIN;
+    if (!options->parts_max)
+        options->parts_max = TR_HTTP_FORM_PARTS_MAX;
+    if (!options->later_ns)
+        options->later_ns = TR_HTTP_LATER_NS;
     if (!options->keep_ns)
         options->keep_ns = TR_HTTP_KEEP_NS;
     if (!options->ws_message_max)
@@ -155,12 +166,16 @@ static const char *const *origins_copy(const char *const *origins, char *memory)
     return (const char *const *)copy;
 }
 
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
 tr_status tr__http_site_new(const struct memory_source *source, const tr_http_options *options,
                             const tr_behavior *behavior, struct http_site **made,
                             const tr_handler **row, const char **why)
 {
-    size_t server = options && options->server ? strlen(options->server) + 1 : 0;
-    size_t origins = 0;
+    size_t origins = 0, server = 0, title = 0;
     size_t size = sizeof(struct http_site) + behavior->handler_count * sizeof(struct http_route);
     *row = NULL;
     *why = "the behavior was compiled for another version of the library";
@@ -171,7 +186,9 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
     if (options)
         memcpy(&given, options, options->size ? options->size : sizeof given);
     origins = origins_size(given.origins);
-    struct http_site *site = source_resize(source, NULL, size + origins + server);
+    server = text_size(given.server);
+    title = text_size(given.openapi);
+    struct http_site *site = source_resize(source, NULL, size + origins + server + title);
     if (!site)
         return TR_NO_MEMORY;
     *site = (struct http_site){.behavior = behavior};
@@ -183,7 +200,9 @@ tr_status tr__http_site_new(const struct memory_source *source, const tr_http_op
         return TR_INVALID_ARGUMENT;
     }
     if (server)
-        site->server = memcpy((char *)site + size + origins, options->server, server);
+        site->server = memcpy((char *)site + size + origins, given.server, server);
+    site->options.openapi =
+        title ? memcpy((char *)site + size + origins + server, given.openapi, title) : NULL;
     site->options.origins = origins ? origins_copy(given.origins, (char *)site + size) : NULL;
     site->options.server = site->server;
     *made = site;

@@ -51,6 +51,7 @@ enum ws_code {
     WS_CODE_NORMAL = 1000,
     WS_CODE_GOING_AWAY = 1001,
     WS_CODE_PROTOCOL = 1002,
+    WS_CODE_LOST = 1006, /* there was no close; never sent */
     WS_CODE_NONE = 1005, /* a close without a code; never sent */
     WS_CODE_BAD_DATA = 1007,
     WS_CODE_TOO_LARGE = 1009,

@@ -6,7 +6,9 @@
 #include <troupe/http.h>
 
 #include "actor/cell/system.h"
-#include "http/site.h"
+#include "http/deflate.h"
+#include "http/worker.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/output.h"
 #include "net/rare.h"
@@ -14,25 +16,27 @@
 
 enum {
     PORTION_MIN = 16 * 1024, /* so much of a frame is taken before the rest has come */
-    TEXT_MAX = 160           /* bytes of the text of tr_closed */
+    TEXT_MAX = 160,          /* bytes of the text of tr_closed */
+    DEFLATE_MIN = 64         /* bytes of a message that is deflated: smaller ones would grow */
 };
 
-static const tr_http_options *options_of(const struct channel *channel)
-{
-    return &((const struct http_site *)channel->endpoint->site)->options;
-}
-
-tr_status tr__ws_session_begin(struct channel *channel, const tr_behavior *behavior,
-                               const tr_handler *row)
+tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup)
 {
     const struct memory_source *source = &channel->worker->system->source;
     struct channel_rare *rare = tr__rare_of(channel);
-    struct ws_session *session = rare ? source_resize(source, NULL, sizeof *session) : NULL;
+    size_t more = setup->protocol ? strlen(setup->protocol) + 1 : 0;
+    struct ws_session *session = rare ? source_resize(source, NULL, sizeof *session + more) : NULL;
     if (!session)
         return TR_NO_MEMORY;
-    *session = (struct ws_session){.behavior = behavior, .row = row, .joined = NET_BUFFER(source)};
-    uint32_t max = (uint32_t)options_of(channel)->ws_message_max;
-    tr__ws_reader_init(&session->reader, WS_SERVER, max, false);
+    *session = (struct ws_session){.behavior = setup->behavior,
+                                   .row = setup->row,
+                                   .ping_ns = setup->ping_ns,
+                                   .deflate = setup->deflate,
+                                   .joined = NET_BUFFER(source)};
+    if (more)
+        session->protocol = memcpy(session + 1, setup->protocol, more);
+    tr__ws_reader_init(
+        &session->reader, setup->role, (uint32_t)setup->message_max, setup->deflate.is_agreed);
     rare->session = session;
     return TR_OK;
 }
@@ -83,25 +87,131 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
     return piece->size;
 }
 
-/* ---- Ends. ---- */
+/* ---- Writing. ---- */
 
+/* Makes a mask for a frame of a client, RFC 6455, 5.3. False: frames of a server have none. */
+static bool mask_make(const struct channel *channel, unsigned char mask[4])
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    if (ws_session_of(channel)->reader.role != WS_CLIENT)
+        return false;
+    uint64_t bits = platform->random(platform);
+    memcpy(mask, &bits, 4);
+    return true;
+}
+
+/* Writes a control frame, whose payload is small. Does not wait. */
 static tr_status append(struct channel *channel, enum ws_opcode opcode, tr_bytes payload)
 {
     unsigned char frame[WS_HEADER_MAX + WS_CONTROL_MAX];
-    const struct ws_frame head = {.opcode = opcode, .size = payload.size};
+    unsigned char mask[4];
+    bool is_masked = mask_make(channel, mask);
+    const struct ws_frame head = {
+        .opcode = opcode, .size = payload.size, .mask = is_masked ? mask : NULL};
     size_t size = tr__ws_write_header(&head, frame);
     if (payload.size)
         memcpy(frame + size, payload.data, payload.size);
+    if (is_masked)
+        tr__ws_mask(frame + size, payload.size, mask);
     tr_status status = tr__output_append(channel, frame, size + payload.size);
     if (status == TR_OK)
         tr__output_touch(channel);
     return status;
 }
 
+/* Writes a frame whose payload is in memory of the library, which a client masks in place. */
+static tr_status write_frame(struct tr_self *self, struct channel *channel, enum ws_opcode opcode,
+                             tr_bytes payload, bool is_deflated)
+{
+    unsigned char head[WS_HEADER_MAX];
+    unsigned char mask[4];
+    bool is_masked = mask_make(channel, mask);
+    const struct ws_frame frame = {.opcode = opcode,
+                                   .size = payload.size,
+                                   .is_deflated = is_deflated,
+                                   .mask = is_masked ? mask : NULL};
+    size_t size = tr__ws_write_header(&frame, head);
+    if (is_masked)
+        tr__ws_mask((unsigned char *)(uintptr_t)payload.data, payload.size, mask);
+    return tr__write_with(
+        self, (tr_channel){channel_bits(channel)}, (tr_bytes){head, size}, payload);
+}
+
+/* Writes a message as a copy, which is masked or deflated. The turn may end while it waits, so it waits before it copies. */
+static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
+                            tr_bytes payload, bool is_deflated)
+{
+    struct channel *channel;
+    struct net_buffer copy = NET_BUFFER(&self->worker->system->source);
+    tr_status status = tr__write_capacity(self, handle, payload.size + WS_HEADER_MAX, &channel);
+    if (status != TR_OK)
+        return status;
+    if (is_deflated) {
+        struct deflate *deflate = tr__http_worker_deflate(self->worker);
+        unsigned bits = ws_session_of(channel)->deflate.bits;
+        status = deflate ? tr__deflate_message(deflate, bits, payload, &copy) : TR_NO_MEMORY;
+    } else {
+        status = tr__net_buffer_append(&copy, payload.data, payload.size);
+    }
+    if (status == TR_OK)
+        status = write_frame(self, channel, opcode, net_buffer_bytes(&copy), is_deflated);
+    tr__net_buffer_free(&copy);
+    return status;
+}
+
+tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
+                       tr_bytes payload)
+{
+    struct channel *channel;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status != TR_OK)
+        return status;
+    const struct ws_session *session = ws_session_of(channel);
+    bool is_deflated = session->deflate.is_agreed && payload.size >= DEFLATE_MIN;
+    if (!is_deflated && session->reader.role == WS_SERVER)
+        return write_frame(self, channel, opcode, payload, false);
+    status = write_copy(self, handle, opcode, payload, is_deflated);
+    /* The status may be ignored: a message must not be missing amid others. */
+    if (status != TR_OK && tr__writable(self, handle, &channel) == TR_OK)
+        tr__channel_end(channel, status, NULL);
+    return status;
+}
+
+tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text)
+{
+    unsigned char head[WS_HEADER_MAX];
+    const struct ws_frame frame = {.opcode = WS_OP_TEXT, .size = tr_buffer_size(text)};
+    size_t size = tr__ws_write_header(&frame, head);
+    tr_status status = tr__output_append(channel, head, size);
+    if (status == TR_OK)
+        status = tr__output_append_buffer(channel, text);
+    if (status == TR_OK)
+        tr__output_touch(channel);
+    return status;
+}
+
+/* ---- Ends. ---- */
+
+void tr__ws_tell_end(struct channel *channel, unsigned code)
+{
+    struct ws_session *session = ws_session_of(channel);
+    struct ws_above *above = session->above;
+    session->above = NULL;
+    if (above)
+        above->on_end(channel, above, code);
+}
+
+void tr__ws_on_free(struct channel *channel)
+{
+    if (ws_session_of(channel))
+        tr__ws_tell_end(channel, WS_CODE_LOST);
+}
+
 bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason)
 {
     struct ws_session *session = ws_session_of(channel);
     unsigned char payload[WS_CONTROL_MAX];
+    tr__ws_tell_end(channel, code);
     if (session->is_over)
         return true;
     size_t size = tr__ws_write_close(code, reason, payload);
@@ -141,7 +251,7 @@ void tr__ws_wait(struct channel *channel)
     ws_session_of(channel)->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     channel->deadline_ns =
-        timer_deadline(channel->worker->loop.now_ns, options_of(channel)->ws_ping_ns);
+        timer_deadline(channel->worker->loop.now_ns, ws_session_of(channel)->ping_ns);
     tr__channel_arm(channel);
 }
 
@@ -194,6 +304,51 @@ static tr_status join(struct ws_session *session, const struct ws_event *event)
     return TR_OK;
 }
 
+/* Inflates a message that came in `bytes`, into scratch memory with a NUL behind it. */
+static tr_status inflate(struct tr_self *self, const struct ws_session *session, tr_bytes *bytes)
+{
+    struct net_buffer out = NET_BUFFER(&self->worker->system->source);
+    struct deflate *deflate = tr__http_worker_deflate(self->worker);
+    tr_status status = deflate
+                           ? tr__inflate_message(deflate, *bytes, session->reader.message_max, &out)
+                           : TR_NO_MEMORY;
+    tr_bytes all = net_buffer_bytes(&out);
+    char *copy = status == TR_OK ? tr_try_scratch(self, all.size + 1) : NULL;
+    if (status == TR_OK && !copy)
+        status = TR_NO_MEMORY;
+    if (status == TR_OK) {
+        if (all.size)
+            memcpy(copy, all.data, all.size);
+        copy[all.size] = '\0';
+        *bytes = (tr_bytes){copy, all.size};
+    }
+    tr__net_buffer_free(&out);
+    return status;
+}
+
+/* Calls the handler with a message, inflated if it has to be; what is wrong with it ends the WebSocket. */
+static tr_next deliver(struct tr_self *self, struct channel *channel, void *state,
+                       const struct ws_event *event, struct tr_ws_message *message)
+{
+    const struct ws_session *session = ws_session_of(channel);
+    static const char too_large[] = "the message is too large when it is inflated";
+    static const char bad[] = "the message is malformed when it is inflated";
+    if (!event->is_deflated)
+        return call(self, session, state, message);
+    tr_status status = inflate(self, session, &message->bytes);
+    if (status == TR_OK && message->is_text && !tr__ws_text_is_valid(message->bytes))
+        status = TR_BAD_DATA;
+    if (status == TR_OK)
+        return call(self, session, state, message);
+    if (status == TR_TOO_LARGE)
+        end(channel, WS_CODE_TOO_LARGE, (tr_bytes){too_large, sizeof too_large - 1});
+    else if (status == TR_BAD_DATA)
+        end(channel, WS_CODE_BAD_DATA, (tr_bytes){bad, sizeof bad - 1});
+    else
+        end(channel, WS_CODE_TRY_LATER, (tr_bytes){"", 0});
+    return TR_SAME;
+}
+
 static tr_next on_data(struct tr_self *self, struct channel *channel, void *state,
                        const struct ws_event *event)
 {
@@ -205,7 +360,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
         memmove(bytes, bytes + 1, event->bytes.size);
         bytes[event->bytes.size] = '\0';
         message.bytes = (tr_bytes){bytes, event->bytes.size};
-        return call(self, session, state, &message);
+        return deliver(self, channel, state, event, &message);
     }
     if (join(session, event) != TR_OK) {
         tr_log_warn(self, "out of memory for a message of a WebSocket");
@@ -222,15 +377,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     bytes[all.size] = '\0';
     tr__net_buffer_free(&session->joined);
     message.bytes = (tr_bytes){bytes, all.size};
-    return call(self, session, state, &message);
-}
-
-static void pong(struct tr_self *self, tr_channel handle, tr_bytes bytes)
-{
-    unsigned char head[WS_HEADER_MAX];
-    const struct ws_frame frame = {.opcode = WS_OP_PONG, .size = bytes.size};
-    size_t size = tr__ws_write_header(&frame, head);
-    (void)!tr__write_with(self, handle, (tr_bytes){head, size}, bytes);
+    return deliver(self, channel, state, event, &message);
 }
 
 tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
@@ -245,7 +392,7 @@ tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
     case WS_DATA:
         return on_data(self, channel, state, &event);
     case WS_PING:
-        pong(self, piece->channel, event.bytes);
+        (void)!write_frame(self, channel, WS_OP_PONG, event.bytes, false);
         break;
     case WS_CLOSE:
         end(channel, event.code, event.bytes);

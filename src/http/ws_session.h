@@ -12,27 +12,56 @@
 #ifndef HTTP_WS_SESSION_H
 #define HTTP_WS_SESSION_H
 
+#include "http/events.h"
 #include "http/websocket.h"
+#include "http/ws_extension.h"
 #include "net/channel.h"
 
+/** What a layer above keeps with a WebSocket. Its on_end is called once, and takes it. */
+struct ws_above {
+    void (*on_end)(struct channel *channel, struct ws_above *above, unsigned code);
+};
+
 struct ws_session {
+    uint8_t kept;                /* HTTP_KEPT_SOCKET; must be first */
+    bool is_pinged;              /* a ping was sent, and nothing has come since */
+    bool is_over;                /* a close was sent */
+    struct ws_above *above;      /* NULL: nothing */
     const tr_behavior *behavior; /* whose row is called while it is that of the actor */
     const tr_handler *row;       /* for tr_ws_message; NULL: none has its type */
+    tr_time ping_ns;             /* of silence before a ping, and before the end */
+    struct ws_deflate deflate;   /* what was agreed */
+    char *protocol;              /* that was agreed on, behind this struct; NULL: none */
     struct net_buffer joined;    /* what has come of a message in several pieces */
     struct ws_reader reader;
-    bool is_pinged; /* a ping was sent, and nothing has come since */
-    bool is_over;   /* a close was sent */
 };
 
 /** Returns the WebSocket of a channel; NULL: it is none. */
 static inline struct ws_session *ws_session_of(const struct channel *channel)
 {
-    return channel->rare->session;
+    struct ws_session *session = channel->rare->session;
+    return session && session->kept == HTTP_KEPT_SOCKET ? session : NULL;
 }
 
+/** How a WebSocket begins. */
+struct ws_setup {
+    enum ws_role role;
+    const tr_behavior *behavior; /* as in struct ws_session */
+    const tr_handler *row;
+    size_t message_max;
+    tr_time ping_ns;
+    struct ws_deflate deflate;
+    const char *protocol; /* NULL: none */
+};
+
 /** Makes a channel a WebSocket. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__ws_session_begin(struct channel *channel, const tr_behavior *behavior,
-                                             const tr_handler *row);
+TR_MUST_CHECK tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup);
+/** A WebSocket ends with this code: calls on_end of the layer above, if that was not called before. */
+void tr__ws_tell_end(struct channel *channel, unsigned code);
+/** The on_free of the protocol. */
+void tr__ws_on_free(struct channel *channel);
+/** Sends a text, which is UTF-8, outside of a turn. TR_NO_MEMORY. Does not wait. */
+TR_MUST_CHECK tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text);
 /** Frees what a channel keeps. */
 void tr__ws_session_free(const struct memory_source *source, void *session);
 /** As the `cut` of a tr_framing. */
@@ -44,6 +73,11 @@ tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
 void tr__ws_wait(struct channel *channel);
 /** That time is over. May end the channel. */
 void tr__ws_deadline(struct channel *channel);
+/**
+ * Writes a frame, deflated and masked as was agreed. May wait. The statuses of tr_ws_send, and TR_NO_MEMORY: nothing was written.
+ */
+TR_MUST_CHECK tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
+                                     tr_bytes payload);
 /** Writes a close, once. Returns whether one was written, now or before. Does not wait. */
 bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason);
 /** The on_close of the protocol. */

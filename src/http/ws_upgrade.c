@@ -6,8 +6,10 @@
 
 #include "actor/cell/verb.h"
 #include "http/answer.h"
+#include "http/deflate.h"
 #include "http/ws_handshake.h"
 #include "http/ws_session.h"
+#include "net/channel_end.h"
 
 enum { HEAD_MIN = 192 /* of the answer: what is not text of the program */ };
 
@@ -57,6 +59,10 @@ bool tr__ws_answer_upgrade(struct http_request *request)
     if (!request->site->has_websockets || request->head.method_id != METHOD_GET ||
         !tr__http_site_find(request->site, METHOD_WEBSOCKET, &request->path, &is_there, allow))
         return false;
+    if (request->stream) {
+        (void)refuse(request, 400, "WebSockets are served over HTTP/1.1");
+        return true;
+    }
     tr_http_set(request->self, "upgrade", "websocket");
     (void)refuse(request, 426, "only WebSockets are served here");
     return true;
@@ -65,11 +71,11 @@ bool tr__ws_answer_upgrade(struct http_request *request)
 /* ---- Accepting. ---- */
 
 /* Writes the answer. */
-static void put_answer(struct http_request *request, const char *protocol)
+static void put_answer(struct http_request *request, const char *protocol, const char *extension)
 {
     char accept[WS_ACCEPT_SIZE + 1];
     tr_channel handle = {channel_bits(request->channel)};
-    size_t size = HEAD_MIN + (protocol ? strlen(protocol) : 0);
+    size_t size = HEAD_MIN + (protocol ? strlen(protocol) : 0) + WS_DEFLATE_ANSWER_MAX;
     for (uint32_t i = 0; i < request->set_count; i++)
         size += strlen(request->set[i].name) + strlen(request->set[i].value) + 4;
     tr__ws_accept_write(header(request, "sec-websocket-key"), accept);
@@ -80,33 +86,64 @@ static void put_answer(struct http_request *request, const char *protocol)
     to = stpcpy(stpcpy(to, accept), "\r\n");
     if (protocol)
         to += sprintf(to, "Sec-WebSocket-Protocol: %s\r\n", protocol);
+    if (extension[0])
+        to += sprintf(to, "Sec-WebSocket-Extensions: %s\r\n", extension);
     for (uint32_t i = 0; i < request->set_count; i++)
         to += sprintf(to, "%s: %s\r\n", request->set[i].name, request->set[i].value);
     to = stpcpy(to, "\r\n");
     tr_commit(request->self, handle, (size_t)(to - begin));
 }
 
-static tr_next accept_as(struct tr_self *self, const char *verb, const char *protocol)
+/* Answers, and makes the channel a WebSocket. */
+static tr_status accept_with(struct http_request *request, const char *protocol,
+                             const tr_handler *row)
 {
-    struct http_request *request = tr__http_request_need(self, verb);
-    const struct http_route *route = request->route;
     struct channel *channel;
-    if (!route || route->method != METHOD_WEBSOCKET)
-        tr_crash(self, TR_INVALID_TRANSITION, "%s: this request is for no TR_WEBSOCKET", verb);
-    if (request->phase != ANSWER_NONE)
-        return TR_SAME;
-    put_answer(request, protocol);
+    char extension[WS_DEFLATE_ANSWER_MAX] = "";
+    struct ws_deflate deflate = {.is_agreed = false};
+    if (request->site->options.ws_compresses && tr__deflate_is_built())
+        deflate = tr__ws_deflate_answer(header(request, "sec-websocket-extensions"), extension);
+    put_answer(request, protocol, extension);
     request->phase = ANSWER_DONE;
     request->status = 101;
     request->keeps = true;
     tr_channel handle = {channel_bits(request->channel)};
-    if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state != CHANNEL_OPEN)
-        return TR_SAME; /* tr_closed says so */
-    const tr_handler *row = route->is_message ? route->row : request->site->messages;
-    if (tr__ws_session_begin(channel, request->site->behavior, row) != TR_OK) {
+    if (tr__channel_of(request->self, handle, &channel) != TR_OK || channel->state != CHANNEL_OPEN)
+        return TR_CLOSED; /* tr_closed says so */
+    const tr_http_options *options = &request->site->options;
+    const struct ws_setup setup = {.role = WS_SERVER,
+                                   .behavior = request->site->behavior,
+                                   .row = row,
+                                   .message_max = options->ws_message_max,
+                                   .ping_ns = options->ws_ping_ns,
+                                   .deflate = deflate,
+                                   .protocol = protocol};
+    tr_status status = tr__ws_session_begin(channel, &setup);
+    if (status != TR_OK)
         tr__channel_reset(channel); /* the answer is not sent yet */
+    return status;
+}
+
+tr_status tr__ws_accept_above(struct http_request *request, const tr_handler *row,
+                              struct ws_above *above)
+{
+    tr_status status = accept_with(request, NULL, row);
+    if (status == TR_OK)
+        ws_session_of(request->channel)->above = above;
+    return status;
+}
+
+static tr_next accept_as(struct tr_self *self, const char *verb, const char *protocol)
+{
+    struct http_request *request = tr__http_request_need(self, verb);
+    const struct http_route *route = request->route;
+    if (!route || route->method != METHOD_WEBSOCKET)
+        tr_crash(self, TR_INVALID_TRANSITION, "%s: this request is for no TR_WEBSOCKET", verb);
+    if (request->phase != ANSWER_NONE)
+        return TR_SAME;
+    const tr_handler *row = route->is_message ? route->row : request->site->messages;
+    if (accept_with(request, protocol, row) == TR_NO_MEMORY)
         tr_crash(self, TR_NO_MEMORY, "%s: out of memory", verb);
-    }
     return TR_SAME;
 }
 

@@ -4,11 +4,18 @@
 #define HTTP_WS_UPGRADE_H
 
 #include "http/request.h"
+#include "http/ws_session.h"
 
 /** Whether a request asks for a WebSocket. */
 bool tr__ws_is_upgrade(struct http_request *request);
 /** Checks the handshake. False: it was answered with 400, 403 or 426. Waits. */
 bool tr__ws_check(struct http_request *request);
+/**
+ * Accepts the WebSocket of a request for a layer above, whose row gets what comes, and whose on_end is called when it ends. TR_CLOSED:
+ * the client has gone. TR_NO_MEMORY: nothing was sent, and the channel is reset. Waits.
+ */
+TR_MUST_CHECK tr_status tr__ws_accept_above(struct http_request *request, const tr_handler *row,
+                                            struct ws_above *above);
 /** Answers a GET of a path that has only WebSockets with 426. False: it is none, or of another path. Waits. */
 bool tr__ws_answer_upgrade(struct http_request *request);
 

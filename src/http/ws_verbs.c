@@ -22,16 +22,12 @@ tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_
 {
     TURN_VERB(self);
     struct channel *found;
-    unsigned char head[WS_HEADER_MAX];
     tr_status status = find(self, channel, &found);
     if (status != TR_OK)
         return status;
     if (bytes.size > TR_PAYLOAD_MAX || (is_text && !tr__ws_text_is_valid(bytes)))
         return TR_INVALID_ARGUMENT;
-    const struct ws_frame frame = {.opcode = is_text ? WS_OP_TEXT : WS_OP_BINARY,
-                                   .size = bytes.size};
-    size_t size = tr__ws_write_header(&frame, head);
-    return tr__write_with(self, channel, (tr_bytes){head, size}, bytes);
+    return tr__ws_write(self, channel, is_text ? WS_OP_TEXT : WS_OP_BINARY, bytes);
 }
 
 tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes)
@@ -49,22 +45,13 @@ tr_status tr_ws_text(tr_self *self, tr_channel channel, const char *text)
 tr_status tr_ws_print(tr_self *self, tr_channel channel, const char *format, ...)
 {
     TURN_VERB(self);
-    char few[256];
-    va_list arguments, again;
+    char few[TEXT_FEW];
+    tr_bytes text;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
-    int length = vsnprintf(few, sizeof few, format, arguments);
+    tr_status status = tr__text_format(self, few, format, arguments, &text);
     va_end(arguments);
-    tr_status status = TR_INVALID_ARGUMENT;
-    if (length >= 0 && (size_t)length < sizeof few) {
-        status = tr_ws_send(self, channel, (tr_bytes){few, (size_t)length}, true);
-    } else if (length >= 0) {
-        char *text = tr_scratch(self, (size_t)length + 1);
-        (void)vsnprintf(text, (size_t)length + 1, format, again);
-        status = tr_ws_send(self, channel, (tr_bytes){text, (size_t)length}, true);
-    }
-    va_end(again);
-    return status;
+    return status == TR_OK ? tr_ws_send(self, channel, text, true) : status;
 }
 
 void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The client of HTTP: an actor of each worker that has connections to servers, and asks them for the actors there.
+ *
+ * tr_http_ask is an ask of that actor. Each ask is a turn of it, which takes a connection (client_hosts.h), sends and
+ * reads (client_flow.h), follows redirects, and replies. Turns wait side by side; no step of one waits as a barrier. A
+ * stream is a connection that no turn has: it is found by its number, and each piece is an ask of its own.
+ *
+ * The actor never fails for what a server or a program does: all memory is asked for by functions that may refuse.
+ * Owner only.
+ */
+#ifndef HTTP_CLIENT_H
+#define HTTP_CLIENT_H
+
+#include <troupe/http_client.h>
+
+#include "http/client_flow.h"
+#include "http/client_hosts.h"
+
+/** What an ask wants; bits of tr_http_call_.flags. */
+enum {
+    CALL_OPENS = 1,      /* the body follows, by tr_http_send */
+    CALL_STREAMS = 2,    /* the answer is its head, and the body follows */
+    CALL_DOWNGRADES = 4, /* a redirect may lead from https to http */
+    CALL_EXPECTS = 8,    /* Expect: 100-continue */
+    CALL_INSECURE = 16   /* any certificate is accepted */
+};
+
+TR_REQUEST(tr_http_call_, tr_http_answer, (str, url), (str, method), (str, type),
+           (list(message(tr_http_field)), headers), (str, authorization), (bytes, body),
+           (bool, has_body), (u64, head_max), (u64, body_max), (u32, redirects_max), (u32, flags),
+           (i64, length), (u32, connections_max), (u32, waiting_max), (i64, idle_ns),
+           (str, address), (str, trusts), (str, certificate), (str, key), (str, server_name));
+TR_REQUEST(tr_http_send_, tr_done, (u64, number), (bytes, bytes));
+TR_REQUEST(tr_http_finish_, tr_http_answer, (u64, number), (bool, streams));
+TR_MESSAGE(tr_http_portion_, (bytes, bytes));
+TR_REQUEST(tr_http_next_, tr_http_portion_, (u64, number), (u64, max));
+TR_MESSAGE(tr_http_drop_, (u64, number));
+
+/** A request or an answer whose body is under way. */
+struct http_stream {
+    struct http_stream *next;
+    uint64_t number;
+    bool is_busy;    /* a turn uses it */
+    tr_time due_ns;  /* when it ends if it is not used */
+    tr_time idle_ns; /* how long its connection is kept after it */
+    uint64_t body_max;
+    char *url;
+    struct http_flow flow;
+};
+
+/** The state of the actor. */
+struct http_client {
+    struct http_hosts hosts;
+    struct http_stream *streams;
+    uint64_t number_last;
+    bool is_armed; /* the timer that ends what is unused */
+};
+
+/** Finds the client of this worker, or makes it. TR_STOPPING, TR_NO_MEMORY, TR_LIMIT. */
+TR_MUST_CHECK tr_status tr__http_client_of(struct tr_self *self, uint64_t *ref);
+
+/** Ends the request of this turn with a status and a text. */
+void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text);
+/** Returns when the ask of this turn ends. */
+tr_time tr__http_client_deadline(const struct tr_self *self);
+/** Makes a stream of a flow, which it takes over. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
+                                            const struct http_flow *flow, tr_time idle_ns,
+                                            uint64_t body_max, const char *url,
+                                            struct tr_http_stream *handle);
+/** Arms the timer that ends what is unused, if it is not armed. */
+void tr__http_client_arm(struct tr_self *self, struct http_client *client);
+
+#endif

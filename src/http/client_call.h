@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** An ask of the client of HTTP: its request, its redirects and its answer. In turns of the client. */
+#ifndef HTTP_CLIENT_CALL_H
+#define HTTP_CLIENT_CALL_H
+
+#include "http/client.h"
+
+/** What becomes of an answer. */
+struct http_stream_wish {
+    bool streams; /* its body is left to tr_http_receive */
+    tr_time idle_ns;
+    uint64_t body_max;
+    const char *url;
+};
+
+/** Whether a program may send this header: it has a name and a value, and is none that the library writes. */
+bool tr__http_field_is_good(const struct tr_http_field *field);
+/** Answers an ask of tr_http_call_, and all redirects that it follows. In a turn of the client. */
+tr_status tr__http_client_call(struct tr_self *self, struct http_client *client,
+                               const struct tr_http_call_ *message, const char **why);
+/** Reads the body of an answer and replies with all of it, or makes a stream of it and replies with that. */
+tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client,
+                                struct http_flow *flow, const struct http_answer_head *head,
+                                const struct http_stream_wish *wish);
+#endif

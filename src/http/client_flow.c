@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/client_flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/turn/park.h"
+#include "net/input.h"
+#include "net/rare.h"
+#include "net/read.h"
+#include "net/wait.h"
+
+enum {
+    READ_MAX = 64 * 1024, /* bytes of one read */
+    WRITE_MAX = 16 * 1024 /* bytes of one write, so that little waits to be sent */
+};
+
+static tr_time left_of(const struct http_flow *flow)
+{
+    return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
+}
+
+/* ---- Writing. ---- */
+
+/* Looks whether something of the answer has come, without waiting. */
+static void look_for_answer(struct http_flow *flow, struct channel *channel)
+{
+    if (channel->state == CHANNEL_OPEN && channel_has(channel, CHANNEL_READABLE))
+        (void)tr__input_peek(channel);
+    if (tr__input_has_bytes(channel))
+        flow->has_begun = true;
+}
+
+/* Waits until the output has capacity, or something has come. */
+static tr_status wait_for_either(struct http_flow *flow, struct channel *channel)
+{
+    struct channel_wait reads = {.self = flow->self};
+    struct channel_wait writes = {.self = flow->self};
+    tr_status status = turn_may_park(flow->self);
+    if (status != TR_OK)
+        return status;
+    tr__waits_add(&channel->readers, &reads, false);
+    tr__waits_add(&channel->writers, &writes, false);
+    status = turn_park_at(flow->self, flow->deadline_ns, NULL);
+    tr__waits_remove(&channel->readers, &reads);
+    tr__waits_remove(&channel->writers, &writes);
+    if (channel_has(channel, CHANNEL_CLOSES))
+        tr__channel_call(channel); /* tr_closed waits until no turn is here */
+    return status;
+}
+
+/* Writes a few bytes, and waits as long as the output is full. */
+static tr_status write_few(struct http_flow *flow, tr_bytes bytes)
+{
+    for (;;) {
+        struct channel *channel;
+        tr_status status = tr_try_write(flow->self, flow->conn->channel, bytes);
+        if (status != TR_LIMIT)
+            return status;
+        status = tr__channel_of(flow->self, flow->conn->channel, &channel);
+        if (status == TR_OK)
+            status = left_of(flow) > 0 ? wait_for_either(flow, channel) : TR_TIMEOUT;
+        if (status != TR_OK)
+            return status;
+        if (tr__channel_of(flow->self, flow->conn->channel, &channel) != TR_OK)
+            return TR_CLOSED;
+        look_for_answer(flow, channel);
+        if (flow->has_begun)
+            return TR_CLOSED;
+    }
+}
+
+tr_status tr__http_flow_write(struct http_flow *flow, tr_bytes bytes)
+{
+    const char *data = bytes.data;
+    while (bytes.size) {
+        size_t size = bytes.size < WRITE_MAX ? bytes.size : WRITE_MAX;
+        tr_status status = write_few(flow, (tr_bytes){data, size});
+        if (status != TR_OK)
+            return status;
+        data += size;
+        bytes.size -= size;
+    }
+    return TR_OK;
+}
+
+tr_status tr__http_flow_send(struct http_flow *flow, tr_bytes bytes)
+{
+    char size[24];
+    if (flow->has_begun)
+        return TR_CLOSED;
+    if (!bytes.size)
+        return TR_OK;
+    if (!flow->has_chunks) {
+        if (bytes.size > (uint64_t)flow->to_send)
+            return TR_LIMIT;
+        flow->to_send -= (int64_t)bytes.size;
+        return tr__http_flow_write(flow, bytes);
+    }
+    int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
+    tr_status status = tr__http_flow_write(flow, (tr_bytes){size, (size_t)length});
+    if (status == TR_OK)
+        status = tr__http_flow_write(flow, bytes);
+    if (status == TR_OK)
+        status = tr__http_flow_write(flow, TR_BYTES("\r\n"));
+    return status;
+}
+
+tr_status tr__http_flow_end(struct http_flow *flow)
+{
+    tr_status status = TR_OK;
+    if (flow->has_begun)
+        return TR_CLOSED;
+    if (flow->has_chunks)
+        status = tr__http_flow_write(flow, TR_BYTES("0\r\n\r\n"));
+    else if (flow->to_send)
+        return TR_INVALID_TRANSITION;
+    flow->is_sent = status == TR_OK;
+    return status;
+}
+
+/* ---- Reading. ---- */
+
+/* Takes what has come, at most `max` bytes, and waits for it until `within_ns` have passed. */
+static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_bytes *bytes)
+{
+    const struct cutter cutter = {.how = CUT_SOME, .size = max < READ_MAX ? max : READ_MAX};
+    struct channel *channel;
+    bool is_cut;
+    tr_status status = tr__channel_of(flow->self, flow->conn->channel, &channel);
+    if (status != TR_OK)
+        return status;
+    struct channel_rare *rare = tr__rare_of(channel);
+    if (!rare)
+        return TR_NO_MEMORY;
+    if (within_ns <= 0)
+        return TR_TIMEOUT;
+    rare->within_ns = within_ns;
+    return tr__channel_take(flow->self, flow->conn->channel, &cutter, bytes, &is_cut);
+}
+
+/* Returns bytes that were taken; they need not wait for more. */
+static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
+{
+    struct channel *channel;
+    tr_status status = tr__channel_of(flow->self, flow->conn->channel, &channel);
+    if (status != TR_OK)
+        return status;
+    if (!tr__input_unread(channel, size))
+        return TR_BAD_DATA;
+    if (!needs_more)
+        channel->work->input.needs = 0;
+    return TR_OK;
+}
+
+/* Whether a head that was cut is one of 1xx. */
+static bool is_interim(tr_bytes head)
+{
+    return head.size > 12 && ((const char *)head.data)[9] == '1';
+}
+
+/*
+ * Reads one head, also one of 1xx. `within_ns` is for its first byte. With `is_expected` another head than one of 1xx is
+ * left where it is: TR_CLOSED.
+ */
+static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
+                           struct http_answer_head *answer)
+{
+    size_t seen = 0;
+    tr_bytes bytes, head;
+    size_t used = 0;
+    while (!used) {
+        tr_status status = take(flow, READ_MAX, seen ? left_of(flow) : within_ns, &bytes);
+        if (status != TR_OK)
+            return status;
+        flow->has_begun = true;
+        flow->has_any = true;
+        used = tr__http_answer_cut(bytes, seen, flow->limits.head_max, &head);
+        if (used)
+            break;
+        seen = bytes.size;
+        status = put_back(flow, bytes.size, true);
+        if (status != TR_OK)
+            return status;
+    }
+    if (is_expected && !is_interim(head)) {
+        tr_status status = put_back(flow, bytes.size, false);
+        return status == TR_OK ? TR_CLOSED : status;
+    }
+    char *copy = tr_try_scratch(flow->self, head.size + 1);
+    answer->head.fields =
+        tr_try_scratch(flow->self, flow->limits.headers_max * sizeof *answer->head.fields);
+    if (!copy || !answer->head.fields)
+        return TR_NO_MEMORY;
+    memcpy(copy, head.data, head.size);
+    tr_status status = put_back(flow, bytes.size - used, false);
+    if (status == TR_OK)
+        status = tr__http_answer_parse(copy, head.size, &flow->limits, answer);
+    if (status != TR_OK)
+        flow->why = answer->head.why;
+    return status;
+}
+
+/* Settles how the body ends: RFC 9112, 6.3. */
+static void settle(struct http_flow *flow, const struct http_answer_head *answer)
+{
+    const struct http_head *head = &answer->head;
+    bool has_none = flow->is_head || answer->status == 204 || answer->status == 304;
+    flow->has_final = true;
+    flow->keeps = head->keeps;
+    if (has_none || head->length == 0)
+        flow->form = BODY_NONE;
+    else if (head->is_chunked)
+        flow->form = BODY_CHUNKS;
+    else
+        flow->form = head->length > 0 ? BODY_LENGTH : BODY_REST;
+    if (answer->status == 204 && (head->is_chunked || head->length > 0))
+        flow->keeps = false; /* another reader may expect a body */
+    flow->is_over = flow->form == BODY_NONE;
+    flow->left = flow->form == BODY_LENGTH ? (uint64_t)head->length : 0;
+    flow->chunk = (struct http_chunk){0};
+}
+
+tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *answer)
+{
+    for (int i = 0; i <= TR_HTTP_INTERIM_MAX; i++) {
+        tr_status status = head_read(flow, left_of(flow), false, answer);
+        if (status != TR_OK)
+            return status;
+        if (answer->status == 101 && flow->upgrades)
+            return TR_OK;
+        if (answer->status == 101)
+            break;
+        if (answer->status >= 200) {
+            settle(flow, answer);
+            return TR_OK;
+        }
+    }
+    flow->why = "there are too many answers of 1xx, or one that was not asked for";
+    return TR_BAD_DATA;
+}
+
+tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *answer)
+{
+    tr_time within_ns = left_of(flow);
+    bool is_short = within_ns > TR_HTTP_CONTINUE_NS;
+    tr_status status = head_read(flow, is_short ? TR_HTTP_CONTINUE_NS : within_ns, true, answer);
+    if (status == TR_TIMEOUT && is_short && !flow->has_begun)
+        return TR_OK; /* RFC 9110, 10.1.1: not every server answers */
+    if (status != TR_OK)
+        return status;
+    flow->has_begun = false;
+    flow->why = "an answer of 101 was not asked for";
+    return answer->status == 101 ? TR_BAD_DATA : TR_OK;
+}
+
+static tr_status read_chunks(struct http_flow *flow, size_t max, tr_bytes *piece)
+{
+    while (!flow->chunk.is_over) {
+        tr_bytes bytes;
+        size_t at = 0;
+        size_t used;
+        tr_status status = take(flow, READ_MAX, left_of(flow), &bytes);
+        if (status != TR_OK)
+            return status;
+        do {
+            tr_bytes rest = {(const char *)bytes.data + at, bytes.size - at};
+            if (flow->chunk.left && rest.size > max)
+                rest.size = max;
+            used = tr__http_chunk_next(&flow->chunk, rest, piece);
+            at += used;
+        } while (used && !piece->size && !flow->chunk.is_over);
+        if (flow->chunk.is_bad) {
+            flow->why = "a chunk of the body is malformed";
+            return TR_BAD_DATA;
+        }
+        status = put_back(flow, bytes.size - at, !used);
+        if (status != TR_OK || piece->size)
+            return status;
+    }
+    flow->is_over = true;
+    *piece = (tr_bytes){"", 0};
+    return TR_OK;
+}
+
+tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece)
+{
+    *piece = (tr_bytes){"", 0};
+    if (flow->is_over)
+        return TR_OK;
+    if (flow->form == BODY_CHUNKS)
+        return read_chunks(flow, max, piece);
+    if (flow->form == BODY_LENGTH && flow->left < max)
+        max = (size_t)flow->left;
+    tr_status status = take(flow, max, left_of(flow), piece);
+    if (status == TR_CLOSED && flow->form == BODY_REST) {
+        *piece = (tr_bytes){"", 0};
+        flow->is_over = true;
+        return TR_OK;
+    }
+    if (status == TR_CLOSED)
+        flow->why = "the body ended before its length";
+    if (status == TR_OK && flow->form == BODY_LENGTH) {
+        flow->left -= piece->size;
+        flow->is_over = !flow->left;
+    }
+    return status;
+}
+
+bool tr__http_flow_keeps(const struct http_flow *flow)
+{
+    struct channel *channel;
+    if (!flow->keeps || !flow->is_sent || !flow->has_final || !flow->is_over ||
+        flow->form == BODY_REST)
+        return false;
+    return tr__channel_of(flow->self, flow->conn->channel, &channel) == TR_OK &&
+           channel->state == CHANNEL_OPEN && !tr__input_has_bytes(channel);
+}

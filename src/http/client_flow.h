@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * One request and its answer on a connection: bytes that are written while the answer may come, heads and bodies that are
+ * read. A flow belongs to a turn, or to a stream whose turns follow each other. Owner only.
+ */
+#ifndef HTTP_CLIENT_FLOW_H
+#define HTTP_CLIENT_FLOW_H
+
+#include "http/chunk.h"
+#include "http/client_hosts.h"
+#include "http/head.h"
+
+/** How the body of an answer ends. */
+enum http_body_form { BODY_NONE, BODY_LENGTH, BODY_CHUNKS, BODY_REST /* with the connection */ };
+
+struct http_flow {
+    struct tr_self *self; /* of the turn that uses it now */
+    struct http_conn *conn;
+    tr_time deadline_ns;
+    struct http_limits limits;
+    const char *why; /* what is wrong with what came; NULL: the status says it */
+    /* The request. */
+    bool is_head;    /* HEAD: the answer has no body */
+    bool upgrades;   /* 101 is the answer */
+    bool has_chunks; /* its body is sent in chunks */
+    int64_t to_send; /* of the length that was announced; -1: chunks */
+    bool is_sent;    /* all of it was sent */
+    /* The answer. */
+    bool has_begun; /* a byte of it has come, which is not 100 Continue */
+    bool has_any;   /* a byte has come */
+    bool has_final; /* its head was read */
+    bool keeps;     /* the server keeps the connection */
+    bool is_over;   /* its body was read */
+    enum http_body_form form;
+    uint64_t left; /* of BODY_LENGTH */
+    struct http_chunk chunk;
+};
+
+/**
+ * Writes bytes; waits while the connection does not take them. TR_CLOSED with has_begun: an answer comes already, and the
+ * rest need not be sent. TR_TIMEOUT, TR_RESET, ...
+ */
+TR_MUST_CHECK tr_status tr__http_flow_write(struct http_flow *flow, tr_bytes bytes);
+/** Writes a piece of the body as the head has announced it. TR_LIMIT: more than that. */
+TR_MUST_CHECK tr_status tr__http_flow_send(struct http_flow *flow, tr_bytes bytes);
+/** Ends the body. TR_INVALID_TRANSITION: less than was announced. */
+TR_MUST_CHECK tr_status tr__http_flow_end(struct http_flow *flow);
+/**
+ * Waits for 100 Continue, at most TR_HTTP_CONTINUE_NS. TR_CLOSED with has_begun: another answer has come. The statuses of
+ * tr__http_flow_head.
+ */
+TR_MUST_CHECK tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *head);
+/**
+ * Reads the head of the answer, behind those of 1xx. Its texts are in scratch memory of the turn. TR_BAD_DATA, TR_TOO_LARGE,
+ * TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *head);
+/** Reads the next piece of the body, at most `max` bytes, borrowed until the next read; no bytes: that was all. The statuses of tr__http_flow_head. */
+TR_MUST_CHECK tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece);
+/** Whether the connection can carry another request. */
+bool tr__http_flow_keeps(const struct http_flow *flow);
+
+#endif

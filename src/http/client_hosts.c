@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/client_hosts.h"
+
+#include <string.h>
+
+#include "actor/turn/park.h"
+#include "net/input.h"
+#include "net/wait.h"
+
+static struct http_host **place_of(struct http_hosts *hosts, const char *key)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *byte = key; *byte; byte++)
+        hash = (hash ^ (unsigned char)*byte) * 16777619u;
+    struct http_host **at = &hosts->buckets[hash % HTTP_HOST_BUCKETS];
+    while (*at && strcmp((*at)->key, key) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+/* Finds a host, or makes it. NULL: out of memory. */
+static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts, const char *key)
+{
+    struct http_host **at = place_of(hosts, key);
+    if (*at)
+        return *at;
+    size_t size = strlen(key) + 1;
+    struct http_host *host = tr_try_alloc(self, sizeof *host + size);
+    if (!host)
+        return NULL;
+    *host = (struct http_host){.next = NULL};
+    memcpy(host->key, key, size);
+    *at = host;
+    return host;
+}
+
+/* Frees a host that is not needed any more. */
+static void host_look(struct tr_self *self, struct http_hosts *hosts, struct http_host *host)
+{
+    if (host->open || host->waiting)
+        return;
+    struct http_host **at = place_of(hosts, host->key);
+    *at = host->next;
+    tr_free(self, host);
+}
+
+/* Whether an idle connection can be used: it is open, and nothing came that nobody has asked for. */
+static bool is_fresh(struct tr_self *self, const struct http_conn *conn)
+{
+    static const struct cutter some = {.how = CUT_SOME, .size = 1};
+    struct channel *channel;
+    tr_bytes piece;
+    bool is_cut;
+    if (tr__channel_of(self, conn->channel, &channel) != TR_OK || channel->state != CHANNEL_OPEN)
+        return false;
+    return tr__input_take(self, channel, &some, &piece, &is_cut) == TR_WOULD_BLOCK;
+}
+
+/* Takes the first idle connection from its host. */
+static struct http_conn *idle_pop(struct http_host *host)
+{
+    struct http_conn *conn = host->idle;
+    host->idle = conn->next;
+    conn->next = NULL;
+    return conn;
+}
+
+static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
+                           const struct http_wish *wish, struct http_conn **opened)
+{
+    tr_time left_ns = wish->deadline_ns - clock_bound(&self->worker->clock);
+    struct http_conn *conn = tr_try_alloc(self, sizeof *conn);
+    tr_endpoint to = wish->to;
+    if (!conn || left_ns <= 0) {
+        tr_free(self, conn);
+        host_look(self, hosts, host);
+        return conn ? TR_TIMEOUT : TR_NO_MEMORY;
+    }
+    *conn = (struct http_conn){.host = host};
+    to.connect_ns = left_ns < TR_CONNECT_NS ? left_ns : TR_CONNECT_NS;
+    host->open++;
+    tr_status status = tr_try_connect(self, &to, &conn->channel);
+    if (status == TR_OK) {
+        *opened = conn;
+        return TR_OK;
+    }
+    host->open--;
+    tr_free(self, conn);
+    tr__waits_wake_one(&host->line);
+    host_look(self, hosts, host);
+    return status;
+}
+
+/* Waits until a connection of the host is free, or one may be opened. */
+static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time deadline_ns,
+                           bool is_again)
+{
+    struct channel_wait wait = {.self = self};
+    tr_status status = turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    host->waiting++;
+    tr__waits_add(&host->line, &wait, is_again);
+    status = turn_park_at(self, deadline_ns, NULL);
+    tr__waits_remove(&host->line, &wait);
+    host->waiting--;
+    if (status != TR_OK)
+        tr__waits_wake_one(&host->line); /* it may have been woken as well */
+    return status;
+}
+
+tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
+                             const struct http_wish *wish, struct http_conn **taken)
+{
+    bool is_again = false;
+    for (;;) {
+        struct http_host *host = host_of(self, hosts, wish->key);
+        if (!host)
+            return TR_NO_MEMORY;
+        bool is_next = is_again || !host->waiting;
+        bool may_open = host->open < wish->connections_max;
+        while (is_next && host->idle && !(wish->is_new && may_open)) {
+            struct http_conn *conn = idle_pop(host);
+            if (!wish->is_new && is_fresh(self, conn)) {
+                *taken = conn;
+                return TR_OK;
+            }
+            host->waiting++; /* so that it stays */
+            tr__http_conn_end(self, hosts, conn, false);
+            host->waiting--;
+            may_open = host->open < wish->connections_max;
+        }
+        if (is_next && may_open)
+            return conn_open(self, hosts, host, wish, taken);
+        if (!is_again && host->waiting >= wish->waiting_max)
+            return TR_LIMIT;
+        tr_status status = line_wait(self, host, wish->deadline_ns, is_again);
+        if (status != TR_OK) {
+            host_look(self, hosts, host);
+            return status;
+        }
+        is_again = true;
+    }
+}
+
+void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time due_ns)
+{
+    (void)self;
+    conn->is_kept = true;
+    conn->due_ns = due_ns;
+    conn->next = conn->host->idle;
+    conn->host->idle = conn;
+    tr__waits_wake_one(&conn->host->line);
+}
+
+void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
+                       bool resets)
+{
+    struct http_host *host = conn->host;
+    struct channel *channel;
+    if (tr__channel_of(self, conn->channel, &channel) == TR_OK) {
+        if (resets)
+            tr_reset(self, conn->channel);
+        else
+            tr_close(self, conn->channel);
+    }
+    tr_free(self, conn);
+    host->open--;
+    tr__waits_wake_one(&host->line);
+    host_look(self, hosts, host);
+}
+
+/* Removes a connection from the idle ones of its host, and ends it. */
+static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at)
+{
+    struct http_conn *conn = *at;
+    *at = conn->next;
+    tr__http_conn_end(self, hosts, conn, false);
+}
+
+void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel)
+{
+    for (size_t i = 0; i < HTTP_HOST_BUCKETS; i++) {
+        for (struct http_host *host = hosts->buckets[i]; host; host = host->next) {
+            for (struct http_conn **at = &host->idle; *at; at = &(*at)->next) {
+                if ((*at)->channel.bits == channel.bits) {
+                    idle_end(self, hosts, at);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/* As tr__http_hosts_sweep, for one host, which may be freed. */
+static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
+                          tr_time now_ns)
+{
+    tr_time next_ns = TR_NEVER;
+    struct http_conn **at = &host->idle;
+    host->waiting++; /* so that it stays */
+    while (*at) {
+        if ((*at)->due_ns <= now_ns) {
+            idle_end(self, hosts, at);
+            continue;
+        }
+        next_ns = (*at)->due_ns < next_ns ? (*at)->due_ns : next_ns;
+        at = &(*at)->next;
+    }
+    host->waiting--;
+    host_look(self, hosts, host);
+    return next_ns;
+}
+
+tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns)
+{
+    tr_time next_ns = TR_NEVER;
+    for (size_t i = 0; i < HTTP_HOST_BUCKETS; i++) {
+        struct http_host *next;
+        for (struct http_host *host = hosts->buckets[i]; host; host = next) {
+            next = host->next;
+            tr_time due_ns = host_sweep(self, hosts, host, now_ns);
+            next_ns = due_ns < next_ns ? due_ns : next_ns;
+        }
+    }
+    return next_ns;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Hosts and connections of the client of HTTP. A host is a way to a server: scheme, name, port, and the options of TLS. It
+ * is there while it has connections, or turns that wait for one. A connection is idle and kept by its host, or belongs to
+ * a turn or a stream. Memory is that of the client, so its end frees all. Owner only.
+ */
+#ifndef HTTP_CLIENT_HOSTS_H
+#define HTTP_CLIENT_HOSTS_H
+
+#include <troupe/net.h>
+
+#include "net/channel.h"
+
+enum { HTTP_HOST_BUCKETS = 64 };
+
+struct http_host {
+    struct http_host *next;    /* in its bucket */
+    struct channel_waits line; /* turns that wait for a connection */
+    uint32_t waiting;
+    uint32_t open;          /* connections, with those that are being opened */
+    struct http_conn *idle; /* the one that was used last is first */
+    char key[];
+};
+
+struct http_conn {
+    struct http_conn *next; /* of idle ones */
+    struct http_host *host;
+    tr_channel channel;
+    tr_time due_ns; /* of an idle one: when it ends */
+    bool is_kept;   /* it has carried an answer before */
+};
+
+struct http_hosts {
+    struct http_host *buckets[HTTP_HOST_BUCKETS];
+};
+
+/** What a turn wants of a connection. */
+struct http_wish {
+    const char *key; /* what tells this way to a server from others */
+    tr_endpoint to;  /* how to connect */
+    tr_time deadline_ns;
+    uint32_t connections_max;
+    uint32_t waiting_max;
+    bool is_new; /* a kept one is not wanted */
+};
+
+/**
+ * Takes an idle connection, opens one, or waits for one. TR_LIMIT: too many wait. TR_TIMEOUT, TR_CANCELLED, TR_NO_MEMORY, or
+ * why it cannot be opened. In a turn that may wait.
+ */
+TR_MUST_CHECK tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
+                                           const struct http_wish *wish, struct http_conn **taken);
+/** Keeps a connection for the next turn, until due_ns. */
+void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time due_ns);
+/** Ends a connection: in order, or by a reset. Frees it, and its host if that was all. */
+void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
+                       bool resets);
+/** Ends the idle connection of this channel, if there is one. */
+void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel);
+/** Ends the idle connections whose time is over. Returns when the next one is due; TR_NEVER: none. */
+tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Answers in HTTP/2. Owner only. */
+#ifndef HTTP_H2_ANSWER_H
+#define HTTP_H2_ANSWER_H
+
+#include "http/request.h"
+
+/** Sends the head of an answer, whose status and length are settled; pieces follow. In its turn. Does not wait. */
+void tr__h2_answer_head(struct http_request *request, const char *type,
+                        const tr_http_response *response);
+/** Sends an answer as a whole. In its turn. Waits until all of it has left, or nobody reads it. */
+void tr__h2_answer(struct http_request *request, const char *type, tr_bytes body,
+                   const tr_http_response *response);
+/** Answers a stream whose turn has ended without an answer. Does not wait. */
+void tr__h2_answer_bare(struct h2_stream *stream, int status);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/h2_guard.h"
+
+#include <troupe/limits.h>
+
+/* RFC 9113, 6 */
+enum frame_type {
+    FRAME_DATA,
+    FRAME_HEADERS,
+    FRAME_PRIORITY,
+    FRAME_RST_STREAM,
+    FRAME_SETTINGS,
+    FRAME_PUSH_PROMISE,
+    FRAME_PING,
+    FRAME_GOAWAY,
+    FRAME_WINDOW_UPDATE,
+    FRAME_CONTINUATION
+};
+enum { FLAG_ACK = 1, FLAG_END_STREAM = 1, FLAG_END_HEADERS = 4 };
+
+void tr__h2_guard_init(struct h2_guard *guard, uint32_t block_max)
+{
+    *guard = (struct h2_guard){
+        .preface_left = H2_PREFACE_SIZE, .block_max = block_max, .credit = H2_CREDIT_STEP};
+}
+
+/* Counts begin again when their time is over. */
+static void look_at_time(struct h2_guard *guard, tr_time now_ns)
+{
+    if (now_ns - guard->since_ns < TR_HTTP2_FLOOD_NS)
+        return;
+    guard->since_ns = now_ns;
+    guard->resets = 0;
+    guard->idle = 0;
+}
+
+static void give_credit(struct h2_guard *guard)
+{
+    guard->credit += guard->credit < H2_CREDIT_MAX ? H2_CREDIT_STEP : 0;
+}
+
+static void count_idle(struct h2_guard *guard, const char *why)
+{
+    if (guard->credit)
+        guard->credit--;
+    else if (++guard->idle > TR_HTTP2_IDLE_FRAMES_MAX)
+        guard->why = why;
+}
+
+/* Counts a frame of a block of headers. */
+static void count_block(struct h2_guard *guard, uint32_t size, uint8_t flags)
+{
+    guard->is_in_block = !(flags & FLAG_END_HEADERS);
+    guard->is_in_head = true;
+    if (size > guard->block_max - guard->block_bytes) {
+        guard->why = "a block of headers is too large";
+        return;
+    }
+    guard->block_bytes += size;
+}
+
+void tr__h2_guard_reset(struct h2_guard *guard, tr_time now_ns)
+{
+    look_at_time(guard, now_ns);
+    if (++guard->resets > TR_HTTP2_RESETS_MAX)
+        guard->why = "too many streams were reset";
+}
+
+void tr__h2_guard_sent(struct h2_guard *guard)
+{
+    give_credit(guard);
+}
+
+/* The head of a frame is there. */
+static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
+{
+    const uint8_t *head = guard->head;
+    uint32_t size = (uint32_t)head[0] << 16 | (uint32_t)head[1] << 8 | head[2];
+    uint8_t flags = head[4];
+    guard->left = size;
+    guard->is_in_head = false;
+    look_at_time(guard, now_ns);
+    switch (head[3]) {
+    case FRAME_DATA:
+        if (size)
+            give_credit(guard);
+        else if (!(flags & FLAG_END_STREAM))
+            count_idle(guard, "too many empty frames of data");
+        break;
+    case FRAME_HEADERS:
+        give_credit(guard);
+        guard->blocks++;
+        guard->block_bytes = 0;
+        guard->continuations = 0;
+        count_block(guard, size, flags);
+        break;
+    case FRAME_CONTINUATION:
+        if (++guard->continuations > TR_HTTP2_CONTINUATIONS_MAX)
+            guard->why = "too many frames of one block of headers";
+        else
+            count_block(guard, size, flags);
+        break;
+    case FRAME_RST_STREAM:
+        tr__h2_guard_reset(guard, now_ns);
+        break;
+    case FRAME_SETTINGS:
+        if (!(flags & FLAG_ACK))
+            count_idle(guard, "too many frames of settings");
+        break;
+    case FRAME_PING:
+        count_idle(guard, "too many pings");
+        break;
+    case FRAME_PRIORITY:
+    case FRAME_PUSH_PROMISE:
+    case FRAME_GOAWAY:
+    case FRAME_WINDOW_UPDATE:
+    default: /* kinds that nobody knows are ignored */
+        count_idle(guard, "too many frames that carry nothing");
+        break;
+    }
+}
+
+size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size_t size,
+                         tr_time now_ns)
+{
+    size_t at = 0;
+    while (at < size && !guard->why) {
+        size_t there = size - at;
+        if (guard->preface_left) {
+            size_t some = there < guard->preface_left ? there : guard->preface_left;
+            guard->preface_left -= (uint8_t)some;
+            at += some;
+        } else if (guard->left) {
+            size_t some = there < guard->left ? there : guard->left;
+            guard->left -= (uint32_t)some;
+            at += some;
+        } else {
+            guard->head[guard->head_size++] = data[at++];
+            if (guard->head_size < H2_FRAME_HEAD_SIZE)
+                continue;
+            guard->head_size = 0;
+            look_at_frame(guard, now_ns);
+        }
+    }
+    /* Of a frame that is too much nothing is read; a part of its head is harmless. */
+    return guard->why && at ? at - 1 : at;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What comes on a connection of HTTP/2. Owner only. */
+#ifndef HTTP_H2_INPUT_H
+#define HTTP_H2_INPUT_H
+
+#include <stdint.h>
+
+struct h2_session;
+struct nghttp2_session_callbacks;
+
+/** Sets what nghttp2 calls when something comes. */
+void tr__h2_input_set(struct nghttp2_session_callbacks *callbacks);
+/** Resets a stream because of what the client did. Too many of these are a flood. */
+void tr__h2_refuse(struct h2_session *session, int32_t id, uint32_t code);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The records of HTTP/2. Only its files include this, and with it nghttp2. Owner only. */
+#ifndef HTTP_H2_INSIDE_H
+#define HTTP_H2_INSIDE_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "http/events.h"
+#include "http/h2_guard.h"
+#include "net/buffer.h"
+#include "net/protocol_turn.h"
+
+/** For what a connection is limited in time. */
+enum h2_wait {
+    H2_WAITS_HEAD,    /* a head is under way: .head_ns */
+    H2_WAITS_REQUEST, /* nothing is: .keep_ns */
+    H2_WAITS_TURNS,   /* requests are under way, which have limits of their own */
+    H2_WAITS_EVENTS   /* some of these are streams of events: EVENTS_COMMENT_NS */
+};
+
+struct h2_session {
+    struct protocol_streams streams; /* must be first */
+    struct channel *channel;
+    nghttp2_session *engine;
+    const struct memory_source *source;
+    struct list blocks;    /* of memory that nghttp2 has */
+    struct list all;       /* of struct h2_stream.link */
+    uint32_t count;        /* of these */
+    uint32_t events_count; /* of these, so many have events */
+    struct h2_guard guard;
+    nghttp2_mem memory;
+    uint32_t block;  /* guard.blocks when this wait began */
+    uint8_t waits;   /* enum h2_wait */
+    bool is_busy;    /* nghttp2 is being called: not again */
+    bool is_blocked; /* it has more to send than the output takes */
+    bool is_forced;  /* the end of the channel: the output takes all */
+    bool is_leaving; /* GOAWAY was sent because the session stops */
+    bool is_over;    /* nothing more is read or written */
+    bool is_cut;     /* the other side has ended: no more of a body comes */
+    bool is_starved; /* memory was missing: nghttp2 is not called any more */
+};
+
+struct h2_stream {
+    struct protocol_turn turn;  /* must be first; turn.request is the http_request */
+    struct list link;           /* in h2_session.all */
+    struct h2_session *session; /* NULL: gone */
+    int32_t id;
+    struct tr_self *waiter; /* its turn, which waits; NULL: it does not */
+    bool is_closed;         /* for nghttp2 it is gone */
+    bool is_input_over;     /* the client has sent all */
+    bool is_last;           /* `out` is the end of the answer */
+    bool is_begun;          /* an answer has begun */
+    bool is_too_large;      /* its head */
+    bool has_host;          /* a field Host was there, which :authority replaces */
+    bool has_events;        /* its answer is a stream of events, or was one */
+    /* The head, until its turn begins. Pseudo fields first, then lines "name: value\r\n". */
+    struct net_buffer head;
+    struct net_buffer cookies; /* joined */
+    struct {
+        uint32_t at;
+        uint32_t size;
+    } method, path, authority, host;
+    uint32_t lines; /* where they begin */
+    uint32_t field_count;
+    /* The body. */
+    struct net_buffer in;
+    struct net_buffer lent; /* to the turn, until it reads again */
+    /* The answer: what is to be sent, in memory of its turn. */
+    const unsigned char *out;
+    size_t out_size;
+    unsigned char last[160]; /* of an answer that no turn writes */
+    /* Of an answer that is a stream of events: http/events.h. */
+    struct http_events *events; /* NULL: none, or no more */
+    struct net_buffer waiting;  /* `out` is in it */
+};
+
+/** Whether nghttp2 may still be called. */
+static inline bool h2_session_is_up(const struct h2_session *session)
+{
+    return session && !session->is_over && !session->is_starved;
+}
+
+/** Whether a turn is queued for the stream, or handles it. */
+static inline bool h2_stream_has_turn(const struct h2_stream *stream)
+{
+    return stream->turn.event || stream->turn.is_running;
+}
+
+#endif

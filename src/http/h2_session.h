@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A connection of HTTP/2: what its channel keeps, and how frames come and go.
+ *
+ * nghttp2 reads and writes frames; its headers are for the files http/h2_*.c alone. The connection is read outside of
+ * turns, and each request is a turn of the session, of which several may wait at once. Nothing is kept for a client that
+ * does not read: a turn that answers waits, with its bytes where they are, until nghttp2 has made frames of them, which
+ * it does while the output of the channel is below its mark and the client has given window. What a client sends of a
+ * body is kept until its turn reads it, and it gets new window only then.
+ *
+ * Ends are of two kinds. A stream that ends before its answer is whole gets RST_STREAM. A connection gets GOAWAY with the
+ * last stream that was handled, then the end of the channel in order. Owner only.
+ */
+#ifndef HTTP_H2_SESSION_H
+#define HTTP_H2_SESSION_H
+
+#include "net/channel.h"
+
+struct h2_session;
+
+/** Whether the library was built with nghttp2. */
+bool tr__h2_is_built(void);
+/**
+ * How the first bytes of a connection without TLS begin, by those that are there: 1 with the preface of HTTP/2, 0 with
+ * something else, -1: more must come.
+ */
+int tr__h2_preface(tr_bytes bytes);
+
+/** Returns the connection of HTTP/2 of a channel; NULL: it speaks something else. */
+static inline struct h2_session *h2_session_of(const struct channel *channel)
+{
+    return (struct h2_session *)(void *)channel->rare->streams;
+}
+
+/** Makes a channel a connection of HTTP/2. TR_NO_MEMORY: the caller ends the channel. */
+TR_MUST_CHECK tr_status tr__h2_begin(struct channel *channel);
+/** Reads bytes that have come. May end the channel. */
+void tr__h2_read(struct channel *channel, tr_bytes bytes);
+/** The functions of the protocol. */
+void tr__h2_on_input(struct channel *channel);
+void tr__h2_on_drained(struct channel *channel);
+void tr__h2_on_ended(struct channel *channel);
+void tr__h2_on_deadline(struct channel *channel);
+void tr__h2_on_close(struct channel *channel, bool has_failed);
+void tr__h2_free(struct channel *channel);
+
+/** Has nghttp2 make frames while the output takes them. May end the channel. */
+void tr__h2_flush(struct h2_session *session);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/id.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "actor/cell/verb.h"
+
+enum { ID_MAX = 128 };
+
+/* Whether an id of a client may stand in logs and headers: it has nothing that a reader of them could take for more. */
+static bool is_good(const char *id)
+{
+    size_t size = id ? strlen(id) : 0;
+    if (!size || size > ID_MAX)
+        return false;
+    for (; *id; id++) {
+        bool is_letter = (*id | 0x20) >= 'a' && (*id | 0x20) <= 'z';
+        bool is_digit = *id >= '0' && *id <= '9';
+        if (!is_letter && !is_digit && *id != '.' && *id != '_' && *id != '-')
+            return false;
+    }
+    return true;
+}
+
+void tr__http_request_identify(struct http_request *request)
+{
+    struct tr_self *self = request->self;
+    const char *given = tr_http_header(self, "x-request-id");
+    if (!self->causal) /* a turn that is followed has one */
+        self->causal = tr_random(self) | 1;
+    /* The head may be moved while the body is read: a copy stays. */
+    request->id = is_good(given) ? tr_format(self, "%s", given)
+                                 : tr_format(self, "%016" PRIx64, self->causal);
+    tr_http_set(self, "x-request-id", request->id);
+}
+
+const char *tr_http_request_id(tr_self *self)
+{
+    TURN_VERB(self);
+    const struct http_request *request = tr__http_request_of(self);
+    return request ? request->id : NULL;
+}

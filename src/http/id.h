@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Ids of requests: X-Request-Id in and out. Owner only. */
+#ifndef HTTP_ID_H
+#define HTTP_ID_H
+
+#include "http/request.h"
+
+/** Gives a request its id, and the turn a causal id of its own; the answer will have the header. */
+void tr__http_request_identify(struct http_request *request);
+
+#endif

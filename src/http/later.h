@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * tr_reply_later in a turn of HTTP. The handler returns, but the turn stays: it waits for an ask of its own, and the handle
+ * of the program replies to that ask as to one of any actor. So the answer is written where all others are, the next request of
+ * the connection waits, and the end of the session ends the ask. Owner only.
+ */
+#ifndef HTTP_LATER_H
+#define HTTP_LATER_H
+
+#include <troupe/ask.h>
+
+#include "http/request.h"
+
+/** The `later` of the protocol. */
+tr_later tr__http_later(struct tr_self *self);
+/** The handler has returned: waits for the reply, and answers with it, or with an error. */
+void tr__http_later_answer(struct http_request *request);
+
+#endif

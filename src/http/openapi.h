@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The rows of a site as a document of OpenAPI 3.1: paths, methods, parameters, bodies and answers, from the descriptors of the
+ * messages. Pure functions.
+ *
+ *     {"openapi":"3.1.0","info":{"title":"shop","version":"0"},"paths":{"/users/{id}":{"get":{...}}},
+ *      "components":{"schemas":{"user":{...}}}}
+ */
+#ifndef HTTP_OPENAPI_H
+#define HTTP_OPENAPI_H
+
+#include "http/site.h"
+#include "net/buffer.h"
+
+/** Appends the document to a buffer. TR_NO_MEMORY: a part of it is there. */
+TR_MUST_CHECK tr_status tr__http_openapi_write(const struct http_site *site,
+                                               struct net_buffer *text);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * URLs of HTTP and WebSocket: read, and resolved against that of a request (RFC 3986). Pure functions.
+ *
+ *     https://example.org:8443/a/b?c=d#e     scheme, host, port, target "/a/b?c=d"; the fragment is dropped
+ *
+ * Nothing is guessed: a user in the URL, a space, a control character and bytes above 0x7e are errors, because two programs
+ * could find two hosts in it.
+ */
+#ifndef HTTP_URL_H
+#define HTTP_URL_H
+
+#include <troupe/limits.h>
+#include <troupe/status.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HTTP_URL_MAX = 8192 /* bytes of a URL */ };
+
+struct http_url {
+    bool is_tls;
+    bool is_websocket; /* ws or wss */
+    uint16_t port;
+    char host[TR_HOST_MAX + 1];      /* lower case; an IPv6 address has its brackets */
+    char address[TR_HOST_MAX + 8];   /* "host:port" */
+    char authority[TR_HOST_MAX + 8]; /* as the header Host: without a port that is the default */
+    char target[HTTP_URL_MAX + 2];   /* path and query */
+};
+
+/** Reads an absolute URL. TR_OK, TR_INVALID_ARGUMENT, TR_TOO_LARGE. */
+TR_MUST_CHECK tr_status tr__http_url_read(const char *text, struct http_url *url);
+/**
+ * Reads a reference, absolute or not, as a Location that came from `base`; `url` may not be `base`. The statuses of
+ * tr__http_url_read.
+ */
+TR_MUST_CHECK tr_status tr__http_url_resolve(const struct http_url *base, const char *reference,
+                                             struct http_url *url);
+/** Whether two URLs have the same scheme, host and port. */
+bool tr__http_url_is_same_origin(const struct http_url *one, const struct http_url *other);
+/** Writes a URL into HTTP_URL_TEXT_MAX bytes. */
+void tr__http_url_print(const struct http_url *url, char *text);
+enum { HTTP_URL_TEXT_MAX = HTTP_URL_MAX + TR_HOST_MAX + 32 };
+
+#endif
