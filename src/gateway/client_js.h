@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The client for browsers, clients/js/troupe.js. The build makes a C file of it. */
+#ifndef GATEWAY_CLIENT_JS_H
+#define GATEWAY_CLIENT_JS_H
+
+#include <stddef.h>
+
+extern const unsigned char tr__client_js[];
+extern const size_t tr__client_js_size;
+
+#endif

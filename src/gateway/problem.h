@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Problems: what a gateway tells those who cannot be served. Their codes are part of the interface (troupe/gateway.h).
+ *
+ * The words of a failure are for the log. Strangers learn that something has failed, and the id of its cause.
+ */
+#ifndef GATEWAY_PROBLEM_H
+#define GATEWAY_PROBLEM_H
+
+#include <stddef.h>
+#include <troupe/ref.h>
+#include <troupe/status.h>
+
+enum problem_id {
+    PROBLEM_BAD_JSON,
+    PROBLEM_BAD_FIELD,
+    PROBLEM_BAD_KEY,
+    PROBLEM_UNAUTHORIZED,
+    PROBLEM_FORBIDDEN,
+    PROBLEM_BAD_ORIGIN,
+    PROBLEM_UNKNOWN_KIND,
+    PROBLEM_UNKNOWN_MESSAGE,
+    PROBLEM_BAD_METHOD,
+    PROBLEM_TIMEOUT,
+    PROBLEM_DESTROYING,
+    PROBLEM_KEY_DIFFERS,
+    PROBLEM_KEY_BEGUN,
+    PROBLEM_TOO_LARGE,
+    PROBLEM_REFUSED,
+    PROBLEM_MAILBOX_FULL,
+    PROBLEM_LIMIT,
+    PROBLEM_TOO_MANY,
+    PROBLEM_FAILED,
+    PROBLEM_STOPPING,
+    PROBLEM_START_FAILED,
+    PROBLEM_STORE_FAILED,
+    PROBLEM_GUARD_FAILED,
+    PROBLEM_COUNT
+};
+
+struct problem {
+    enum problem_id id;
+    const char *words; /* NULL: those of its id */
+    int reason;        /* of PROBLEM_REFUSED: the code of tr_refuse */
+};
+
+/** Returns the problem of an ask that has ended with this status, which is not TR_OK. `error` may be NULL. */
+struct problem tr__problem_of_ask(tr_status status, const tr_error *error);
+/** Returns the status of HTTP. */
+int tr__problem_status(const struct problem *problem);
+/** Returns the stable code. */
+const char *tr__problem_code(const struct problem *problem);
+/** Writes the object {"code":...}, as snprintf does. Words that are too long or no UTF-8 are left out. */
+size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
+
+enum { PROBLEM_TEXT_MAX = 1024 /* bytes of such an object */ };
+
+#endif
