@@ -12,24 +12,29 @@
 
 enum { ASK_DEFAULT_MS = 5000, ASK_LONGEST_MS = 60000, REPLY_SHOWN_MAX = 128 * 1024 };
 
-/* Leaves a line about what was changed, by whom and with what result. */
-static void audit(struct visitor *visitor, const struct control_request *request, tr_status status)
+void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
+    const char *what = request->message ? request->message : request->kind;
     tr__log(visitor->observer->system,
             TR_LEVEL_INFO,
             request->path,
-            "control: %.20s%s%.64s by user %u: %s",
+            "control: %.20s%s%.64s%s%.256s%s by user %u%s%s: %s",
             request->verb,
-            request->message ? " " : "",
-            request->message ? request->message : "",
+            what ? " " : "",
+            what ? what : "",
+            request->key ? " \"" : "",
+            request->key ? request->key : "",
+            request->key ? "\"" : "",
             (unsigned)visitor->uid,
+            visitor->via[0] ? ", " : "",
+            visitor->via,
             tr_status_name(status));
 }
 
 /* Ends a verb that changes something. */
 static void finish(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
-    audit(visitor, request, status);
+    tr__audit(visitor, request, status);
     if (status != TR_OK) {
         tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
         return;
@@ -193,7 +198,7 @@ bool tr__ask_continue(struct visitor *visitor)
         return false;
     const void *reply;
     tr_status status = tr_client_try_await(client, visitor->asked, &reply);
-    audit(visitor, request, status);
+    tr__audit(visitor, request, status);
     if (status == TR_OK) {
         reply_write(visitor, request, reply);
     } else {

@@ -10,6 +10,9 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 void tr__verb_ask(struct visitor *visitor, const struct control_request *request);
 void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
+/** Leaves a line in the log about what was changed, by whom and with what result. */
+void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status);
+
 /** Looks whether an ask is answered. Returns true if it has ended, and the answer is in the output. */
 bool tr__ask_continue(struct visitor *visitor);
 

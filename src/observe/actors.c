@@ -35,7 +35,8 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
                                     .owner = owner,
                                     .children = seen.child_count,
                                     .life = seen.life < LIFE_COUNT ? seen.life : LIFE_STOPPED,
-                                    .is_ready = seen.sched_state == SCHED_READY};
+                                    .is_ready = seen.sched_state == SCHED_READY,
+                                    .has_extra = seen.has_extra};
     uint64_t word = capacity_load(&cell->door.capacity);
     if (glance->behavior && capacity_is_of(word, (uint32_t)(ref >> 32))) {
         struct mail_bound bound = mail_bound_of(glance->behavior);

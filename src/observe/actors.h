@@ -24,6 +24,7 @@ struct actor_glance {
     uint32_t children;
     uint8_t life; /* enum life */
     bool is_ready;
+    bool has_extra; /* see view_glance */
 };
 
 /** Looks at one slot. Returns false if no actor is in it. Any thread. */

@@ -4,17 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/log_kept.h"
 #include "actor/cell/system.h"
+#include "observe/page.h"
+#include "observe/schema.h"
 #include "observe/visitor.h"
 #include "os/local_socket.h"
 #include "os/small_file.h"
+#include "store/read.h"
 
 enum {
-    SAMPLE_MS = 2,    /* between two looks at the workers, while somebody watches */
-    ASK_MS = 5,       /* between two looks whether an ask was answered */
-    CHECK_MS = 1000,  /* between two looks for slow clients */
-    RETRY_MS = 100,   /* after no descriptor was left */
-    READ_SIZE = 16384 /* bytes that are read at once */
+    ASK_MS = 5,        /* between two looks whether an ask was answered */
+    CHECK_MS = 1000,   /* between two looks for slow clients */
+    RETRY_MS = 100,    /* after no descriptor was left */
+    READ_SIZE = 16384, /* bytes that are read at once */
+    CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };
 
 struct control_client {
@@ -33,7 +37,7 @@ struct control {
     size_t client_count;
     char app[TR_NAME_MAX + 1];
     char path[LOCAL_PATH_MAX + 1];
-    struct control_client clients[CONTROL_CLIENTS];
+    struct control_client clients[CLIENTS_MOST];
 };
 
 /* ---- Clients. ---- */
@@ -88,26 +92,27 @@ static bool client_serve(struct control *control, struct control_client *client,
         tr__visitor_work(&client->visitor);
         if (!client_send(control, client))
             return false;
-    } while (!client->visitor.output.length && client->visitor.job == JOB_LIST);
+    } while (!client->visitor.output.length &&
+             (client->visitor.job == JOB_LIST || client->visitor.job == JOB_STEPS));
     return true;
 }
 
-/* Makes space for one more client. Returns false if all are busy. */
+/* Makes space for one more client. Returns false if all are busy. Pages have places of their own. */
 static bool clients_make_space(struct control *control)
 {
     tr_time now_ns = tr__observer_now(&control->observer);
-    size_t idle = CONTROL_CLIENTS;
-    if (control->client_count < CONTROL_CLIENTS)
+    size_t idle = CLIENTS_MOST;
+    if (control->client_count - control->observer.page_count < CONTROL_CLIENTS)
         return true;
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
-        bool is_idle = client->visitor.job == JOB_NONE && !client->visitor.output.length &&
+        bool is_idle = !client->visitor.is_page && client->visitor.job == JOB_NONE &&
+                       !client->visitor.output.length &&
                        now_ns - client->moved_ns >= CONTROL_IDLE_NS;
-        if (is_idle &&
-            (idle == CONTROL_CLIENTS || client->moved_ns < control->clients[idle].moved_ns))
+        if (is_idle && (idle == CLIENTS_MOST || client->moved_ns < control->clients[idle].moved_ns))
             idle = i;
     }
-    if (idle == CONTROL_CLIENTS)
+    if (idle == CLIENTS_MOST)
         return false;
     client_drop(control, idle);
     return true;
@@ -141,14 +146,14 @@ static void client_accept(struct control *control)
 /* Fills in what to wait for. Returns for how long, in milliseconds. */
 static int events_fill(struct control *control, struct local_event *events)
 {
-    int timeout_ms = tr__observer_is_watched(&control->observer) ? SAMPLE_MS : -1;
+    int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
     events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
     events[1] = (struct local_event){.fd = control->listener, .wants_read = !control->is_short};
     if (control->is_short && timeout_ms < 0)
         timeout_ms = RETRY_MS;
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
-        bool is_asking = client->visitor.job == JOB_ASK;
+        bool is_asking = client->visitor.job == JOB_ASK || client->visitor.job == JOB_WAIT;
         events[2 + i] = (struct local_event){.fd = client->fd,
                                              .wants_read = tr__visitor_space(&client->visitor) > 0,
                                              .wants_write = client->visitor.output.length > 0};
@@ -163,7 +168,7 @@ static int events_fill(struct control *control, struct local_event *events)
 static void control_main(void *context)
 {
     struct control *control = context;
-    struct local_event events[2 + CONTROL_CLIENTS];
+    struct local_event events[2 + CLIENTS_MOST];
     while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* partner: tr__control_stop */
         int timeout_ms = events_fill(control, events);
         size_t count = control->client_count;
@@ -254,11 +259,12 @@ static void control_close(struct control *control)
     const struct memory_source source = control->observer.system->source;
     tr__local_unlisten(control->listener, control->path);
     tr__local_close(control->bell);
+    tr__store_reader_free(control->observer.reader);
     tr_client_free(control->observer.client);
     source_resize(&source, control, 0);
 }
 
-tr_status tr__control_start(tr_system *system, const char *app, const char *path,
+tr_status tr__control_start(tr_system *system, const struct schema_source *schema, const char *path,
                             struct control **control, char why[CONTROL_WHY_SIZE])
 {
     const tr_platform *platform = system->platform;
@@ -269,9 +275,12 @@ tr_status tr__control_start(tr_system *system, const char *app, const char *path
     }
     memset(made, 0, sizeof *made);
     atom32_init(&made->is_over, 0);
-    snprintf(made->app, sizeof made->app, "%s", app);
+    snprintf(made->app, sizeof made->app, "%s", schema->app);
     made->observer.system = system;
+    made->observer.source = &system->source;
     made->observer.app = made->app;
+    made->observer.schema = schema;
+    tr__log_keep(system);
     tr_status status = control_open(made, path, why);
     if (status != TR_OK) {
         source_resize(&system->source, made, 0);
@@ -285,6 +294,11 @@ tr_status tr__control_start(tr_system *system, const char *app, const char *path
     }
     *control = made;
     return TR_OK;
+}
+
+const char *tr__control_path(const struct control *control)
+{
+    return control->path;
 }
 
 void tr__control_stop(struct control *control)

@@ -3,7 +3,7 @@
  * The control socket: a thread that answers local clients (observe/visitor.h) while the system runs.
  *
  * It is a thread of its own that waits in poll(), so that it answers while every worker is stuck. It has at most
- * CONTROL_CLIENTS clients. One that does not read for CONTROL_SLOW_NS is dropped, and never waited for. While all places
+ * CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h). One that does not read for CONTROL_SLOW_NS is dropped, and never waited for. While all places
  * are taken, a new client gets the place of one that has been idle for CONTROL_IDLE_NS, or a line that says so.
  */
 #ifndef OBSERVE_CONTROL_H
@@ -16,6 +16,7 @@ enum { CONTROL_CLIENTS = 16, CONTROL_WHY_SIZE = 300 };
 #define CONTROL_IDLE_NS TR_SECOND
 
 struct control;
+struct schema_source;
 
 /**
  * Finds the place for the socket of this process if the program names none: in $XDG_RUNTIME_DIR/troupe, /run/troupe, the
@@ -24,11 +25,14 @@ struct control;
 bool tr__control_place(const char *app, const char *store, char *path, size_t size);
 
 /**
- * Starts the thread. Its socket is at `path`, and the system calls itself `app`; both are copied. `why` gets a sentence
+ * Starts the thread. Its socket is at `path`, which is copied; `schema` is borrowed. `why` gets a sentence
  * on failure: TR_LIMIT, TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NO_MEMORY and other statuses of sockets.
  */
-TR_MUST_CHECK tr_status tr__control_start(tr_system *system, const char *app, const char *path,
-                                          struct control **control, char why[CONTROL_WHY_SIZE]);
+TR_MUST_CHECK tr_status tr__control_start(tr_system *system, const struct schema_source *schema,
+                                          const char *path, struct control **control,
+                                          char why[CONTROL_WHY_SIZE]);
+/** Returns the path of the socket. */
+const char *tr__control_path(const struct control *control);
 /** Ends the thread, and frees it. Its system still exists. NULL does nothing. */
 void tr__control_stop(struct control *control);
 

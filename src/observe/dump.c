@@ -39,7 +39,7 @@ static void deepest_write(struct json_line *text, tr_system *system)
     } *found = source_resize(&system->source, NULL, sizeof *found);
     if (!found)
         return;
-    found->observer = (struct observer){.system = system};
+    found->observer = (struct observer){.system = system, .source = &system->source};
     size_t count = tr__observer_deepest(&found->observer, 1, found->infos, DUMP_ACTORS);
     tr__json_printf(text, count ? "fullest mailboxes:\n" : "all mailboxes are empty\n");
     for (size_t i = 0; i < count; i++)

@@ -2,16 +2,29 @@
 #include "observe/metrics.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "actor/cell/follow.h"
 #include "actor/cell/system.h"
+#include "actor/cell/view.h"
 #include "actor/cell/worker.h"
+#include "durable/host.h"
+#include "observe/handlers.h"
+#include "store/core.h"
 
 /*
- * Series: 20 without labels, 4 for each worker, 3 for each behavior. With 256 workers and this many behaviors there are
- * fewer than METRICS_SERIES_MAX.
+ * Series: 26 without labels, 4 for each worker, 3 for each behavior, one for each durable kind. With 256 workers and this
+ * many behaviors and kinds there are fewer than METRICS_SERIES_MAX. Histograms of handlers get what is left.
  */
-enum { BEHAVIORS_MAX = 300 };
-_Static_assert(20 + 4 * TR_WORKERS_MAX + 3 * BEHAVIORS_MAX <= METRICS_SERIES_MAX,
+enum {
+    SERIES_ALONE = 26,
+    BEHAVIORS_MAX = 270,
+    KINDS_MAX = 100,
+    HISTOGRAM_SERIES = SAMPLE_BUCKETS + 3
+};
+_Static_assert(SERIES_ALONE + 4 * TR_WORKERS_MAX + 3 * BEHAVIORS_MAX + KINDS_MAX <=
+                   METRICS_SERIES_MAX,
                "the number of series is bounded");
 
 static void head(struct json_line *text, const char *name, const char *kind, const char *help)
@@ -99,7 +112,8 @@ static void behaviors_merge(tr_behavior_info *infos, size_t *count)
     *count = kept;
 }
 
-static void behaviors_write(struct json_line *text, tr_system *system)
+/* Returns how many behaviors were written. */
+static size_t behaviors_write(struct json_line *text, tr_system *system)
 {
     static const struct {
         const char *name;
@@ -129,13 +143,163 @@ static void behaviors_write(struct json_line *text, tr_system *system)
         }
     }
     source_resize(&system->source, infos, 0);
+    return count;
+}
+
+/* Writes the histogram of one handler. */
+static void histogram_write(struct json_line *text, const struct handler_figures *figures)
+{
+    const char *behavior = figures->behavior->name;
+    const char *message = figures->handler->type ? figures->handler->type->name : "any";
+    double end_s = SAMPLE_FIRST_NS / 1e9;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < SAMPLE_BUCKETS; i++, end_s *= SAMPLE_FACTOR) {
+        char end[32];
+        snprintf(end, sizeof end, "%.9g", end_s);
+        seen += figures->buckets[i];
+        tr__json_printf(
+            text,
+            "troupe_turn_seconds_bucket{behavior=\"%s\",message=\"%s\",le=\"%s\"} %" PRIu64 "\n",
+            behavior,
+            message,
+            i == SAMPLE_BUCKETS - 1 ? "+Inf" : end,
+            seen);
+    }
+    tr__json_printf(text,
+                    "troupe_turn_seconds_sum{behavior=\"%s\",message=\"%s\"} %.9f\n"
+                    "troupe_turn_seconds_count{behavior=\"%s\",message=\"%s\"} %" PRIu64 "\n",
+                    behavior,
+                    message,
+                    (double)figures->sum_ns / 1e9,
+                    behavior,
+                    message,
+                    seen);
+}
+
+/* Two handlers with the same names, of two files, would be the same series: the second is left out. */
+static bool is_repeated(const struct handler_figures *figures, size_t at)
+{
+    const tr_type *type = figures[at].handler->type;
+    for (size_t i = 0; i < at; i++) {
+        const tr_type *other = figures[i].handler->type;
+        if (strcmp(figures[i].behavior->name, figures[at].behavior->name) == 0 &&
+            strcmp(other ? other->name : "any", type ? type->name : "any") == 0)
+            return true;
+    }
+    return false;
+}
+
+static void handlers_write(struct json_line *text, tr_system *system, size_t behaviors)
+{
+    size_t size = HANDLERS_MAX * sizeof(struct handler_figures);
+    struct handler_figures *figures = source_resize(&system->source, NULL, size);
+    size_t count = figures ? tr__handlers_collect(system, figures, HANDLERS_MAX) : 0;
+    size_t used = SERIES_ALONE + KINDS_MAX + 4 * (size_t)system->worker_count + 3 * behaviors;
+    size_t space = used < METRICS_SERIES_MAX ? METRICS_SERIES_MAX - used : 0;
+    size_t shown = space / HISTOGRAM_SERIES < count ? space / HISTOGRAM_SERIES : count;
+    if (shown)
+        head(text, "troupe_turn_seconds", "histogram", "How long sampled turns took.");
+    for (size_t i = 0; i < shown; i++) {
+        if (!is_repeated(figures, i))
+            histogram_write(text, &figures[i]);
+    }
+    if (shown)
+        head(text, "troupe_handler_failures_total", "counter", "Failures, by handler.");
+    for (size_t i = 0; i < shown; i++) {
+        const tr_type *type = figures[i].handler->type;
+        if (!is_repeated(figures, i))
+            tr__json_printf(text,
+                            "troupe_handler_failures_total{behavior=\"%s\",message=\"%s\"} %" PRIu64
+                            "\n",
+                            figures[i].behavior->name,
+                            type ? type->name : "any",
+                            figures[i].failed);
+    }
+    source_resize(&system->source, figures, 0);
+    tr__handlers_watch(system);
+}
+
+static void durable_write(struct json_line *text, tr_system *system)
+{
+    const struct durable_host *host = system->durable.host;
+    if (!host)
+        return;
+    tr_time commit_ns = (tr_time)atom64_load(&host->store->commit_ns, ATOM_RELAXED);
+    head(text, "troupe_durable_awake", "gauge", "Durable actors that are awake, by kind.");
+    for (size_t i = 0; i < host->kind_count && i < KINDS_MAX; i++) {
+        const struct cell *keeper = host->kinds[i].keeper;
+        tr__json_printf(text,
+                        "troupe_durable_awake{kind=\"%s\"} %u\n",
+                        host->kinds[i].declared->name,
+                        keeper ? (unsigned)tr__view_glance(keeper).child_count : 0);
+    }
+    head(text, "troupe_store_commit_seconds", "gauge", "How long recent commits took.");
+    tr__json_printf(
+        text, "troupe_store_commit_seconds %.6f\n", (double)commit_ns / (double)TR_SECOND);
+    one(text,
+        "troupe_store_failed",
+        "gauge",
+        "1 if the store has failed.",
+        tr__store_status(host->store) != TR_OK);
+    one(text,
+        "troupe_durable_waiting",
+        "gauge",
+        "Durable actors that wait until others sleep.",
+        atom32_load(&host->line_count, ATOM_RELAXED));
+}
+
+static void otlp_write(struct json_line *text, tr_system *system)
+{
+    const struct follow_export *export = follow_export_of(&system->follow);
+    if (!export)
+        return;
+    head(text, "troupe_otlp_spans_total", "counter", "Spans, by what became of them.");
+    tr__json_printf(text,
+                    "troupe_otlp_spans_total{result=\"sent\"} %" PRIu64
+                    "\ntroupe_otlp_spans_total{result=\"dropped\"} %" PRIu64 "\n",
+                    atom64_load(&export->sent, ATOM_RELAXED),
+                    atom64_load(&export->dropped, ATOM_RELAXED));
 }
 
 void tr__metrics_write(struct json_line *text, tr_system *system)
 {
+    otlp_write(text, system);
     counters_write(text, system);
     workers_write(text, system);
-    behaviors_write(text, system);
+    handlers_write(text, system, behaviors_write(text, system));
+    durable_write(text, system);
+}
+
+/*
+ * Writes the age of the oldest message in the fullest mailboxes, as far as looks at them have seen it. Workers are asked,
+ * but not one that is stuck.
+ */
+static void oldest_write(struct json_line *text, struct observer *observer)
+{
+    enum { LOOKED_AT = 5 };
+    struct {
+        tr_actor_info infos[LOOKED_AT];
+        tr_actor_report report;
+    } *found = source_resize(observer->source, NULL, sizeof *found);
+    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, LOOKED_AT) : 0;
+    tr_time oldest_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        tr_worker_info running;
+        const tr_actor_info *info = &found->infos[i];
+        if (tr__observer_is_stuck(observer, info->worker, &running) ||
+            tr_actor_show(observer->client, info->actor, &found->report) != TR_OK ||
+            !found->report.oldest)
+            continue;
+        tr_time age_ns = tr__observer_age(observer, info->actor, found->report.oldest_mark);
+        oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
+    }
+    head(text,
+         "troupe_mailbox_oldest_seconds",
+         "gauge",
+         "Age, at least, of the oldest message in the fullest mailboxes.");
+    tr__json_printf(
+        text, "troupe_mailbox_oldest_seconds %.3f\n", (double)oldest_ns / (double)TR_SECOND);
+    source_resize(observer->source, found, 0);
 }
 
 void tr__verb_metrics(struct visitor *visitor, const struct control_request *request)
@@ -144,6 +308,7 @@ void tr__verb_metrics(struct visitor *visitor, const struct control_request *req
     struct json_line text;
     tr__json_line_init(&text, &system->source);
     tr__metrics_write(&text, system);
+    oldest_write(&text, visitor->observer);
     tr__json_put(&text, "", 1);
     if (text.has_failed) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the metrics");

@@ -25,26 +25,27 @@ bool tr__observer_is_watched(const struct observer *observer)
            tr__observer_now(observer) - observer->watched_ns < OBSERVER_WATCH_MS * TR_MILLISECOND;
 }
 
-/* Counts a handler that was found running. */
-static void sample_count(struct observer *observer, const tr_behavior *behavior,
+/* Counts a handler that was found running. Returns false if the table is full. */
+static bool sample_count(struct observer_sample *samples, const tr_behavior *behavior,
                          const tr_handler *handler)
 {
     for (size_t i = 0; i < OBSERVER_SAMPLES; i++) {
-        struct observer_sample *sample = &observer->samples[i];
+        struct observer_sample *sample = &samples[i];
         if (!sample->behavior)
             *sample = (struct observer_sample){.behavior = behavior, .handler = handler};
         if (sample->behavior != behavior || sample->handler != handler)
             continue;
         sample->count++;
-        return;
+        return true;
     }
-    observer->samples_left_out++;
+    return false;
 }
 
 void tr__observer_sample(struct observer *observer)
 {
     struct tr_system *system = observer->system;
     observer->looks++;
+    observer->flame.looks++;
     for (uint32_t i = 0; i < system->worker_count; i++) {
         const struct worker *worker = system->workers[i];
         const struct cell *cell = worker_running(worker);
@@ -52,6 +53,7 @@ void tr__observer_sample(struct observer *observer)
         if (!cell)
             continue;
         observer->busy++;
+        observer->flame.busy++;
         if (!dispatch)
             continue;
         /* The handler may be of the last turn, of another actor: then it is not known. */
@@ -60,7 +62,9 @@ void tr__observer_sample(struct observer *observer)
         uintptr_t first = (uintptr_t)behavior->handlers;
         uintptr_t end = first + behavior->handler_count * behavior->handler_size;
         bool is_its = (uintptr_t)handler >= first && (uintptr_t)handler < end;
-        sample_count(observer, behavior, is_its ? handler : NULL);
+        handler = is_its ? handler : NULL;
+        observer->samples_left_out += !sample_count(observer->samples, behavior, handler);
+        observer->flame.left_out += !sample_count(observer->flame.samples, behavior, handler);
     }
 }
 
@@ -71,6 +75,13 @@ void tr__observer_watch(struct observer *observer)
     observer->busy = 0;
     observer->samples_left_out = 0;
     observer->watched_ns = tr__observer_now(observer);
+}
+
+void tr__observer_watch_on(struct observer *observer)
+{
+    observer->watched_ns = tr__observer_now(observer);
+    if (!observer->flame.since_ns)
+        observer->flame.since_ns = observer->watched_ns;
 }
 
 /* ---- Ages. ---- */

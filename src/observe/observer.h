@@ -2,7 +2,7 @@
 /**
  * The thread that looks into a system for others: what it remembers between two requests. Used by that thread only.
  *
- * It has a client, for what only workers know, and two small tables of fixed size:
+ * It has a client, for what only workers know, a reader of the store, and two small tables of fixed size:
  *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages have no time of
  *     their own, so an age is at least the time since a look has seen the message;
  *   - samples: which handlers were found running, while somebody watches.
@@ -15,9 +15,12 @@
 enum {
     OBSERVER_MARKS = 64,
     OBSERVER_SAMPLES = 128,
+    OBSERVER_SAMPLE_MS = 2,  /* between two looks at the workers, while somebody watches */
     OBSERVER_STUCK_MS = 20,  /* a worker that has been in one turn for so long is not asked */
     OBSERVER_WATCH_MS = 3000 /* for so long after a look samples are taken */
 };
+
+struct schema_source;
 
 struct observer_mark {
     uint64_t ref;
@@ -32,15 +35,27 @@ struct observer_sample {
 };
 
 struct observer {
-    tr_system *system;
+    tr_system *system; /* NULL: no program runs; see observe/offline.h */
+    const struct memory_source
+        *source; /* of the system, if there is one; tr__visitor_open sets it */
     tr_client *client;
     const char *app;
+    struct store_reader *reader;        /* of the store; NULL: not used yet */
+    const struct schema_source *schema; /* NULL: not known */
     struct observer_mark marks[OBSERVER_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
     uint64_t looks;            /* at each worker, since samples are taken */
     uint64_t busy;             /* looks that found a handler running, over all workers */
     uint64_t samples_left_out; /* because the table was full */
-    tr_time watched_ns;        /* when somebody last asked for samples; 0: never */
+    struct observer_flame {    /* as the samples above, but never forgotten: observe/flame.h */
+        struct observer_sample samples[OBSERVER_SAMPLES];
+        uint64_t looks;
+        uint64_t busy;
+        uint64_t left_out;
+        tr_time since_ns; /* when the first look was asked for; 0: never */
+    } flame;
+    tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
+    uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
 };
 
 /** Returns the time, as tr_now does. */
@@ -51,6 +66,9 @@ bool tr__observer_is_watched(const struct observer *observer);
 void tr__observer_sample(struct observer *observer);
 /** Forgets the samples, and takes new ones for a while. */
 void tr__observer_watch(struct observer *observer);
+
+/** Takes samples for a while, and forgets nothing. */
+void tr__observer_watch_on(struct observer *observer);
 
 /** Returns for how long a message has been seen as the oldest of its actor: 0 if it is new. */
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe/past.h"
 
+#include <string.h>
+
 #include "actor/cell/system.h"
+#include "observe/act.h"
+#include "observe/actors.h"
+#include "wire/type.h"
 
 enum { RECORDS_DEFAULT = 20, RECORDS_LARGEST = 200 };
 
@@ -12,7 +17,7 @@ static size_t records_wanted(const struct control_request *request)
     return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
 }
 
-static void time_write(struct visitor *visitor, tr_time time_ns)
+void tr__past_time(struct visitor *visitor, tr_time time_ns)
 {
     const struct observer *observer = visitor->observer;
     const tr_platform *platform = observer->system->platform;
@@ -27,7 +32,7 @@ static void letter_write(struct visitor *visitor, uint64_t number,
 {
     struct json_line *line = &visitor->output;
     tr__json_unsigned(line, "number", number);
-    time_write(visitor, record->time_ns);
+    tr__past_time(visitor, record->time_ns);
     tr__json_string(line, "message", record->type);
     tr__json_string(line, "from", record->from_path);
     tr__json_string(line, "to", record->to_path);
@@ -72,7 +77,7 @@ static void failure_write(struct visitor *visitor, uint64_t number, const tr_fai
 {
     struct json_line *line = &visitor->output;
     tr__json_unsigned(line, "number", number);
-    time_write(visitor, record->time_ns);
+    tr__past_time(visitor, record->time_ns);
     tr__json_string(line, "what", record->is_restart ? "restarted" : "failed");
     tr__json_string(line, "path", record->path);
     tr__json_ref(line, "ref", record->actor);
@@ -103,4 +108,59 @@ void tr__verb_failures(struct visitor *visitor, const struct control_request *re
     }
     source_resize(&system->source, records, 0);
     end_write(visitor, request->id, total);
+}
+
+/* ---- Sending a dead letter again. ---- */
+
+/* Whether the text of a dead letter is all of its message: of a secret field it has only "...". */
+static bool is_whole(tr_system *system, const tr_dead_letter_record *record)
+{
+    tr_ref actor = tr_system_find(system, record->to_path);
+    struct actor_glance glance;
+    bool is_there = actor.bits &&
+                    tr__actor_glance(system, (uint32_t)actor.bits & system->slots.mask, &glance) &&
+                    glance.behavior;
+    for (size_t i = 0; is_there && i < glance.behavior->handler_count; i++) {
+        const tr_type *type = glance.behavior->handlers[i].type;
+        if (type && strcmp(type->name, record->type) == 0 && tr__type_has_secrets(type))
+            return false;
+    }
+    return record->message[0] != '\0';
+}
+
+void tr__verb_replay(struct visitor *visitor, const struct control_request *request)
+{
+    struct tr_system *system = visitor->observer->system;
+    tr_dead_letter_record *records =
+        source_resize(&system->source, NULL, TR_DEAD_LETTERS_MAX * sizeof *records);
+    size_t count = 0;
+    uint64_t total =
+        records ? tr_system_dead_letters(system, records, TR_DEAD_LETTERS_MAX, &count) : 0;
+    if (!request->after || request->after > total || total - request->after >= count) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_FOUND,
+                           "dead letter %llu is not kept, or there is none",
+                           (unsigned long long)request->after);
+        source_resize(&system->source, records, 0);
+        return;
+    }
+    const tr_dead_letter_record *record = &records[total - request->after];
+    if (!is_whole(system, record)) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_SUPPORTED,
+                           "the message of dead letter %llu was not kept whole: it is large, a "
+                           "reply, one of many, or has "
+                           "secret fields",
+                           (unsigned long long)request->after);
+    } else {
+        /* As if it had been sent by hand. */
+        struct control_request again = *request;
+        again.path = record->to_path;
+        again.message = record->type;
+        again.json = record->message;
+        tr__verb_tell(visitor, &again);
+    }
+    source_resize(&system->source, records, 0);
 }

@@ -18,12 +18,21 @@ static const tr_field request_fields[] = {FIELD("id", id, U64),
                                           FIELD("message", message, STR),
                                           FIELD("json", json, STR),
                                           FIELD("level", level, STR),
+                                          FIELD("kind", kind, STR),
+                                          FIELD("key", key, STR),
+                                          FIELD("text", text, STR),
+                                          FIELD("causal", causal, STR),
                                           FIELD("limit", limit, U32),
                                           FIELD("queued", queued, U32),
                                           FIELD("timeout_ms", timeout_ms, U32),
                                           FIELD("after", after, U64),
                                           FIELD("may", may, BOOL),
-                                          FIELD("sorted", is_sorted, BOOL)};
+                                          FIELD("sorted", is_sorted, BOOL),
+                                          FIELD("secrets", secrets, BOOL),
+                                          FIELD("writes", writes, BOOL),
+                                          FIELD("more", more, BOOL),
+                                          FIELD("reads_only", reads_only, BOOL),
+                                          FIELD("direct", is_direct, BOOL)};
 
 const tr_type tr__control_request_type = {
     .name = "control_request",

@@ -22,12 +22,21 @@ struct control_request {
     const char *message; /* the name of a message */
     const char *json;    /* its content */
     const char *level;
+    const char *kind;   /* of durable actors */
+    const char *key;    /* of one, or what keys begin with; bytes may be %xx */
+    const char *text;   /* a statement of SQL, or a path of files */
+    const char *causal; /* a causal id, in hexadecimal digits */
     uint32_t limit;
     uint32_t queued;     /* least number of queued messages */
     uint32_t timeout_ms; /* of an ask */
     uint64_t after;      /* number of the last record that the client has */
     bool may;            /* the client may change something */
     bool is_sorted;      /* "sorted": the fullest mailboxes first */
+    bool secrets;        /* values of secret fields are wanted */
+    bool writes;         /* a statement of SQL may change tables */
+    bool more;           /* another piece of `json` follows */
+    bool reads_only;     /* of "session": nothing that changes something may follow */
+    bool is_direct;      /* "direct": only children */
 };
 
 /**

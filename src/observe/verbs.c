@@ -6,9 +6,25 @@
 #include "actor/cell/system.h"
 #include "actor/verbs/why_ask.h"
 #include "observe/act.h"
+#include "observe/asks.h"
+#include "observe/channels.h"
+#include "observe/doctor.h"
+#include "observe/durable_change.h"
+#include "observe/durable_export.h"
+#include "observe/durables.h"
+#include "observe/flame.h"
+#include "observe/handlers.h"
+#include "observe/log_tail.h"
 #include "observe/metrics.h"
+#include "observe/page.h"
 #include "observe/past.h"
+#include "observe/schema.h"
 #include "observe/storage.h"
+#include "observe/store_backup.h"
+#include "observe/store_care.h"
+#include "observe/tables.h"
+#include "observe/trace.h"
+#include "observe/tree.h"
 
 enum {
     LIST_DEFAULT = 1000,
@@ -44,6 +60,15 @@ static void actor_write(struct json_line *line, const tr_actor_info *info)
     tr__json_unsigned(line, "children", info->children);
 }
 
+/* Whether an actor that the query has found is wanted by the other members of the request. */
+static bool is_listed(const struct visitor *visitor, const tr_actor_info *info)
+{
+    const struct control_request *request = visitor->request;
+    if (request->is_direct && info->parent.bits != visitor->query.below.bits)
+        return false;
+    return !request->text || strstr(info->path, request->text);
+}
+
 bool tr__list_continue(struct visitor *visitor)
 {
     tr_actor_info infos[LIST_STEP];
@@ -64,17 +89,20 @@ bool tr__list_continue(struct visitor *visitor)
         return true;
     }
     for (size_t i = 0; i < count; i++) {
+        if (!is_listed(visitor, &infos[i]))
+            continue;
         tr__visitor_begin(visitor, request->id, true);
         actor_write(&visitor->output, &infos[i]);
         tr__visitor_end(visitor);
+        visitor->listed++;
     }
-    visitor->listed += (uint32_t)count;
     /* An actor below which the list was to be has ended: so have those below it. */
     if (status == TR_OK && visitor->query.from && visitor->listed < limit)
         return false;
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "count", visitor->listed);
     tr__json_bool(&visitor->output, "more", status == TR_OK && visitor->query.from);
+    tr__json_unsigned(&visitor->output, "next", status == TR_OK ? visitor->query.from : 0);
     tr__visitor_end(visitor);
     return true;
 }
@@ -108,8 +136,11 @@ static void verb_ls(struct visitor *visitor, const struct control_request *reque
         list_sorted(visitor, request);
         return;
     }
-    visitor->query = (tr_actor_query){
-        .behavior = request->behavior, .state = request->state, .queued_min = request->queued};
+    visitor->query = (tr_actor_query){.behavior = request->behavior,
+                                      .state = request->state,
+                                      .queued_min = request->queued,
+                                      .from = request->after < UINT32_MAX ? (uint32_t)request->after
+                                                                          : UINT32_MAX};
     if (request->path && *request->path && strcmp(request->path, "/") != 0) {
         visitor->query.below = tr__visitor_actor(visitor, request);
         if (!visitor->query.below.bits)
@@ -301,13 +332,19 @@ static void workers_write(struct visitor *visitor)
     source_resize(source, infos, 0);
 }
 
-static void verb_info(struct visitor *visitor, const struct control_request *request)
+/* Begins an answer with what info and top have in common. */
+static void overview_begin(struct visitor *visitor, const struct control_request *request)
 {
     struct json_line *line = &visitor->output;
     tr__visitor_begin(visitor, request->id, false);
     tr__json_string(line, "app", visitor->observer->app);
     counters_write(line, visitor->observer->system);
     workers_write(visitor);
+}
+
+static void verb_info(struct visitor *visitor, const struct control_request *request)
+{
+    overview_begin(visitor, request);
     tr__visitor_end(visitor);
 }
 
@@ -390,29 +427,15 @@ static void samples_write(struct visitor *visitor)
     tr__json_unsigned(line, "looks", observer->looks);
     tr__json_unsigned(line, "busy", observer->busy);
     tr__json_unsigned(line, "left_out", observer->samples_left_out);
-    tr__json_open(line, "samples", '[');
-    for (size_t i = 0; i < OBSERVER_SAMPLES && observer->samples[i].behavior; i++) {
-        const struct observer_sample *sample = &observer->samples[i];
-        const tr_handler *handler = sample->handler;
-        tr__json_open(line, NULL, '{');
-        tr__json_string(line, "behavior", sample->behavior->name);
-        tr__json_string(line, "handler", handler ? handler->name : NULL);
-        tr__json_string(line, "message", handler && handler->type ? handler->type->name : NULL);
-        tr__json_unsigned(line, "count", sample->count);
-        tr__json_close(line, '}');
-    }
-    tr__json_close(line, ']');
+    tr__samples_write(line, observer->samples);
 }
 
 static void verb_top(struct visitor *visitor, const struct control_request *request)
 {
-    struct json_line *line = &visitor->output;
-    tr__visitor_begin(visitor, request->id, false);
-    tr__json_string(line, "app", visitor->observer->app);
-    counters_write(line, visitor->observer->system);
-    workers_write(visitor);
+    overview_begin(visitor, request);
     deepest_write(visitor);
     samples_write(visitor);
+    tr__handlers_write(visitor, TOP_ROWS);
     tr__visitor_end(visitor);
     tr__observer_watch(visitor->observer);
 }
@@ -440,23 +463,52 @@ static void verb_stalls(struct visitor *visitor, const struct control_request *r
 }
 
 const struct verb tr__verbs[] = {
-    {"info", verb_info, false},
-    {"ls", verb_ls, false},
-    {"show", verb_show, false},
-    {"why", verb_why, false},
-    {"top", verb_top, false},
-    {"behaviors", verb_behaviors, false},
-    {"stalls", verb_stalls, false},
-    {"dead-letters", tr__verb_dead_letters, false},
-    {"failures", tr__verb_failures, false},
-    {"metrics", tr__verb_metrics, false},
-    {"store", tr__verb_store, false},
-    {"stop", tr__verb_order, true},
-    {"kill", tr__verb_order, true},
-    {"suspend", tr__verb_order, true},
-    {"resume", tr__verb_order, true},
-    {"tell", tr__verb_tell, true},
-    {"ask", tr__verb_ask, true},
-    {"log", tr__verb_log, true},
+    {"info", verb_info, false, false},
+    {"ls", verb_ls, false, false},
+    {"show", verb_show, false, false},
+    {"why", verb_why, false, false},
+    {"tree", tr__verb_tree, false, false},
+    {"channels", tr__verb_channels, false, false},
+    {"messages", tr__verb_messages, false, false},
+    {"samples", tr__verb_samples, false, false},
+    {"top", verb_top, false, false},
+    {"behaviors", verb_behaviors, false, false},
+    {"handlers", tr__verb_handlers, false, false},
+    {"stalls", verb_stalls, false, false},
+    {"asks", tr__verb_asks, false, false},
+    {"dead-letters", tr__verb_dead_letters, false, false},
+    {"replay", tr__verb_replay, true, false},
+    {"doctor", tr__verb_doctor, false, false},
+    {"failures", tr__verb_failures, false, false},
+    {"metrics", tr__verb_metrics, false, false},
+    {"store", tr__verb_store, false, false},
+    {"schema", tr__verb_schema, false, false},
+    {"trace", tr__verb_trace, false, false},
+    {"store stats", tr__verb_store_stats, false, true},
+    {"store check", tr__verb_store_check, false, true},
+    {"store backup", tr__verb_store_backup, true, false},
+    {"store compact", tr__verb_store_compact, true, false},
+    {"store restore", tr__verb_store_restore, true, false},
+    {"durable ls", tr__verb_durable_ls, false, true},
+    {"durable get", tr__verb_durable_get, false, true},
+    {"durable set", tr__verb_durable_set, true, false},
+    {"durable rm", tr__verb_durable_rm, true, false},
+    {"durable export", tr__verb_durable_export, false, true},
+    {"durable import", tr__verb_durable_import, true, false},
+    {"alarms", tr__verb_alarms, false, true},
+    {"queues", tr__verb_queues, false, true},
+    {"sql", tr__verb_sql, false, true},
+    {"record", tr__verb_record, true, false},
+    {"sleep", tr__verb_sleep, true, false},
+    {"wake", tr__verb_wake, true, false},
+    {"stop", tr__verb_order, true, false},
+    {"kill", tr__verb_order, true, false},
+    {"suspend", tr__verb_order, true, false},
+    {"resume", tr__verb_order, true, false},
+    {"tell", tr__verb_tell, true, false},
+    {"ask", tr__verb_ask, true, false},
+    {"log", tr__verb_log, true, false},
+    {"log tail", tr__verb_log_tail, false, false},
+    {"session", tr__verb_session, false, false},
 };
 const size_t tr__verb_count = sizeof tr__verbs / sizeof *tr__verbs;

@@ -10,7 +10,8 @@
 struct verb {
     const char *name;
     void (*run)(struct visitor *visitor, const struct control_request *request);
-    bool changes; /* it changes something: the request needs "may":true */
+    bool changes;    /* it changes something: the request needs "may":true */
+    bool is_offline; /* it works with a store alone, while no program runs */
 };
 
 extern const struct verb tr__verbs[];

@@ -7,6 +7,8 @@
 
 #include "actor/cell/system.h"
 #include "observe/act.h"
+#include "observe/page.h"
+#include "observe/trace.h"
 #include "observe/verbs.h"
 #include "os/local_socket.h"
 
@@ -66,7 +68,7 @@ static void greet(struct visitor *visitor)
     tr__json_unsigned(line, "troupe", 1);
     tr__json_string(line, "app", observer->app);
     tr__json_signed(line, "pid", tr__local_process());
-    tr__json_signed(line, "workers", tr_system_workers(observer->system));
+    tr__json_signed(line, "workers", observer->system ? tr_system_workers(observer->system) : 0);
     tr__json_open(line, "verbs", '[');
     for (size_t i = 0; i < tr__verb_count; i++)
         tr__json_string(line, NULL, tr__verbs[i].name);
@@ -77,12 +79,18 @@ static void greet(struct visitor *visitor)
 void tr__visitor_open(struct visitor *visitor, struct observer *observer, uint32_t uid)
 {
     *visitor = (struct visitor){.observer = observer, .uid = uid};
-    tr__json_line_init(&visitor->output, &observer->system->source);
+    if (observer->system)
+        observer->source = &observer->system->source;
+    tr__json_line_init(&visitor->output, observer->source);
+    tr__json_line_init(&visitor->gathered, observer->source);
     greet(visitor);
 }
 
 static void job_end(struct visitor *visitor)
 {
+    if (visitor->work)
+        visitor->work_free(visitor, visitor->work);
+    visitor->work = NULL;
     visitor->job = JOB_NONE;
     tr_message_free(&tr__control_request_type, visitor->request);
     visitor->request = NULL;
@@ -93,9 +101,22 @@ void tr__visitor_close(struct visitor *visitor)
     if (visitor->job == JOB_ASK)
         (void)tr_client_ask_cancel(visitor->observer->client, visitor->asked);
     job_end(visitor);
-    source_resize(&visitor->observer->system->source, visitor->input, 0);
+    tr__trace_leave(visitor);
+    tr__page_leave(visitor);
+    source_resize(visitor->observer->source, visitor->input, 0);
     visitor->input = NULL;
     tr__json_line_free(&visitor->output);
+    tr__json_line_free(&visitor->gathered);
+}
+
+void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
+                       bool (*step)(struct visitor *visitor), void *work,
+                       void (*work_free)(struct visitor *visitor, void *work))
+{
+    visitor->job = job;
+    visitor->step = step;
+    visitor->work = work;
+    visitor->work_free = work_free;
 }
 
 /* ---- Requests. ---- */
@@ -127,6 +148,11 @@ static void line_handle(struct visitor *visitor, tr_bytes line)
                            TR_NOT_SUPPORTED,
                            "unknown verb \"%.40s\"; the first line of the server lists the verbs",
                            request->verb ? request->verb : "");
+    else if (!visitor->observer->system && !verb->is_offline)
+        tr__visitor_refuse(
+            visitor, request->id, TR_NOT_SUPPORTED, "%s needs the running program", verb->name);
+    else if (!tr__page_may(visitor, request, verb))
+        ; /* it was refused */
     else if (verb->changes && !request->may)
         tr__visitor_refuse(visitor,
                            request->id,
@@ -146,7 +172,7 @@ size_t tr__visitor_space(const struct visitor *visitor)
 
 void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size)
 {
-    const struct memory_source *source = &visitor->observer->system->source;
+    const struct memory_source *source = visitor->observer->source;
     if (!visitor->input)
         visitor->input = source_resize(source, NULL, VISITOR_REQUEST_MAX);
     if (!visitor->input || size > tr__visitor_space(visitor)) {
@@ -186,7 +212,9 @@ void tr__visitor_work(struct visitor *visitor)
             job_end(visitor);
         else if (visitor->job == JOB_ASK && tr__ask_continue(visitor))
             job_end(visitor);
-        else if (visitor->job == JOB_ASK)
+        else if (visitor->job >= JOB_STEPS && visitor->step(visitor))
+            job_end(visitor);
+        else if (visitor->job == JOB_ASK || visitor->job == JOB_WAIT)
             break;
         else if (visitor->job == JOB_NONE && !next_line(visitor))
             break;

@@ -17,10 +17,16 @@
 #include "observe/observer.h"
 #include "observe/request.h"
 
-enum { VISITOR_REQUEST_MAX = 64 * 1024, VISITOR_PAGE_MAX = 256 * 1024 };
+enum { VISITOR_REQUEST_MAX = 64 * 1024, VISITOR_PAGE_MAX = 256 * 1024, VISITOR_VIA_MAX = 80 };
 
 /** What a visitor has begun and not finished. */
-enum visitor_job { JOB_NONE, JOB_LIST, JOB_ASK };
+enum visitor_job {
+    JOB_NONE,
+    JOB_LIST,
+    JOB_ASK,
+    JOB_STEPS, /* `step` continues it as fast as the client reads */
+    JOB_WAIT   /* `step` looks each few milliseconds whether it is over */
+};
 
 struct visitor {
     struct observer *observer;
@@ -29,14 +35,26 @@ struct visitor {
     size_t input_size;
     struct json_line output;
     bool is_over; /* close it when `output` is sent */
+    /* Of a page of an inspector (observe/page.h). */
+    bool is_page;
+    bool reads_only;
+    char via[VISITOR_VIA_MAX]; /* for the lines of the log; "": it is no page */
     enum visitor_job job;
     struct control_request *request; /* of the job */
     /* JOB_LIST */
     tr_actor_query query;
     uint32_t listed;
+    bool follows;      /* it has called tr__follow_open: observe/trace.h */
+    uint64_t followed; /* the actor that it has marked; 0: none */
     /* JOB_ASK */
     tr_pending asked;
     const tr_type *asked_type;
+    /* JOB_STEPS, JOB_WAIT */
+    bool (*step)(struct visitor *visitor); /* returns true if the job has ended */
+    void *work;                            /* what the job needs; NULL: nothing */
+    void (*work_free)(struct visitor *visitor, void *work);
+    /* A text that comes in several requests. */
+    struct json_line gathered;
 };
 
 /** Begins a visitor: the greeting is in its output. */
@@ -59,6 +77,10 @@ void tr__visitor_end(struct visitor *visitor);
 /** Answers that it was not done: "why" has a sentence for a person. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
                         ...) TR_PRINTF(4, 5);
+/** Begins a job with steps. `work` belongs to it, and is freed by `work_free` when it ends. */
+void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
+                       bool (*step)(struct visitor *visitor), void *work,
+                       void (*work_free)(struct visitor *visitor, void *work));
 /**
  * Finds the actor of a request, and refuses the request if there is none. TR_NOBODY: it was refused.
  */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A program under load, for bench/operate/run to look into while it works.
+ *
+ *     load bank SECONDS       64 pairs of actors send each other a message; prints how many were handled
+ *     load million COUNT      that many actors, which do nothing, until it is stopped
+ *     load commits SECONDS    1,000 durable actors commit one message after the other; prints how many
+ *     load fill COUNT         stores that many actors of 1 MiB, and ends
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <troupe/troupe.h>
+#include <unistd.h>
+
+enum { PAIRS = 64, WRITERS = 1000, FILL_BYTES = 1024 * 1024 };
+
+static _Atomic uint64_t counts[WRITERS];
+
+TR_MESSAGE(serve, (ref, to), (u32, number));
+TR_MESSAGE(ball, (u32, number));
+TR_MESSAGE(over);
+TR_ACTOR(player, serve, ball);
+TR_ACTOR(idler, ball);
+
+struct player {
+    tr_ref to;
+};
+
+static tr_next on_serve(tr_self *self, struct player *player, const struct serve *message)
+{
+    player->to = message->to;
+    tr_tell(self, player_ref_of(player->to), ball, .number = message->number);
+    return TR_SAME;
+}
+
+static tr_next on_ball(tr_self *self, struct player *player, const struct ball *message)
+{
+    atomic_fetch_add_explicit(&counts[message->number], 1, memory_order_relaxed);
+    tr_tell(self, player_ref_of(player->to), ball, .number = message->number);
+    return TR_SAME;
+}
+TR_BEHAVIOR(player, struct player, TR_ON(serve, on_serve), TR_ON(ball, on_ball));
+
+static tr_next on_nothing(void)
+{
+    return TR_SAME;
+}
+TR_BEHAVIOR(idler, void, TR_ON(ball, on_nothing));
+
+TR_MESSAGE(writer_state, (u64, count), (bytes, filler));
+TR_MESSAGE(write_on, (u32, number));
+TR_REQUEST(fill, tr_done);
+TR_ACTOR(writer, write_on, fill);
+
+static tr_next on_write_on(tr_self *self, struct writer_state *state,
+                           const struct write_on *message)
+{
+    atomic_fetch_add_explicit(&counts[message->number], state->count > 0, memory_order_relaxed);
+    state->count++;
+    tr_tell(self, writer_ref_of(tr_me(self)), write_on, .number = message->number);
+    return TR_SAME;
+}
+
+static tr_next on_fill(tr_self *self, struct writer_state *state)
+{
+    char *bytes = tr_alloc(self, FILL_BYTES);
+    memset(bytes, 'x', FILL_BYTES);
+    state->filler = (tr_bytes){bytes, FILL_BYTES};
+    return tr_reply(self, tr_done);
+}
+TR_BEHAVIOR(writer, struct writer_state, TR_ON(write_on, on_write_on), TR_ON(fill, on_fill));
+TR_DURABLE(writer, writer_state, .idle_ns = TR_SECOND);
+
+static writer_ref writer_of(tr_self *self, unsigned number)
+{
+    char key[32];
+    snprintf(key, sizeof key, "writer-%u", number);
+    return tr_durable(self, writer, key);
+}
+
+static tr_next on_over(tr_self *self)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < WRITERS; i++)
+        sum += atomic_load(&counts[i]);
+    printf("%llu\n", (unsigned long long)sum);
+    fflush(stdout);
+    (void)self;
+    (void)kill(getpid(), SIGTERM);
+    return TR_SAME;
+}
+
+static tr_next on_args(tr_self *self, const struct tr_args *args)
+{
+    const char *what = args->argv.count > 1 ? args->argv.items[1] : "";
+    unsigned number = args->argv.count > 2 ? (unsigned)atoi(args->argv.items[2]) : 0;
+    bool is_bank = strcmp(what, "bank") == 0;
+    bool is_commits = strcmp(what, "commits") == 0;
+    for (uint32_t i = 0; is_bank && i < PAIRS; i++) {
+        player_ref one = tr_spawn(self, player, NULL);
+        player_ref other = tr_spawn(self, player, NULL);
+        tr_tell(self, one, serve, .to = tr_any(other), .number = i);
+        tr_tell(self, other, serve, .to = tr_any(one), .number = i);
+    }
+    for (uint32_t i = 0; is_commits && i < WRITERS; i++)
+        tr_tell(self, writer_of(self, i), write_on, .number = i);
+    for (unsigned i = 0; strcmp(what, "million") == 0 && i < number; i++)
+        (void)tr_spawn(self, idler, NULL);
+    for (unsigned i = 0; strcmp(what, "fill") == 0 && i < number; i++)
+        (void)tr_await(self, tr_ask(self, writer_of(self, WRITERS + i), fill));
+    if (is_bank || is_commits)
+        tr_timer_once(self, "over", number * TR_SECOND, over);
+    else if (strcmp(what, "million") != 0)
+        (void)kill(getpid(), SIGTERM);
+    printf("ready\n");
+    fflush(stdout);
+    return TR_SAME;
+}
+TR_BEHAVIOR(load, void, TR_ON(tr_args, on_args), TR_ON(over, on_over));
+
+int main(int argc, char **argv)
+{
+    return tr_app_main(argc, argv, load, .durable = TR_DURABLES(writer));
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/durable_change.h"
+
+#include <string.h>
+#include <troupe/ask.h>
+#include <troupe/keys.h>
+
+#include "actor/cell/system.h"
+#include "durable/host.h"
+#include "durable/record.h"
+#include "durable/shapes.h"
+#include "observe/act.h"
+#include "observe/durables.h"
+#include "observe/merge.h"
+#include "store/batch.h"
+#include "store/entry.h"
+#include "store/read.h"
+#include "store/sql.h"
+#include "wire/shape.h"
+
+enum { REMOVE_SECONDS = 10 };
+
+/* ---- Changes on their way to the disk. ---- */
+
+enum change_state { CHANGE_PENDING, CHANGE_DONE, CHANGE_ABANDONED };
+
+struct change {
+    struct memory_source source;
+    struct store_entry *entry;
+    struct store_batch *batch;
+    struct store_sql *sql;
+    tr_status status;
+    /* The store's thread or the thread of the socket frees the record: the one that comes second. */
+    atom32 state;
+};
+
+struct change *tr__change_begin(struct visitor *visitor, const struct control_request *request,
+                                const struct stored *stored, const char *kind, tr_bytes key,
+                                struct store_batch **batch)
+{
+    struct change *change = source_resize(stored->source, NULL, sizeof *change);
+    tr_status status = change ? TR_OK : TR_NO_MEMORY;
+    if (status == TR_OK) {
+        *change = (struct change){.source = *stored->source};
+        atom32_init(&change->state, CHANGE_PENDING);
+        status = tr__store_enter_alone(stored->host->store, kind, key, &change->entry);
+    }
+    if (status == TR_OK)
+        status = tr__store_batch_new(change->entry, &change->batch);
+    if (status == TR_OK) {
+        *batch = change->batch;
+        return change;
+    }
+    tr__audit(visitor, request, status);
+    if (status == TR_STORE_BUSY)
+        tr__visitor_refuse(
+            visitor,
+            request->id,
+            TR_STORE_BUSY,
+            "%.64s \"%.256s\" is awake, and what is stored changes only while it is asleep; "
+            "troupe sleep PATH lets it sleep, or send it a message",
+            kind,
+            request->key ? request->key : "");
+    else
+        tr__stored_refuse(visitor, request, status);
+    if (change)
+        tr__change_drop(change);
+    return NULL;
+}
+
+void tr__change_drop(struct change *change)
+{
+    struct memory_source source = change->source;
+    tr__store_batch_free(change->batch);
+    if (change->entry)
+        tr__store_leave(change->entry);
+    source_resize(&source, change, 0);
+}
+
+/* The store's thread: the batch is on disk, or can never be. */
+static void on_change_done(void *context, struct store_batch *batch, tr_status status)
+{
+    struct change *change = context;
+    struct memory_source source = change->source;
+    uint32_t expected = CHANGE_PENDING;
+    tr__store_batch_free(batch);
+    tr__store_leave(change->entry);
+    if (change->sql)
+        tr__pages_stored(&change->sql->pages, 1);
+    tr__store_sql_free(change->sql);
+    change->status = status;
+    /* partner: change_free, change_step */
+    if (!atom32_compare_exchange(
+            &change->state, &expected, CHANGE_DONE, ATOM_ACQ_REL, ATOM_ACQUIRE))
+        source_resize(&source, change, 0);
+}
+
+static void change_free(struct visitor *visitor, void *work)
+{
+    struct change *change = work;
+    uint32_t expected = CHANGE_PENDING;
+    /* partner: on_change_done */
+    if (!atom32_compare_exchange(
+            &change->state, &expected, CHANGE_ABANDONED, ATOM_ACQ_REL, ATOM_ACQUIRE))
+        source_resize(visitor->observer->source, change, 0);
+}
+
+static void change_answer(struct visitor *visitor, tr_status status)
+{
+    const struct control_request *request = visitor->request;
+    tr__audit(visitor, request, status);
+    if (status == TR_STALE) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           status,
+                           "%.64s \"%.256s\" has woken meanwhile: nothing was changed",
+                           request->kind ? request->kind : "",
+                           request->key ? request->key : "");
+        return;
+    }
+    if (status != TR_OK) {
+        tr__stored_refuse(visitor, request, status);
+        return;
+    }
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(&visitor->output, "kind", request->kind);
+    tr__json_string(&visitor->output, "key", request->key);
+    tr__json_bool(&visitor->output, "stored", true);
+    tr__visitor_end(visitor);
+}
+
+static bool change_step(struct visitor *visitor)
+{
+    struct change *change = visitor->work;
+    if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* partner: on_change_done */
+        return false;
+    change_answer(visitor, change->status);
+    return true;
+}
+
+void tr__change_submit(struct visitor *visitor, struct change *change, struct store_sql *sql)
+{
+    change->sql = sql;
+    if (sql)
+        tr__pages_submitted(&sql->pages, 1);
+    tr_status status = tr__store_submit(change->batch, on_change_done, change);
+    if (status == TR_OK) {
+        tr__visitor_steps(visitor, JOB_WAIT, change_step, change, change_free);
+        return;
+    }
+    if (sql)
+        tr__pages_stored(&sql->pages, 1);
+    tr__store_sql_free(sql);
+    change_answer(visitor, status);
+    tr__change_drop(change);
+}
+
+/* ---- The state. ---- */
+
+/* Reads what is stored. Returns false if the request was refused. */
+static bool set_read(struct visitor *visitor, const struct control_request *request,
+                     const struct stored *stored, const struct durable_kind *kind, tr_bytes key,
+                     tr_bytes *packed)
+{
+    struct store_state state;
+    uint64_t hash;
+    tr_status status = tr__store_read_state(stored->reader, request->kind, key, &state);
+    if (status == TR_OK && (state.is_doomed || !state.has_state))
+        status = TR_NOT_FOUND;
+    if (status != TR_OK) {
+        tr__stored_refuse(visitor, request, status);
+        return false;
+    }
+    *packed = tr__shape_front_read(state.bytes, &hash);
+    if (state.version == kind->version &&
+        (!hash || hash == tr__shape_of(kind, kind->declared->state)))
+        return true;
+    tr__visitor_refuse(visitor,
+                       request->id,
+                       TR_WRONG_SHAPE,
+                       "the stored state is of version %u or has other fields than those of this "
+                       "program; a message that changes it stores it as this program has it",
+                       state.version & ~STORE_VERSION_HALF);
+    return false;
+}
+
+/* Puts the changed state into the batch. */
+static tr_status set_put(const struct durable_kind *kind, struct store_batch *batch,
+                         const struct merge *merge)
+{
+    uint64_t hash = tr__shape_of(kind, kind->declared->state);
+    size_t front = hash ? SHAPE_FRONT : 0;
+    unsigned char *bytes = tr__store_batch_alloc(batch, front + merge->size);
+    if (!bytes)
+        return TR_NO_MEMORY;
+    if (hash)
+        tr__shape_front_write(bytes, hash);
+    memcpy(bytes + front, merge->packed, merge->size);
+    tr_status status = tr__shapes_put(kind, batch);
+    if (status != TR_OK)
+        return status;
+    return tr__store_put_state(batch, kind->version, (tr_bytes){bytes, front + merge->size});
+}
+
+/* Finds the kind of a request in the program. Refuses the request if there is none. */
+static struct durable_kind *kind_of(struct visitor *visitor, const struct control_request *request,
+                                    const struct stored *stored)
+{
+    struct durable_kind *kind = tr__stored_kind(stored, request->kind);
+    if (!kind)
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_FOUND,
+                           "the program has no durable kind \"%.64s\"",
+                           request->kind);
+    return kind;
+}
+
+void tr__verb_durable_set(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    struct request_key key;
+    struct store_batch *batch;
+    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+        return;
+    struct durable_kind *kind = kind_of(visitor, request, &stored);
+    if (!kind)
+        return;
+    if (kind->declared->options.events) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_SUPPORTED,
+                           "the state of a %.64s is made of events and cannot be set",
+                           request->kind);
+        return;
+    }
+    tr_bytes key_bytes = request_key_bytes(&key);
+    struct change *change =
+        tr__change_begin(visitor, request, &stored, request->kind, key_bytes, &batch);
+    if (!change)
+        return;
+    const char *json = request->json ? request->json : "";
+    struct merge merge = {.source = stored.source,
+                          .type = kind->declared->state,
+                          .json = {json, strlen(json)},
+                          .takes_secrets = request->secrets};
+    if (!set_read(visitor, request, &stored, kind, key_bytes, &merge.before)) {
+        tr__change_drop(change);
+        return;
+    }
+    tr_status status = tr__merge(&merge);
+    if (status == TR_OK)
+        status = set_put(kind, batch, &merge);
+    source_resize(stored.source, merge.packed, 0);
+    if (status == TR_OK) {
+        tr__change_submit(visitor, change, NULL);
+        return;
+    }
+    tr__audit(visitor, request, status);
+    tr__visitor_refuse(visitor,
+                       request->id,
+                       status,
+                       "the state is not changed: %s",
+                       merge.why[0] ? merge.why : tr_status_text(status));
+    tr__change_drop(change);
+}
+
+/* ---- The end, sleep and wake. ---- */
+
+/* Whether there is such an actor, stored or awake; else the request is refused. */
+static bool actor_exists(struct visitor *visitor, const struct control_request *request,
+                         const struct stored *stored, const struct durable_kind *kind, tr_bytes key)
+{
+    tr_status status = tr_client_durable_exists(visitor->observer->client, kind->declared, key);
+    if (status == TR_OK || tr__stored_is_awake(stored, request->kind, key))
+        return true;
+    tr__stored_refuse(visitor, request, status);
+    return false;
+}
+
+void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *request)
+{
+    static const struct tr_durable_remove remove;
+    struct stored stored;
+    struct request_key key;
+    uint64_t bits;
+    tr_client *client = visitor->observer->client;
+    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+        return;
+    const struct durable_kind *kind = kind_of(visitor, request, &stored);
+    tr_bytes bytes = request_key_bytes(&key);
+    if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
+        return;
+    tr_status status = tr_client_try_durable(client, kind->declared, bytes, &bits);
+    if (status != TR_OK) {
+        tr__audit(visitor, request, status);
+        tr__stored_refuse(visitor, request, status);
+        return;
+    }
+    visitor->asked = tr_client_ask(client,
+                                   tr_ref_from_bits(bits),
+                                   &tr_type_tr_durable_remove,
+                                   &remove,
+                                   REMOVE_SECONDS * TR_SECOND);
+    visitor->asked_type = &tr_type_tr_durable_remove;
+    visitor->job = JOB_ASK;
+}
+
+/* Ends an order that was given. */
+static void order_end(struct visitor *visitor, const struct control_request *request,
+                      tr_status status, const char *path)
+{
+    tr__audit(visitor, request, status);
+    if (status != TR_OK) {
+        tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
+        return;
+    }
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(&visitor->output, "path", path);
+    tr__visitor_end(visitor);
+}
+
+/* Whether the path of a request is that of a durable actor. */
+static bool is_durable(const char *path)
+{
+    static const char prefix[] = "/system/durable/";
+    return strncmp(path, prefix, sizeof prefix - 1) == 0 &&
+           strchr(path + sizeof prefix - 1, '/') != NULL;
+}
+
+void tr__verb_record(struct visitor *visitor, const struct control_request *request)
+{
+    struct durable_host *host = visitor->observer->system->durable.host;
+    tr_ref actor = tr__visitor_actor(visitor, request);
+    if (!actor.bits)
+        return;
+    const char *why = NULL;
+    if (!is_durable(request->path))
+        why = "only turns of durable actors can be recorded; trace follows the messages of others";
+    else if (!host || !host->records)
+        why = "the program runs with --records off";
+    else if (request->limit > RECORD_FILES_MAX)
+        why = "at most 16 turns can be recorded";
+    if (why) {
+        tr__visitor_refuse(visitor, request->id, TR_NOT_SUPPORTED, "%s", why);
+        return;
+    }
+    tr__record_order(host, actor.bits, request->limit ? request->limit : 1);
+    order_end(visitor, request, TR_OK, request->path);
+}
+
+void tr__verb_sleep(struct visitor *visitor, const struct control_request *request)
+{
+    tr_ref actor = tr__visitor_actor(visitor, request);
+    if (!actor.bits)
+        return;
+    const char *path = request->path;
+    if (!is_durable(path)) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_NOT_SUPPORTED,
+                           "%.200s is not durable, and so cannot sleep; suspend holds it",
+                           path);
+        return;
+    }
+    /* A durable actor that is asked to stop sleeps. */
+    order_end(visitor, request, tr_client_stop(visitor->observer->client, actor), path);
+}
+
+void tr__verb_wake(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    struct request_key key;
+    tr_actor_info info = {.state = NULL};
+    uint64_t bits = 0;
+    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+        return;
+    const struct durable_kind *kind = kind_of(visitor, request, &stored);
+    tr_bytes bytes = request_key_bytes(&key);
+    if (!kind || !actor_exists(visitor, request, &stored, kind, bytes))
+        return;
+    tr_status status =
+        tr_client_try_durable(visitor->observer->client, kind->declared, bytes, &bits);
+    if (status == TR_OK)
+        (void)tr__observer_find(visitor->observer, tr_ref_from_bits(bits), &info);
+    order_end(visitor, request, status, info.path);
+}

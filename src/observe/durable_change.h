@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Verbs that change durable actors. What is stored is changed while the actor is asleep: the change enters the store under
+ * the actor's name (store/entry.h), which is refused while a generation of the actor has it.
+ */
+#ifndef OBSERVE_DURABLE_CHANGE_H
+#define OBSERVE_DURABLE_CHANGE_H
+
+#include "observe/stored.h"
+#include "observe/visitor.h"
+
+struct store_batch;
+struct store_entry;
+struct store_sql;
+
+void tr__verb_durable_set(struct visitor *visitor, const struct control_request *request);
+void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *request);
+/** record: writes the next turns of a durable actor to files. */
+void tr__verb_record(struct visitor *visitor, const struct control_request *request);
+void tr__verb_sleep(struct visitor *visitor, const struct control_request *request);
+void tr__verb_wake(struct visitor *visitor, const struct control_request *request);
+
+/** A change of one actor on its way to the disk. */
+struct change;
+
+/**
+ * Begins a change. Refuses the request and returns NULL if the actor is awake, or something is missing. The batch is
+ * empty; its values must be memory of the batch.
+ */
+struct change *tr__change_begin(struct visitor *visitor, const struct control_request *request,
+                                const struct stored *stored, const char *kind, tr_bytes key,
+                                struct store_batch **batch);
+/** Ends a change that is not submitted. */
+void tr__change_drop(struct change *change);
+/** Submits a change. The visitor answers when it is on disk. `sql`, which may be NULL, is given. */
+void tr__change_submit(struct visitor *visitor, struct change *change, struct store_sql *sql);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/cell/failure_log.h"
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
+
+enum { WATCH_SECONDS = 60, SHOWN = 200 };
+
+void tr__handlers_watch(tr_system *system)
+{
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    atom64_store(
+        &system->samples.until_ns, (uint64_t)(now_ns + WATCH_SECONDS * TR_SECOND), ATOM_RELAXED);
+}
+
+/* Returns the figures of a handler, which are made if needed; NULL: there are too many. */
+static struct handler_figures *figures_of(struct handler_figures *figures, size_t max,
+                                          size_t *count, const tr_handler *handler)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (figures[i].handler == handler)
+            return &figures[i];
+    }
+    if (*count == max)
+        return NULL;
+    figures[*count] = (struct handler_figures){.handler = handler};
+    return &figures[(*count)++];
+}
+
+/* Adds what one worker has timed. */
+static void worker_add(const struct worker *worker, struct handler_figures *figures, size_t max,
+                       size_t *count)
+{
+    const struct turn_sample *table =
+        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* partner: tr__samples_arm */
+    uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
+    uint64_t total = 0;
+    for (size_t i = 0; table && i < SAMPLE_HANDLERS; i++)
+        total += atom64_load(&table[i].count, ATOM_RELAXED);
+    for (size_t i = 0; table && i < SAMPLE_HANDLERS; i++) {
+        const struct turn_sample *entry = &table[i];
+        const tr_handler *handler = atomptr_load(&entry->handler, ATOM_ACQUIRE); /* entry_of */
+        struct handler_figures *sum = handler ? figures_of(figures, max, count, handler) : NULL;
+        if (!sum)
+            continue;
+        uint64_t samples = atom64_load(&entry->count, ATOM_RELAXED);
+        uint64_t longest_ns = atom64_load(&entry->longest_ns, ATOM_RELAXED);
+        sum->behavior = entry->behavior;
+        sum->samples += samples;
+        sum->sum_ns += atom64_load(&entry->sum_ns, ATOM_RELAXED);
+        sum->longest_ns = longest_ns > sum->longest_ns ? longest_ns : sum->longest_ns;
+        sum->handled += (uint64_t)((double)handled * (double)samples / (double)(total ? total : 1));
+        for (size_t j = 0; j < SAMPLE_BUCKETS; j++)
+            sum->buckets[j] += atom64_load(&entry->buckets[j], ATOM_RELAXED);
+    }
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+    const struct handler_figures *left = a;
+    const struct handler_figures *right = b;
+    return left->samples < right->samples ? 1 : left->samples > right->samples ? -1 : 0;
+}
+
+size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, size_t max)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        worker_add(system->workers[i], figures, max, &count);
+    for (size_t i = 0; i < count; i++) {
+        /* Failures are noted by the name of the message. */
+        const tr_type *type = figures[i].handler->type;
+        figures[i].failed = tr__failure_log_handler(
+            system, figures[i].behavior->name, type ? type->name : figures[i].handler->name);
+    }
+    qsort(figures, count, sizeof *figures, compare_samples);
+    return count;
+}
+
+uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent)
+{
+    uint64_t seen = 0;
+    uint64_t end_ns = SAMPLE_FIRST_NS;
+    for (size_t i = 0; i < SAMPLE_BUCKETS; i++, end_ns *= SAMPLE_FACTOR) {
+        seen += figures->buckets[i];
+        if (seen * 100 >= figures->samples * percent)
+            return end_ns < figures->longest_ns ? end_ns : figures->longest_ns;
+    }
+    return figures->longest_ns;
+}
+
+static void figures_write(struct json_line *line, const struct handler_figures *figures)
+{
+    const tr_handler *handler = figures->handler;
+    tr__json_open(line, NULL, '{');
+    tr__json_string(line, "behavior", figures->behavior->name);
+    tr__json_string(line, "handler", handler->name);
+    tr__json_string(line, "message", handler->type ? handler->type->name : NULL);
+    tr__json_unsigned(line, "handled_about", figures->handled);
+    tr__json_unsigned(line, "failed", figures->failed);
+    tr__json_unsigned(line, "sampled", figures->samples);
+    tr__json_unsigned(line, "mean_ns", figures->samples ? figures->sum_ns / figures->samples : 0);
+    tr__json_unsigned(line, "p50_ns", tr__handlers_percentile(figures, 50));
+    tr__json_unsigned(line, "p99_ns", tr__handlers_percentile(figures, 99));
+    tr__json_unsigned(line, "longest_ns", figures->longest_ns);
+    tr__json_open(line, "histogram", '[');
+    for (size_t i = 0; i < SAMPLE_BUCKETS; i++)
+        tr__json_unsigned(line, NULL, figures->buckets[i]);
+    tr__json_close(line, ']');
+    tr__json_close(line, '}');
+}
+
+void tr__handlers_write(struct visitor *visitor, size_t max)
+{
+    struct json_line *line = &visitor->output;
+    struct tr_system *system = visitor->observer->system;
+    struct handler_figures *figures =
+        source_resize(visitor->observer->source, NULL, HANDLERS_MAX * sizeof *figures);
+    size_t count = figures ? tr__handlers_collect(system, figures, HANDLERS_MAX) : 0;
+    line->has_failed |= !figures;
+    tr__json_open(line, "handlers", '[');
+    for (size_t i = 0; i < count && i < max; i++)
+        figures_write(line, &figures[i]);
+    tr__json_close(line, ']');
+    source_resize(visitor->observer->source, figures, 0);
+    tr__handlers_watch(system);
+}
+
+void tr__verb_handlers(struct visitor *visitor, const struct control_request *request)
+{
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(&visitor->output, "first_ns", SAMPLE_FIRST_NS);
+    tr__json_unsigned(&visitor->output, "factor", SAMPLE_FACTOR);
+    tr__handlers_write(visitor, SHOWN);
+    tr__visitor_end(visitor);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What is known about handlers: turns that were timed (actor/turn/samples.h), and failures. */
+#ifndef OBSERVE_HANDLERS_H
+#define OBSERVE_HANDLERS_H
+
+#include "actor/cell/samples.h"
+#include "observe/visitor.h"
+
+enum { HANDLERS_MAX = 1024 };
+
+/** A handler, over all workers. */
+struct handler_figures {
+    const tr_behavior *behavior;
+    const tr_handler *handler;
+    uint64_t samples;
+    uint64_t sum_ns;
+    uint64_t longest_ns;
+    uint64_t buckets[SAMPLE_BUCKETS];
+    uint64_t handled; /* an estimate: the share of its samples in what its workers have handled */
+    uint64_t failed;
+};
+
+/** Lets workers time turns for a while. Any thread. */
+void tr__handlers_watch(tr_system *system);
+/** Collects the figures, those with the most samples first. Returns how many; at most `max`. Any thread. */
+size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, size_t max);
+/** Returns the time below which `percent` of the sampled turns were, as the end of a bucket. */
+uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent);
+
+void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);
+/** Writes the member "handlers" with at most `max` of them. */
+void tr__handlers_write(struct visitor *visitor, size_t max);
+
+#endif

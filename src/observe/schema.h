@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The schema of a program: its messages and durable kinds, as JSON (docs/guide/schema.md).
+ *
+ *     {"troupe_schema":1,"app":"bank",
+ *      "messages":[{"name":"deposit","shape":"{cents:u64}","fields":[{"name":"cents","type":"u64"}]},...],
+ *      "durable":[{"name":"cart","version":2,"state":"cart","shape":"{...}","migrations":[...],"events":[...]},...]}
+ *
+ * The messages are those that all behaviors of the program handle, and what these contain and are answered with. States
+ * and events are in the durable kinds: a message that is only stored is never sent. Sorted by name and shape: the same program gives the same text.
+ */
+#ifndef OBSERVE_SCHEMA_H
+#define OBSERVE_SCHEMA_H
+
+#include <troupe/behavior.h>
+#include <troupe/durable.h>
+
+#include "observe/json_line.h"
+
+struct visitor;
+struct control_request;
+
+/** Where the messages of a program are found. All borrowed, and all of it may be missing. */
+struct schema_source {
+    const char *app;
+    const tr_behavior *root;
+    const tr_child_spec *pool;           /* as tr_system_options.pool */
+    const struct tr_durables *durables;  /* as tr_system_options.durable */
+    const tr_behavior *const *behaviors; /* those of TR_BEHAVIOR, up to behaviors_end */
+    const tr_behavior *const *behaviors_end;
+};
+
+/** Writes the schema, without a line feed. TR_NO_MEMORY; TR_LIMIT: more than TR_SCHEMA_MESSAGES_MAX messages. */
+TR_MUST_CHECK tr_status tr__schema_write(struct json_line *text, const struct schema_source *source,
+                                         const struct memory_source *memory);
+
+void tr__verb_schema(struct visitor *visitor, const struct control_request *request);
+/** Writes the messages that an actor has handlers for, and that others may send. */
+void tr__verb_messages(struct visitor *visitor, const struct control_request *request);
+
+#endif

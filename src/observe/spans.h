@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Spans: the turns that are followed (actor/cell/follow.h), each with the turn that sent its message. Used by the exporter of
+ * OTLP only.
+ *
+ * Records come in the order of their numbers. A record of a sent message may come after that of the turn that handles it, on
+ * another worker, has begun; so a span is ready one tick after it has ended. Rules:
+ *   1. A span is in one list: `open`, `ended` or `unused`.
+ *   2. There are SPANS_MAX. If all are in use the oldest one is dropped, and counted.
+ *   3. There are SPANS_SENDS_MAX messages whose turn has not begun. The newest replaces the oldest; a turn whose message is gone
+ *      has no parent.
+ */
+#ifndef OBSERVE_SPANS_H
+#define OBSERVE_SPANS_H
+
+#include "actor/cell/follow.h"
+#include "base/list.h"
+#include "mem/source.h"
+
+enum { SPANS_MAX = 2048, SPANS_SENDS_MAX = 4096, SPANS_BUCKETS = 1024 };
+
+struct span {
+    struct list link;
+    uint64_t turn;
+    uint64_t parent; /* the turn that sent its message; 0: not known, or from outside */
+    uint64_t causal;
+    uint64_t actor;
+    tr_time start_ns;
+    tr_time end_ns;
+    uint64_t tick; /* in which it has ended */
+    const tr_type *type;
+    const char *handler;
+    const char *behavior;
+    tr_status status;
+    uint16_t worker;
+    uint8_t kind; /* enum envelope_kind */
+    char path[FOLLOW_PATH_MAX + 1];
+};
+
+/** A message that a turn has sent. */
+struct span_send {
+    struct list link; /* in its bucket; alone: not used */
+    uint64_t turn;
+    uint64_t causal;
+    uint64_t receiver;
+    const tr_type *type;
+    tr_time time_ns;
+};
+
+struct spans {
+    struct list open;
+    struct list ended; /* the first that ended first */
+    struct list unused;
+    struct list buckets[SPANS_BUCKETS]; /* of sends, by causal id and receiver */
+    size_t sends_next;                  /* the place of the next one */
+    uint64_t tick;
+    size_t ended_count;
+    uint64_t dropped; /* since spans_drops_take was called */
+    struct span all[SPANS_MAX];
+    struct span_send sends[SPANS_SENDS_MAX];
+};
+
+/** Allocates one. NULL: no memory. */
+struct spans *tr__spans_new(const struct memory_source *source);
+void tr__spans_free(const struct memory_source *source, struct spans *spans);
+
+/** Takes a record. */
+void tr__spans_add(struct spans *spans, const struct follow_event *event);
+/** A look at all records has ended: what had ended before it is ready. */
+void tr__spans_tick(struct spans *spans);
+/** Returns the first span that is ready, with its parent; NULL: there is none. tr__spans_remove ends that. */
+struct span *tr__spans_first(struct spans *spans);
+/** Returns the next one that is ready. */
+struct span *tr__spans_next(struct spans *spans, struct span *span);
+void tr__spans_remove(struct spans *spans, struct span *span);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verbs store backup and store compact. A thread of its own does it, because it waits for the disk, and the thread of
+ * the socket has other clients.
+ */
+#include "observe/store_backup.h"
+
+#include <string.h>
+
+#include "observe/act.h"
+#include "observe/durables.h"
+#include "os/atomic.h"
+#include "store/backup.h"
+#include "store/read.h"
+
+struct backup {
+    const tr_platform *platform;
+    tr_thread *thread;
+    struct store *store;
+    atom32 is_cancelled;
+    atom32 is_done;
+    atom64 copied_bytes;
+    struct store_compact compacted; /* of a compaction */
+    tr_status status;
+    tr_error error;
+    char path[512]; /* "": the store is compacted */
+};
+
+static bool on_step(void *context, const struct store_backup_progress *progress)
+{
+    struct backup *backup = context;
+    atom64_store(&backup->copied_bytes, progress->copied_bytes, ATOM_RELAXED);
+    return !atom32_load(&backup->is_cancelled, ATOM_RELAXED);
+}
+
+static void backup_main(void *context)
+{
+    struct backup *backup = context;
+    if (backup->path[0])
+        backup->status =
+            tr__store_backup(backup->store, backup->path, on_step, backup, &backup->error);
+    else
+        backup->status = tr__store_shrink(backup->store, &backup->compacted, &backup->error);
+    atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* partner: backup_step */
+}
+
+/* Waits for the thread. A backup ends soon if the client has left, a compaction does not. */
+static void backup_free(struct visitor *visitor, void *work)
+{
+    struct backup *backup = work;
+    atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
+    backup->platform->thread_join(backup->platform, backup->thread);
+    source_resize(visitor->observer->source, backup, 0);
+}
+
+static bool backup_step(struct visitor *visitor)
+{
+    const struct backup *backup = visitor->work;
+    const struct control_request *request = visitor->request;
+    if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* partner: backup_main */
+        return false;
+    tr__audit(visitor, request, backup->status);
+    if (backup->status != TR_OK) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           backup->status,
+                           backup->path[0] ? "no backup: %.400s" : "not compacted: %.400s",
+                           backup->error.text[0] ? backup->error.text
+                                                 : tr_status_text(backup->status));
+        return true;
+    }
+    tr__visitor_begin(visitor, request->id, false);
+    if (backup->path[0]) {
+        tr__json_string(&visitor->output, "path", backup->path);
+        tr__json_unsigned(
+            &visitor->output, "bytes", atom64_load(&backup->copied_bytes, ATOM_RELAXED));
+    } else {
+        tr__json_unsigned(&visitor->output, "bytes_before", backup->compacted.bytes_before);
+        tr__json_unsigned(&visitor->output, "bytes_after", backup->compacted.bytes_after);
+    }
+    tr__visitor_end(visitor);
+    return true;
+}
+
+/* Starts the thread. `path` is that of the copy; "": the store is compacted. */
+static void backup_start(struct visitor *visitor, const struct control_request *request,
+                         const struct stored *stored, const char *path)
+{
+    struct backup *backup = source_resize(stored->source, NULL, sizeof *backup);
+    if (!backup) {
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory");
+        return;
+    }
+    *backup = (struct backup){.platform = stored->source->platform,
+                              .store = tr__store_of(stored->reader)};
+    memcpy(backup->path, path, strlen(path) + 1);
+    const tr_platform *platform = backup->platform;
+    tr_status status =
+        platform->thread_start(platform, "store care", backup_main, backup, &backup->thread);
+    if (status != TR_OK) {
+        source_resize(stored->source, backup, 0);
+        tr__visitor_refuse(visitor, request->id, status, "no thread for %s", request->verb);
+        return;
+    }
+    tr__visitor_steps(visitor, JOB_WAIT, backup_step, backup, backup_free);
+}
+
+void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    const char *path = request->text ? request->text : "";
+    if (!tr__stored_begin(visitor, request, &stored))
+        return;
+    if (path[0] != '/' || strlen(path) >= sizeof((struct backup *)NULL)->path) {
+        tr__visitor_refuse(visitor,
+                           request->id,
+                           TR_INVALID_ARGUMENT,
+                           "\"text\" must be the absolute path of a directory that does not exist");
+        return;
+    }
+    backup_start(visitor, request, &stored, path);
+}
+
+void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    if (tr__stored_begin(visitor, request, &stored))
+        backup_start(visitor, request, &stored, "");
+}

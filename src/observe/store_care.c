@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/store_care.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "observe/act.h"
+#include "observe/durable_change.h"
+#include "observe/durables.h"
+#include "observe/export_rows.h"
+#include "observe/key_text.h"
+#include "os/file.h"
+#include "os/process_limits.h"
+#include "store/batch.h"
+#include "store/core.h"
+#include "store/read.h"
+
+/* ---- Figures. ---- */
+
+static uint64_t file_size(const char *directory, const char *name)
+{
+    char path[OS_PATH_SIZE];
+    struct os_file_id id;
+    int length = snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (length < 0 || (size_t)length >= sizeof path || tr__os_file_find(path, &id, NULL) != TR_OK)
+        return 0;
+    return id.size;
+}
+
+void tr__verb_store_stats(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    struct disk_limits limits;
+    struct json_line *line = &visitor->output;
+    if (!tr__stored_begin(visitor, request, &stored))
+        return;
+    const struct store *store = tr__store_of(stored.reader);
+    const char *directory = tr__store_directory(store);
+    tr_time writing_ns = tr__store_writing_since(store);
+    tr_time now_ns = store->platform->mono_now(store->platform);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_string(line, "directory", directory);
+    tr__json_string(line, "status", tr_status_name(tr__store_status(store)));
+    tr__json_unsigned(line, "opened", tr__store_epoch(store));
+    tr__json_signed(
+        line, "commit_us", (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED) / TR_MICROSECOND);
+    tr__json_signed(
+        line, "writing_for_ms", writing_ns ? (now_ns - writing_ns) / TR_MILLISECOND : 0);
+    if (directory) {
+        tr__disk_limits(directory, &limits);
+        tr__json_unsigned(line, "database_bytes", file_size(directory, "troupe.db"));
+        tr__json_unsigned(line, "log_bytes", file_size(directory, "troupe.db-log"));
+        tr__json_unsigned(line, "disk_free_bytes", limits.free_bytes);
+    }
+    tr__visitor_end(visitor);
+}
+
+/* ---- A check of each row. ---- */
+
+struct check {
+    struct stored stored;
+    char kind[TR_NAME_MAX + 1]; /* "": before the first */
+    struct request_key after;
+    uint64_t actors;
+    uint64_t damaged;
+};
+
+static void check_free(struct visitor *visitor, void *work)
+{
+    source_resize(visitor->observer->source, work, 0);
+}
+
+static bool on_row(void *context, const struct store_row *row)
+{
+    (void)context;
+    (void)row;
+    return true;
+}
+
+/* Reads everything of an actor: each row is compared with its seal, each page with its sum. */
+static tr_status actor_check(const struct stored *stored, const char *kind, tr_bytes key)
+{
+    static const struct store_range all = {.limit = 0};
+    unsigned char page[STORE_PAGE_SIZE];
+    struct store_reader *reader = stored->reader;
+    struct store_state state;
+    struct store_snapshot snapshot;
+    uint32_t last = 0;
+    tr_status status = tr__store_read_state(reader, kind, key, &state);
+    uint64_t sequence = state.sequence;
+    if (status == TR_OK)
+        status = tr__store_list_kv(reader, kind, key, &all, on_row, NULL);
+    if (status == TR_OK)
+        status = tr__store_list_alarms(reader, kind, key, on_row, NULL);
+    if (status == TR_OK)
+        status = tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, NULL);
+    if (status == TR_OK)
+        status = tr__store_list_events(reader, kind, key, 0, STORE_NUMBER_MAX, 0, on_row, NULL);
+    if (status == TR_OK)
+        status = tr__store_list_requests(reader, kind, key, 0, false, 0, on_row, NULL);
+    if (status == TR_OK && sequence) {
+        status = tr__store_read_snapshot(reader, kind, key, STORE_NUMBER_MAX, &snapshot);
+        status = status == TR_NOT_FOUND ? TR_OK : status;
+    }
+    if (status == TR_OK)
+        status = tr__store_last_page(reader, kind, key, &last);
+    for (uint32_t i = 1; i <= last && status == TR_OK; i++)
+        status = tr__store_read_page(reader, kind, key, i, page);
+    return status;
+}
+
+static bool on_key(void *context, const struct store_row *row)
+{
+    struct request_key *key = context;
+    memcpy(key->bytes, row->key.data, row->key.size);
+    key->size = row->key.size;
+    return false;
+}
+
+/* Finds the next actor. TR_NOT_FOUND: there is none. */
+static tr_status check_next(struct check *check)
+{
+    static const tr_bytes none = {NULL, 0};
+    for (;;) {
+        struct request_key next = {.size = 0};
+        tr_status status = TR_OK;
+        if (check->kind[0])
+            status = tr__store_list_keys(check->stored.reader,
+                                         check->kind,
+                                         none,
+                                         request_key_bytes(&check->after),
+                                         1,
+                                         on_key,
+                                         &next);
+        check->after = next;
+        if (status != TR_OK || next.size)
+            return status;
+        char before[TR_NAME_MAX + 1];
+        memcpy(before, check->kind, sizeof before);
+        status = tr__store_next_kind(check->stored.reader, before[0] ? before : NULL, check->kind);
+        if (status != TR_OK)
+            return status;
+    }
+}
+
+static bool check_step(struct visitor *visitor)
+{
+    enum { AT_ONCE = 16 };
+    struct check *check = visitor->work;
+    struct json_line *line = &visitor->output;
+    const struct control_request *request = visitor->request;
+    tr_status status = TR_OK;
+    for (int i = 0; i < AT_ONCE && status == TR_OK; i++) {
+        status = check_next(check);
+        if (status != TR_OK)
+            break;
+        tr_bytes key = request_key_bytes(&check->after);
+        tr_status found = actor_check(&check->stored, check->kind, key);
+        /* An actor that was destroyed meanwhile is no damage. */
+        if (found == TR_OK || found == TR_NOT_FOUND) {
+            check->actors += found == TR_OK;
+            continue;
+        }
+        check->damaged++;
+        tr__visitor_begin(visitor, request->id, true);
+        tr__json_string(line, "kind", check->kind);
+        tr__json_key(line, "key", key);
+        tr__json_string(line, "status", tr_status_name(found));
+        tr__visitor_end(visitor);
+        if (found == TR_STORE_FAILED || found == TR_NO_MEMORY)
+            status = found;
+    }
+    if (status == TR_OK)
+        return false;
+    if (status != TR_NOT_FOUND) {
+        tr__stored_refuse(visitor, request, status);
+        return true;
+    }
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(line, "actors", check->actors);
+    tr__json_unsigned(line, "damaged", check->damaged);
+    tr__visitor_end(visitor);
+    return true;
+}
+
+void tr__verb_store_check(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    if (!tr__stored_begin(visitor, request, &stored))
+        return;
+    struct check *check = source_resize(stored.source, NULL, sizeof *check);
+    if (!check) {
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the check");
+        return;
+    }
+    *check = (struct check){.stored = stored};
+    tr__visitor_steps(visitor, JOB_STEPS, check_step, check, check_free);
+}
+
+/* ---- One actor from a backup. ---- */
+
+/* What a backup has of an actor. */
+struct restored {
+    struct store *store;
+    struct store_reader *reader;
+    struct store_state state;
+    void *bytes; /* of the state */
+    struct export_rows rows;
+};
+
+static void restored_free(const struct memory_source *source, struct restored *restored)
+{
+    tr__export_free(&restored->rows);
+    source_resize(source, restored->bytes, 0);
+    tr__store_reader_free(restored->reader);
+    if (restored->store)
+        tr__store_close(restored->store);
+}
+
+/* Opens the backup, read only, and reads the actor. */
+static tr_status restored_read(const struct stored *stored, const char *directory, const char *kind,
+                               tr_bytes key, struct restored *restored, tr_error *error)
+{
+    const struct store_options options = {
+        .source = *stored->source, .path = directory, .is_read_only = true};
+    *restored = (struct restored){.rows = {.source = stored->source}};
+    tr_status status = tr__store_open(&options, &restored->store, error);
+    if (status == TR_OK) {
+        *error =
+            (tr_error){.status = TR_OK}; /* it may have the text of a file that need not be there */
+        status = tr__store_reader_new(restored->store, &restored->reader);
+    }
+    if (status == TR_OK)
+        status = tr__store_read_state(restored->reader, kind, key, &restored->state);
+    if (status != TR_OK)
+        return status;
+    size_t size = restored->state.bytes.size;
+    restored->bytes = source_resize(stored->source, NULL, size ? size : 1);
+    if (!restored->bytes)
+        return TR_NO_MEMORY;
+    if (size)
+        memcpy(restored->bytes, restored->state.bytes.data, size);
+    restored->state.bytes.data = restored->bytes;
+    const struct stored other = {.reader = restored->reader, .source = stored->source};
+    return tr__export_read(&other, kind, key, restored->state.bytes, &restored->rows);
+}
+
+/* Copies bytes into memory of the batch. */
+static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
+{
+    void *copy = tr__store_batch_alloc(batch, bytes->size ? bytes->size : 1);
+    if (!copy)
+        return TR_NO_MEMORY;
+    if (bytes->size)
+        memcpy(copy, bytes->data, bytes->size);
+    bytes->data = copy;
+    return TR_OK;
+}
+
+/* Puts what was read in the place of what is stored. */
+static tr_status restored_put(const struct stored *stored, const char *kind, tr_bytes key,
+                              bool replaces, struct restored *restored, struct store_batch *batch)
+{
+    struct store_state now;
+    tr_status status = tr__store_read_state(stored->reader, kind, key, &now);
+    if (status == TR_OK && !replaces && !now.is_doomed)
+        return TR_NAME_EXISTS;
+    if (status == TR_OK)
+        status = tr__store_destroy(batch);
+    else if (status == TR_NOT_FOUND)
+        status = TR_OK;
+    if (status == TR_OK && restored->state.has_state) {
+        status = batch_copy(batch, &restored->state.bytes);
+        if (status == TR_OK)
+            status = tr__store_put_state(batch, restored->state.version, restored->state.bytes);
+    }
+    return status == TR_OK ? tr__export_put_copies(&restored->rows.rows, batch) : status;
+}
+
+static void restore_refuse(struct visitor *visitor, const struct control_request *request,
+                           tr_status status, const tr_error *error)
+{
+    tr__audit(visitor, request, status);
+    const char *why = error->text[0] ? error->text : tr_status_text(status);
+    if (status == TR_NAME_EXISTS)
+        why = "the actor exists; --replace replaces it";
+    else if (status == TR_NOT_FOUND && !error->text[0])
+        why = "the backup does not have the actor";
+    tr__visitor_refuse(visitor, request->id, status, "%s", why);
+}
+
+void tr__verb_store_restore(struct visitor *visitor, const struct control_request *request)
+{
+    struct stored stored;
+    struct request_key key;
+    struct restored restored;
+    struct store_batch *batch;
+    tr_error error = {.status = TR_OK};
+    if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
+        return;
+    tr_bytes bytes = request_key_bytes(&key);
+    const char *directory = request->text ? request->text : "";
+    tr_status status = restored_read(&stored, directory, request->kind, bytes, &restored, &error);
+    if (status != TR_OK) {
+        restore_refuse(visitor, request, status, &error);
+        restored_free(stored.source, &restored);
+        return;
+    }
+    struct change *change =
+        tr__change_begin(visitor, request, &stored, request->kind, bytes, &batch);
+    if (change) {
+        status = restored_put(&stored, request->kind, bytes, request->writes, &restored, batch);
+        if (status == TR_OK) {
+            tr__change_submit(visitor, change, NULL);
+        } else {
+            restore_refuse(visitor, request, status, &error);
+            tr__change_drop(change);
+        }
+    }
+    restored_free(stored.source, &restored);
+}

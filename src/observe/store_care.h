@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Verbs that look after the store: figures, a check of everything that is stored, a backup, and one actor back from it. */
+#ifndef OBSERVE_STORE_CARE_H
+#define OBSERVE_STORE_CARE_H
+
+#include "observe/visitor.h"
+
+void tr__verb_store_stats(struct visitor *visitor, const struct control_request *request);
+void tr__verb_store_check(struct visitor *visitor, const struct control_request *request);
+void tr__verb_store_restore(struct visitor *visitor, const struct control_request *request);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "observe/act.h"
+#include "observe/durable_change.h"
+#include "observe/durables.h"
+#include "observe/key_text.h"
+#include "store/read.h"
+#include "store/sql.h"
+
+enum { ROWS_DEFAULT = 1000, SQL_OUTPUT_MAX = 1024 * 1024 };
+
+struct sql_output {
+    struct visitor *visitor;
+    uint64_t rows;
+    uint64_t limit;
+    size_t columns;
+    bool is_cut;
+    char names[TR_SQL_COLUMNS_MAX][64];
+};
+
+static void on_columns(void *context, const char *const *names, size_t count)
+{
+    struct sql_output *output = context;
+    output->columns = count;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strnlen(names[i], sizeof output->names[i] - 1);
+        memcpy(output->names[i], names[i], length);
+        for (char *at = output->names[i]; at < output->names[i] + length; at++) {
+            if (*at == '"' || *at == '\\' || (unsigned char)*at < 0x20)
+                *at = '?'; /* the name of a member is written as it is */
+        }
+        output->names[i][length] = '\0';
+    }
+}
+
+static void value_write(struct json_line *line, const char *name, const tr_sql_value *value)
+{
+    switch (value->type) {
+    case TR_SQL_TYPE_INTEGER:
+        tr__json_signed(line, name, value->integer);
+        break;
+    case TR_SQL_TYPE_REAL: {
+        char text[40];
+        snprintf(text, sizeof text, "%.17g", value->real);
+        tr__json_raw(line, name, value->real - value->real == 0 ? text : "null");
+        break;
+    }
+    case TR_SQL_TYPE_TEXT:
+    case TR_SQL_TYPE_BYTES:
+        tr__json_bytes(line, name, value->bytes, 0);
+        break;
+    default:
+        tr__json_raw(line, name, "null");
+        break;
+    }
+}
+
+static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t count)
+{
+    struct sql_output *output = context;
+    struct visitor *visitor = output->visitor;
+    struct json_line *line = &visitor->output;
+    if (output->rows == output->limit || line->length > SQL_OUTPUT_MAX) {
+        output->is_cut = true;
+        return TR_LIMIT;
+    }
+    output->rows++;
+    tr__visitor_begin(visitor, visitor->request->id, true);
+    for (size_t i = 0; i < count; i++)
+        value_write(line, output->names[i], &values[i]);
+    tr__visitor_end(visitor);
+    return TR_OK;
+}
+
+/* Runs the statement. Its rows are in the output. */
+static tr_status sql_run(struct sql_output *output, const struct stored *stored,
+                         const struct control_request *request, struct store_sql *sql)
+{
+    struct store_sql_call call = {.text = request->text,
+                                  .visit = on_sql_row,
+                                  .on_columns = on_columns,
+                                  .context = output,
+                                  .is_reading = !request->writes};
+    struct visitor *visitor = output->visitor;
+    size_t begin = visitor->output.length;
+    tr_status status = tr__store_reader_hold(stored->reader);
+    if (status == TR_OK) {
+        status = tr__store_sql_run(sql, stored->reader, &call);
+        tr__store_reader_release(stored->reader);
+    }
+    if (status == TR_OK || output->is_cut)
+        return TR_OK;
+    visitor->output.length = begin;
+    bool is_reading = status == TR_NOT_PERMITTED;
+    tr__visitor_refuse(visitor,
+                       request->id,
+                       status,
+                       "%s%s",
+                       call.error[0] ? call.error : tr_status_text(status),
+                       is_reading ? "; --write allows it" : "");
+    return status;
+}
+
+static void sql_end(struct visitor *visitor, const struct sql_output *output)
+{
+    struct json_line *line = &visitor->output;
+    tr__visitor_begin(visitor, visitor->request->id, false);
+    tr__json_unsigned(line, "count", output->rows);
+    tr__json_bool(line, "more", output->is_cut);
+    tr__json_open(line, "columns", '[');
+    for (size_t i = 0; i < output->columns; i++)
+        tr__json_string(line, NULL, output->names[i]);
+    tr__json_close(line, ']');
+    tr__visitor_end(visitor);
+}
+
+/* Runs a statement that may change tables, of an actor that is asleep. */
+static void sql_write(struct sql_output *output, const struct stored *stored,
+                      const struct control_request *request, tr_bytes key, struct store_sql *sql)
+{
+    struct visitor *visitor = output->visitor;
+    struct store_batch *batch;
+    struct change *change = tr__change_begin(visitor, request, stored, request->kind, key, &batch);
+    if (!change) {
+        tr__store_sql_free(sql);
+        return;
+    }
+    tr_status status = sql_run(output, stored, request, sql);
+    if (status == TR_OK && output->is_cut) {
+        /* The statement was ended in the middle. */
+        tr__visitor_refuse(visitor, request->id, TR_LIMIT, "too many rows for a change");
+        status = TR_LIMIT;
+    } else if (status == TR_OK) {
+        status = tr__pages_put(&sql->pages, batch);
+        if (status != TR_OK)
+            tr__stored_refuse(visitor, request, status);
+    }
+    if (status == TR_OK) {
+        tr__change_submit(visitor, change, sql);
+        return;
+    }
+    tr__audit(visitor, request, status);
+    tr__store_sql_free(sql);
+    tr__change_drop(change);
+}
+
+/* Checks what the request needs. Refuses it otherwise. */
+static bool sql_may(struct visitor *visitor, const struct control_request *request)
+{
+    const char *why = NULL;
+    if (!request->text || !*request->text)
+        why = "\"text\", the statement, is missing";
+    else if (request->writes && !visitor->observer->system)
+        why = "the tables of a program that does not run are only read";
+    else if (request->writes && !request->may)
+        why = "sql with \"writes\" changes tables: the request needs \"may\":true";
+    if (why)
+        tr__visitor_refuse(visitor, request->id, TR_NOT_PERMITTED, "%s", why);
+    return !why;
+}
+
+void tr__verb_sql(struct visitor *visitor, const struct control_request *request)
+{
+    const struct store_sql_options options = {.steps_max = TR_SQL_STEPS_MAX,
+                                              .takes_any_schema = true};
+    struct stored stored;
+    struct request_key key;
+    struct store_state state;
+    struct store_sql *sql;
+    if (!sql_may(visitor, request) || !tr__request_name(visitor, request, &key) ||
+        !tr__stored_begin(visitor, request, &stored))
+        return;
+    tr_bytes bytes = request_key_bytes(&key);
+    tr_status status = tr__store_read_state(stored.reader, request->kind, bytes, &state);
+    if (status == TR_OK)
+        status =
+            tr__store_sql_new(tr__store_of(stored.reader), request->kind, bytes, &options, &sql);
+    struct sql_output *output =
+        status == TR_OK ? source_resize(stored.source, NULL, sizeof *output) : NULL;
+    if (status == TR_OK && !output) {
+        tr__store_sql_free(sql);
+        status = TR_NO_MEMORY;
+    }
+    if (status != TR_OK) {
+        tr__stored_refuse(visitor, request, status);
+        return;
+    }
+    *output = (struct sql_output){.visitor = visitor,
+                                  .limit = request->limit ? request->limit : ROWS_DEFAULT};
+    if (request->writes) {
+        sql_write(output, &stored, request, bytes, sql);
+    } else {
+        if (sql_run(output, &stored, request, sql) == TR_OK)
+            sql_end(visitor, output);
+        tr__store_sql_free(sql);
+    }
+    source_resize(stored.source, output, 0);
+}

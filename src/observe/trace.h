@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The verb "trace": follows the messages of an actor, and lists what was recorded (actor/cell/follow.h).
+ *
+ *     {"id":1,"do":"trace","path":"/user/bank","after":17}     follows from now on, and lists records above 17
+ *     {"id":2,"do":"trace","causal":"4f3a900000000001"}        lists the records of this causal id, and follows it
+ *
+ * A client follows one actor at a time, until its connection ends. The last line of an answer has "last", the number for
+ * the next "after", and "missed", how many records were replaced before they could be listed.
+ */
+#ifndef OBSERVE_TRACE_H
+#define OBSERVE_TRACE_H
+
+#include "observe/visitor.h"
+
+void tr__verb_trace(struct visitor *visitor, const struct control_request *request);
+/** The client is gone: its actor is not followed any more. */
+void tr__trace_leave(struct visitor *visitor);
+
+/** Reads a causal id: up to 16 hexadecimal digits. Returns 0 if it is none. */
+uint64_t tr__causal_read(const char *text);
+/** Refuses a request whose causal id is none. */
+void tr__causal_refuse(struct visitor *visitor, const struct control_request *request);
+
+#endif
