@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
+#include "trace.h"
+#include "tree_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,9 +49,7 @@ const char *number_short(double value, char *text, size_t size)
 
 /* ---- Requests. ---- */
 
-/* Appends a member that is a string. Returns the new length; a text that does not fit is left out by the caller. */
-static size_t member_add(char *line, size_t size, size_t length, const char *name,
-                         const char *value)
+size_t member_add(char *line, size_t size, size_t length, const char *name, const char *value)
 {
     if (!value || length + 16 + strlen(name) + 6 * strlen(value) >= size)
         return value ? size : length;
@@ -75,40 +75,55 @@ static size_t number_add(char *line, size_t size, size_t length, const char *nam
     return length + (size_t)snprintf(line + length, size - length, ",\"%s\":%s", name, value);
 }
 
+/* Appends the arguments of the command, each as the member that the table names. */
+static size_t arguments_add(char *line, size_t size, size_t length, const struct options *options)
+{
+    const char *member = options->command->members;
+    for (size_t i = 0; i < options->argument_count && *member; i++) {
+        char name[16];
+        size_t word = strcspn(member, " ");
+        snprintf(name, sizeof name, "%.*s", (int)word, member);
+        length = member_add(line, size, length, name, options->arguments[i]);
+        member += word + (member[word] == ' ');
+    }
+    return length;
+}
+
 bool command_send(struct connection *connection, const struct options *options, const char *verb,
                   const char *path, const char *extra)
 {
     static char line[60 * 1024];
-    bool has_message = strcmp(verb, "tell") == 0 || strcmp(verb, "ask") == 0;
+    bool is_tree = strcmp(options->verb, "tree") == 0 && strcmp(verb, "ls") == 0;
     size_t length =
         (size_t)snprintf(line, sizeof line, "{\"id\":1,\"do\":\"%s\",\"may\":true", verb);
+    if (is_tree || strcmp(verb, options->verb) == 0)
+        length = arguments_add(line, sizeof line, length, options);
     length = member_add(line, sizeof line, length, "path", path);
     length = member_add(line, sizeof line, length, "behavior", options->behavior);
     length = member_add(line, sizeof line, length, "state", options->state);
-    if (has_message) {
-        length = member_add(line, sizeof line, length, "message", options->arguments[1]);
-        length = member_add(line, sizeof line, length, "json", options->arguments[2]);
-    }
-    if (strcmp(verb, "log") == 0)
-        length = member_add(line, sizeof line, length, "level", options->arguments[0]);
+    length = member_add(line, sizeof line, length, "kind", options->kind);
+    length = member_add(line, sizeof line, length, "level", options->level);
+    length = member_add(line, sizeof line, length, "causal", options->causal);
     length = number_add(line, sizeof line, length, "limit", options->limit);
     length = number_add(line, sizeof line, length, "queued", options->queued);
     length = number_add(line, sizeof line, length, "timeout_ms", options->timeout_ms);
-    if (length + strlen(extra) + 32 >= sizeof line) {
+    if (length + strlen(extra) + 64 >= sizeof line) {
         fprintf(stderr, "troupe: the request is too long\n");
         return false;
     }
     length += (size_t)snprintf(line + length,
                                sizeof line - length,
-                               "%s%s}\n",
+                               "%s%s%s%s}\n",
                                options->is_sorted ? ",\"sorted\":true" : "",
+                               options->secrets ? ",\"secrets\":true" : "",
+                               options->writes || options->replaces ? ",\"writes\":true" : "",
                                extra);
     return connection_send(connection, line, length);
 }
 
 /* ---- Answers. ---- */
 
-static void age_print(int64_t ms)
+void age_print(int64_t ms)
 {
     if (ms < 10000)
         printf("%" PRId64 " ms", ms);
@@ -189,8 +204,7 @@ static void show_line(const struct json *answer, const char *key, const char *la
         printf("  %-18s%" PRId64 "\n", label, json_number(answer, key));
 }
 
-/* Prints a value of JSON with line breaks, two spaces deeper for each level. */
-static void value_print(const struct json *value, int depth)
+void value_print(const struct json *value, int depth)
 {
     bool is_list = value->kind == JSON_ARRAY;
     if ((!is_list && value->kind != JSON_OBJECT) || !value->first) {
@@ -278,6 +292,39 @@ static void behaviors_print(const struct json *answer)
                json_number(row, "line"));
 }
 
+/* Prints a time of nanoseconds in a short form. */
+static void time_print(int64_t ns)
+{
+    if (ns < 10000)
+        printf("%6" PRId64 " ns", ns);
+    else if (ns < 10000000)
+        printf("%6" PRId64 " us", ns / 1000);
+    else
+        printf("%6" PRId64 " ms", ns / 1000000);
+}
+
+static void handlers_print(const struct json *answer)
+{
+    const struct json *list = json_get(answer, "handlers");
+    printf("     mean    half in     99%% in    longest  handled  failed  handler\n");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        char handled[16];
+        static const char *const times[] = {"mean_ns", "p50_ns", "p99_ns", "longest_ns"};
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            time_print(json_number(row, times[i]));
+            printf("  ");
+        }
+        printf("%7s %7" PRId64 "  %s of %s (%s)\n",
+               number_short((double)json_number(row, "handled_about"), handled, sizeof handled),
+               json_number(row, "failed"),
+               json_text(row, "handler", "?"),
+               json_text(row, "behavior", "?"),
+               json_text(row, "message", "any"));
+    }
+    if (!list || !list->first)
+        printf("no turn was timed yet: turns are timed for a minute after each look\n");
+}
+
 static void info_print(const struct json *answer)
 {
     const struct json *counters = json_get(answer, "counters");
@@ -311,6 +358,22 @@ static void store_print(const struct json *answer)
         printf("%8" PRId64 "  %s\n", json_number(row, "awake"), json_text(row, "kind", "?"));
 }
 
+static bool has_warned;
+
+static void finding_print(const struct json *row)
+{
+    bool is_warning = strcmp(json_text(row, "result", ""), "warn") == 0;
+    has_warned |= is_warning;
+    printf("%-5s%-18s ", is_warning ? "warn" : "ok", json_text(row, "check", "?"));
+    text_print(json_text(row, "text", ""));
+    putchar('\n');
+    if (is_warning) {
+        printf("     %-18s ", "");
+        text_print(json_text(row, "advice", ""));
+        putchar('\n');
+    }
+}
+
 static void value_answer_print(const struct json *answer)
 {
     const struct json *value = json_get(answer, "value");
@@ -320,12 +383,19 @@ static void value_answer_print(const struct json *answer)
     }
 }
 
+/* As a program prints it with --schema, so that both can be compared. */
+static void whole_print(const struct json *answer)
+{
+    fwrite(answer->begin, 1, (size_t)(answer->end - answer->begin), stdout);
+    putchar('\n');
+}
+
 static void plain_print(const struct json *answer)
 {
     fputs(json_text(answer, "text", ""), stdout);
 }
 
-static void list_end_print(const struct json *answer)
+void list_end_print(const struct json *answer)
 {
     if (json_is_true(answer, "more"))
         printf("... there are more; --limit N shows more than %" PRId64 "\n",
@@ -337,103 +407,35 @@ static void nothing_print(const struct json *answer)
     (void)answer;
 }
 
-static const struct form {
-    const char *verb;
-    void (*part)(const struct json *part);
-    void (*answer)(const struct json *answer);
-} forms[] = {{"ls", actor_print, list_end_print},
-             {"show", NULL, show_print},
-             {"why", NULL, plain_print},
-             {"behaviors", NULL, behaviors_print},
-             {"info", NULL, info_print},
-             {"stalls", NULL, stalls_print},
-             {"dead-letters", letter_print, nothing_print},
-             {"failures", failure_print, nothing_print},
-             {"metrics", NULL, plain_print},
-             {"store", NULL, store_print},
-             {"ask", NULL, value_answer_print}};
+static const struct form forms[] = {{"ls", actor_print, list_end_print, false},
+                                    {"show", NULL, show_print, false},
+                                    {"why", NULL, plain_print, false},
+                                    {"behaviors", NULL, behaviors_print, false},
+                                    {"handlers", NULL, handlers_print, false},
+                                    {"info", NULL, info_print, false},
+                                    {"stalls", NULL, stalls_print, false},
+                                    {"dead-letters", letter_print, nothing_print, false},
+                                    {"failures", failure_print, nothing_print, false},
+                                    {"metrics", NULL, plain_print, false},
+                                    {"doctor", finding_print, nothing_print, false},
+                                    {"store", NULL, store_print, false},
+                                    {"schema", NULL, whole_print, false},
+                                    {"ask", NULL, value_answer_print, false}};
 
-static const struct form *form_of(const char *verb)
+const struct form *answer_form(const char *verb)
 {
-    static const struct form silent = {"", NULL, nothing_print};
+    static const struct form silent = {"", NULL, nothing_print, false};
+    const struct form *other = durable_form(verb);
+    other = other ? other : look_form(verb);
+    if (other)
+        return other;
+    if (strcmp(verb, "asks") == 0)
+        return &asks_form;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];
     }
     return &silent;
-}
-
-/* ---- Trees. ---- */
-
-struct rows {
-    char **paths; /* "path<TAB>behavior, ..." */
-    size_t count;
-    size_t capacity;
-};
-
-static int compare_paths(const void *a, const void *b)
-{
-    const unsigned char *left = *(unsigned char *const *)a;
-    const unsigned char *right = *(unsigned char *const *)b;
-    while (*left && *left == *right) {
-        left++;
-        right++;
-    }
-    /* A slash comes before all else, so that what is below an actor follows it. */
-    int l = *left == '\t' ? -1 : *left == '/' ? 0 : *left + 1;
-    int r = *right == '\t' ? -1 : *right == '/' ? 0 : *right + 1;
-    return l - r;
-}
-
-static bool row_keep(struct rows *rows, const struct json *row)
-{
-    char text[1400];
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? rows->capacity * 2 : 256;
-        char **paths = realloc(rows->paths, capacity * sizeof *paths);
-        if (!paths)
-            return false;
-        rows->paths = paths;
-        rows->capacity = capacity;
-    }
-    snprintf(text,
-             sizeof text,
-             "%s\t%s%s%s",
-             json_text(row, "path", "?"),
-             json_text(row, "behavior", "-"),
-             strcmp(json_text(row, "state", ""), "Running") == 0 ? "" : ", ",
-             strcmp(json_text(row, "state", ""), "Running") == 0 ? ""
-                                                                 : json_text(row, "state", ""));
-    if (json_number(row, "queued"))
-        snprintf(text + strlen(text),
-                 sizeof text - strlen(text),
-                 ", %" PRId64 " queued",
-                 json_number(row, "queued"));
-    rows->paths[rows->count] = strdup(text);
-    return rows->paths[rows->count] && ++rows->count;
-}
-
-static void tree_print(struct rows *rows)
-{
-    if (rows->count)
-        qsort(rows->paths, rows->count, sizeof *rows->paths, compare_paths);
-    int least = -1;
-    for (size_t i = 0; i < rows->count; i++) {
-        char *tab = strchr(rows->paths[i], '\t');
-        int depth = 0;
-        *tab = '\0';
-        const char *name = rows->paths[i];
-        for (const char *at = rows->paths[i]; *at; at++)
-            depth += *at == '/';
-        least = least < 0 || depth < least ? depth : least;
-        if (depth > least)
-            name = strrchr(rows->paths[i], '/') + 1;
-        printf("%*s", 2 * (depth - least), "");
-        text_print(name);
-        printf("  (%s)\n", tab + 1);
-        free(rows->paths[i]);
-    }
-    free(rows->paths);
 }
 
 /* ---- Running a command. ---- */
@@ -450,11 +452,11 @@ static int refusal_print(const struct json *answer, const char *text, size_t len
 }
 
 /* Prints the answer to one request. `last`, which may be NULL, gets the number of the last record. */
-static int answer_print(struct connection *connection, const struct options *options, int64_t *last)
+int answer_print(struct connection *connection, const struct options *options, int64_t *last)
 {
-    const struct form *form = form_of(options->verb);
+    const struct form *form = answer_form(options->verb);
     bool is_tree = strcmp(options->verb, "tree") == 0;
-    struct rows rows = {0};
+    struct tree_rows rows = {0};
     for (;;) {
         const char *text;
         size_t length;
@@ -468,11 +470,12 @@ static int answer_print(struct connection *connection, const struct options *opt
             code = EXIT_LOST;
         } else if (!shown) {
             code = refusal_print(line, text, length, options->is_json);
-        } else if (options->is_json && (part || !form->part)) {
+        } else if (options->is_json && (part || !form->part || form->has_both)) {
             fwrite(shown->begin, 1, (size_t)(shown->end - shown->begin), stdout);
             putchar('\n');
+            has_warned |= strcmp(json_text(shown, "result", ""), "warn") == 0;
         } else if (!options->is_json && part && is_tree) {
-            code = row_keep(&rows, part) ? -1 : EXIT_LOST;
+            code = tree_rows_keep(&rows, part) ? -1 : EXIT_LOST;
         } else if (!options->is_json && part && form->part) {
             form->part(part);
         } else if (!options->is_json && answer && !is_tree) {
@@ -481,13 +484,14 @@ static int answer_print(struct connection *connection, const struct options *opt
         if (last && part)
             *last = json_number(part, "number");
         if (answer && is_tree && !options->is_json) {
-            tree_print(&rows);
+            tree_rows_print(&rows);
             list_end_print(answer);
         }
+        has_warned |= json_number(answer, "damaged") > 0;
         bool is_over = answer || code >= 0;
         json_free(line);
         if (is_over)
-            return code >= 0 ? code : EXIT_OK;
+            return code >= 0 ? code : has_warned ? EXIT_REFUSED : EXIT_OK;
     }
 }
 
@@ -510,20 +514,36 @@ static int follow(struct connection *connection, const struct options *options)
     }
 }
 
+/* Sends the message of a dead letter again. */
+static int replay(struct connection *connection, const struct options *options)
+{
+    char extra[64];
+    snprintf(extra, sizeof extra, ",\"after\":%s", options->replay);
+    if (!command_send(connection, options, "replay", NULL, extra))
+        return EXIT_LOST;
+    return answer_print(connection, options, NULL);
+}
+
 int command_run(struct connection *connection, const struct options *options)
 {
-    bool is_log = strcmp(options->verb, "log") == 0;
     bool is_tree = strcmp(options->verb, "tree") == 0;
-    const char *path = options->arguments[is_log ? 1 : 0];
     if (strcmp(options->verb, "top") == 0)
         return top_run(connection, options);
+    if (strcmp(options->verb, "durable export") == 0)
+        return export_run(connection, options);
+    if (strcmp(options->verb, "durable import") == 0)
+        return import_run(connection, options);
+    if (strcmp(options->verb, "trace") == 0)
+        return trace_run(connection, options);
     if (options->follows)
         return follow(connection, options);
+    if (options->replay)
+        return replay(connection, options);
     if (strcmp(options->verb, "ls") == 0 && !options->is_json)
         printf("state     wrk  queued children  behavior         path\n");
     const char *verb = is_tree ? "ls" : options->verb;
     const char *extra = is_tree && !options->limit ? ",\"limit\":10000" : "";
-    if (!command_send(connection, options, verb, path, extra)) {
+    if (!command_send(connection, options, verb, NULL, extra)) {
         fprintf(stderr, "troupe: the program has closed the connection\n");
         return EXIT_LOST;
     }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "catalog.h"
 #include "connection.h"
 
 /** Exit codes. */
@@ -20,17 +21,33 @@ enum {
 /** What the command line says. */
 struct options {
     const char *program; /* -p */
+    const char *store;   /* --store */
     bool is_json;
     bool follows; /* -f */
     bool is_once;
     bool is_sorted;
+    bool secrets;
+    bool writes;
+    bool replaces;
+    bool uses_gdb;
+    bool allows;
+    bool is_durable;
+    bool is_http;
+    bool is_minimal;
     const char *behavior;
     const char *state;
     const char *limit; /* numbers, checked */
     const char *queued;
     const char *timeout_ms;
     const char *every_s;
-    const char *verb;
+    const char *replay;
+    const char *output;
+    const char *kind;
+    const char *listen;
+    const char *level;
+    const char *causal;
+    const char *verb; /* the name of the command */
+    const struct command *command;
     const char *arguments[4];
     size_t argument_count;
 };
@@ -38,12 +55,47 @@ struct options {
 /** Asks the program, prints its answer, and returns the exit code. */
 int command_run(struct connection *connection, const struct options *options);
 
+/** How the answer to a verb is printed as text. */
+struct form {
+    const char *verb;
+    void (*part)(const struct json *part);     /* NULL: there are no parts */
+    void (*answer)(const struct json *answer); /* the last line */
+    bool has_both;                             /* with --json the last line is printed too */
+};
+
+/** Returns how the answer to a verb is printed. */
+const struct form *answer_form(const char *verb);
+/** The form of the verb asks. */
+extern const struct form asks_form;
+/** Returns the form of a verb for durable actors and stores; NULL: it is another verb. */
+const struct form *durable_form(const char *verb);
+
+/** Returns the form of a verb about channels, messages and lines of the log; NULL: it is another verb. */
+const struct form *look_form(const char *verb);
+
 /**
  * Sends a request. The members are those of the options that are set, `path` may be NULL, and `extra` is further JSON,
- * such as ",\"after\":5", or "". Returns false if the program is gone.
+ * such as ",\"after\":5", or "". If `verb` is the command, its arguments are members too. Returns false if the program is
+ * gone.
  */
 bool command_send(struct connection *connection, const struct options *options, const char *verb,
                   const char *path, const char *extra);
+
+/** Receives one answer and prints it. *last, unless NULL, is the number of its last part. Returns the exit code. */
+int answer_print(struct connection *connection, const struct options *options, int64_t *last);
+/** Prints a time that has passed. */
+void age_print(int64_t ms);
+/** Prints a value of JSON with line breaks, two spaces deeper for each level. */
+void value_print(const struct json *value, int depth);
+/** Says that there are more rows than were asked for. */
+void list_end_print(const struct json *answer);
+/** Appends a member that is a string to a request. Returns the new length; `size` if it does not fit. */
+size_t member_add(char *line, size_t size, size_t length, const char *name, const char *value);
+
+/** durable export: writes lines to standard output or to a file. Returns the exit code. */
+int export_run(struct connection *connection, const struct options *options);
+/** durable import: sends the lines of a file. Returns the exit code. */
+int import_run(struct connection *connection, const struct options *options);
 
 /** Prints a text of a program: control characters, which could change a terminal, become "?". */
 void text_print(const char *text);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 4 * 1024 * 1024, SECONDS_MAX = 90 };
+#include "observe/offline.h"
+
+enum { LINE_MAX_BYTES = 64 * 1024 * 1024, SECONDS_MAX = 90 };
 
 /* Connects to a socket. Returns -1 with errno. */
 static int socket_connect(const char *path)
@@ -92,8 +95,34 @@ size_t programs_find(struct program *programs)
     return count;
 }
 
-/* Finds the socket of the program that is meant. Returns false with a sentence on standard error. */
-static bool path_find(const char *which, char *path, size_t size)
+/* Appends to a sentence; what does not fit is cut. */
+static void why_add(char why[FOUND_WHY_SIZE], const char *format, ...)
+{
+    size_t length = strlen(why);
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(why + length, FOUND_WHY_SIZE - length, format, list);
+    va_end(list);
+}
+
+/* Says why no program, or more than one, is meant. */
+static void why_write(const char *which, const struct program *programs, size_t count,
+                      size_t matches, char why[FOUND_WHY_SIZE])
+{
+    why[0] = '\0';
+    if (!matches && which)
+        why_add(why, "no running program is called %s", which);
+    else if (!matches)
+        why_add(why, "no running program was found; -p PATH names the socket of one");
+    else
+        why_add(why, "%zu programs run; name one with -p PID:", matches);
+    for (size_t i = 0; matches && i < count; i++) {
+        if (!which || strcmp(which, programs[i].app) == 0)
+            why_add(why, "\n  %d %s", programs[i].pid, programs[i].app);
+    }
+}
+
+bool program_find(const char *which, char *path, size_t size, char why[FOUND_WHY_SIZE])
 {
     static struct program programs[PROGRAMS_MAX];
     const struct program *found = NULL;
@@ -111,21 +140,11 @@ static bool path_find(const char *which, char *path, size_t size)
         found = &programs[i];
         matches++;
     }
-    if (matches == 1) {
+    if (matches == 1)
         snprintf(path, size, "%s", found->path);
-        return true;
-    }
-    if (!matches && which)
-        fprintf(stderr, "troupe: no running program is called %s\n", which);
-    else if (!matches)
-        fprintf(stderr, "troupe: no running program was found; -p PATH names the socket of one\n");
     else
-        fprintf(stderr, "troupe: %zu programs run; name one with -p PID:\n", matches);
-    for (size_t i = 0; matches && i < count; i++) {
-        if (!which || strcmp(which, programs[i].app) == 0)
-            fprintf(stderr, "  %d %s\n", programs[i].pid, programs[i].app);
-    }
-    return false;
+        why_write(which, programs, count, matches, why);
+    return matches == 1;
 }
 
 bool connection_open(struct connection *connection, const char *which)
@@ -134,8 +153,11 @@ bool connection_open(struct connection *connection, const char *which)
     const char *text;
     size_t length;
     *connection = (struct connection){.fd = -1};
-    if (!path_find(which, path, sizeof path))
+    char why[FOUND_WHY_SIZE];
+    if (!program_find(which, path, sizeof path, why)) {
+        fprintf(stderr, "troupe: %s\n", why);
         return false;
+    }
     connection->fd = socket_connect(path);
     if (connection->fd < 0) {
         fprintf(stderr, "troupe: cannot connect to %s: %s\n", path, strerror(errno));
@@ -152,8 +174,24 @@ bool connection_open(struct connection *connection, const char *which)
     return false;
 }
 
+bool connection_open_store(struct connection *connection, const char *directory)
+{
+    tr_error error = {.status = TR_OK};
+    const char *text;
+    size_t length;
+    *connection = (struct connection){.fd = -1};
+    if (tr__offline_open(directory, &connection->offline, &error) != TR_OK) {
+        fprintf(stderr, "troupe: %s\n", error.text);
+        return false;
+    }
+    connection->greeting = connection_receive(connection, &text, &length);
+    return connection->greeting != NULL;
+}
+
 void connection_close(struct connection *connection)
 {
+    if (connection->offline)
+        tr__offline_close(connection->offline);
     if (connection->fd >= 0)
         (void)close(connection->fd);
     json_free(connection->greeting);
@@ -163,6 +201,8 @@ void connection_close(struct connection *connection)
 
 bool connection_send(struct connection *connection, const char *line, size_t length)
 {
+    if (connection->offline)
+        return tr__offline_send(connection->offline, line, length) == length;
     while (length) {
         ssize_t sent = send(connection->fd, line, length, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
@@ -186,12 +226,15 @@ static bool input_fill(struct connection *connection)
         connection->input = input;
         connection->input_capacity = capacity;
     }
-    ssize_t got;
-    do {
-        got = read(connection->fd,
-                   connection->input + connection->input_size,
-                   connection->input_capacity - connection->input_size);
-    } while (got < 0 && errno == EINTR);
+    ssize_t got = 0;
+    size_t space = connection->input_capacity - connection->input_size;
+    char *to = connection->input + connection->input_size;
+    if (connection->offline)
+        got = (ssize_t)tr__offline_receive(connection->offline, to, space);
+    else
+        do
+            got = read(connection->fd, to, space);
+        while (got < 0 && errno == EINTR);
     if (got <= 0)
         return false;
     connection->input_size += (size_t)got;

@@ -8,7 +8,7 @@
 
 #include "json.h"
 
-enum { PROGRAMS_MAX = 256 };
+enum { PROGRAMS_MAX = 256, FOUND_WHY_SIZE = 1000 };
 
 struct program {
     char app[129];
@@ -16,7 +16,10 @@ struct program {
     char path[512]; /* of the socket */
 };
 
+struct offline;
+
 struct connection {
+    struct offline *offline; /* the store of a program that does not run; NULL: a program */
     int fd;
     char *input;
     size_t input_size;
@@ -28,10 +31,17 @@ struct connection {
 size_t programs_find(struct program *programs);
 
 /**
+ * Finds the socket of a program: by the number of its process, its name, or the path of its socket; NULL: the only one
+ * that runs. Returns false with a sentence, which may have several lines.
+ */
+bool program_find(const char *which, char *path, size_t size, char why[FOUND_WHY_SIZE]);
+/**
  * Connects to a program: by the number of its process, its name, or the path of its socket; NULL: the only one that
  * runs. Returns false with a sentence on standard error.
  */
 bool connection_open(struct connection *connection, const char *which);
+/** Opens the store of a program that does not run. Returns false with a sentence on standard error. */
+bool connection_open_store(struct connection *connection, const char *directory);
 void connection_close(struct connection *connection);
 
 /** Sends a line. Returns false if the program is gone. */

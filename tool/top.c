@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "top.h"
 
 enum { COUNTERS = 4, HANDLERS_MAX = 128 };
 
@@ -169,39 +170,105 @@ static void samples_write(struct screen *screen, const struct json *answer)
     }
 }
 
-static void deepest_write(struct screen *screen, const struct json *answer)
+/* Writes how long handlers take, in what is left of a third of the screen. */
+static void handlers_write(struct screen *screen, const struct json *answer)
 {
-    const struct json *list = json_get(answer, "deepest");
-    if (!list || !list->first)
+    const struct json *list = json_get(answer, "handlers");
+    int most = screen->lines / 6;
+    if (!list || !list->first || most < 2)
         return;
     line_write(screen, "");
-    line_write(screen, "  queued  oldest at least  state      mailbox of");
-    for (const struct json *row = list->first; row; row = row->next) {
-        char text[1400];
-        char queued[16];
-        char age[32] = "-";
-        if (json_text(row, "oldest", NULL))
-            snprintf(age, sizeof age, "%" PRId64 " ms", json_number(row, "at_least_ms"));
+    line_write(screen, "   mean us    99% in us  handler, of turns that were timed");
+    for (const struct json *row = list->first; row && most-- > 1; row = row->next) {
+        char text[300];
         snprintf(text,
                  sizeof text,
-                 "%8s %16s  %-9s  %s",
-                 number_short((double)json_number(row, "queued"), queued, sizeof queued),
-                 age,
-                 json_text(row, "state", "?"),
-                 json_text(row, "path", "?"));
+                 "%10.1f %12.1f  %s of %s (%s)",
+                 (double)json_number(row, "mean_ns") / 1000,
+                 (double)json_number(row, "p99_ns") / 1000,
+                 json_text(row, "handler", "?"),
+                 json_text(row, "behavior", "?"),
+                 json_text(row, "message", "any"));
         line_write(screen, text);
     }
 }
 
+/* Writes the row of an actor; the chosen one is marked. */
+static void actor_write(struct screen *screen, const struct top_row *row, bool is_chosen)
+{
+    char text[1400];
+    char queued[16];
+    char age[32] = "-";
+    if (row->has_age)
+        snprintf(age, sizeof age, "%" PRId64 " ms", row->age_ms);
+    snprintf(text,
+             sizeof text,
+             "%s%7s %16s  %-9s  %s",
+             is_chosen ? ">" : " ",
+             number_short((double)row->queued, queued, sizeof queued),
+             age,
+             row->state,
+             row->path);
+    if (is_chosen && screen->is_live)
+        fputs("\033[7m", stdout);
+    line_write(screen, text);
+    if (is_chosen && screen->is_live)
+        fputs("\033[m", stdout);
+}
+
+static void rows_write(struct screen *screen, struct top *top)
+{
+    char text[200];
+    if (!top->row_count && !top->filter[0])
+        return;
+    line_write(screen, "");
+    snprintf(text,
+             sizeof text,
+             "  queued  oldest at least  state      mailbox of (by %s%s%s)",
+             top_sorts[top->sort],
+             top->filter[0] ? ", with " : "",
+             top->filter);
+    line_write(screen, text);
+    int space = screen->lines - 2 - screen->used;
+    size_t first = 0;
+    if (space > 0 && top->chosen >= (size_t)space)
+        first = top->chosen - (size_t)space + 1;
+    for (size_t i = first; i < top->row_count; i++) {
+        if (screen->is_live && screen->used >= screen->lines - 2)
+            break;
+        actor_write(screen, &top->rows[i], screen->is_live && i == top->chosen);
+    }
+}
+
+/* Writes the last line: what was done, what is typed, or the keys. */
+static void foot_write(struct screen *screen, const struct top *top)
+{
+    char text[400];
+    if (!screen->is_live)
+        return;
+    while (screen->used < screen->lines - 2)
+        line_write(screen, "");
+    if (top->mode == TOP_FILTER)
+        snprintf(text, sizeof text, "/%s", top->filter);
+    else if (top->mode == TOP_SURE)
+        snprintf(text, sizeof text, "kill %.300s? y", top->rows[top->chosen].path);
+    else if (top->said[0])
+        snprintf(text, sizeof text, "%s", top->said);
+    else
+        snprintf(
+            text, sizeof text, "q leave  s sort  / filter  Enter show  w why  k kill  z suspend");
+    line_write(screen, text);
+}
+
 /* Asks once and draws. Returns the exit code, or -1 to continue. */
-static int draw(struct connection *connection, const struct options *options, struct screen *screen,
-                struct seen *seen, bool is_shown)
+static int draw(struct top *top, struct screen *screen, struct seen *seen, bool is_shown)
 {
     const char *text;
     size_t length;
-    if (!command_send(connection, options, "top", NULL, ""))
+    const struct options *options = top->options;
+    if (!command_send(top->connection, options, "top", NULL, ""))
         return EXIT_LOST;
-    struct json *line = connection_receive(connection, &text, &length);
+    struct json *line = connection_receive(top->connection, &text, &length);
     const struct json *answer = json_get(line, "ok");
     if (!answer) {
         fprintf(stderr, "troupe: %s\n", json_text(line, "why", "the program has ended"));
@@ -211,35 +278,28 @@ static int draw(struct connection *connection, const struct options *options, st
     if (is_shown && options->is_json) {
         fwrite(answer->begin, 1, (size_t)(answer->end - answer->begin), stdout);
         putchar('\n');
-    } else {
-        screen_measure(screen);
-        if (!is_shown)
-            screen->lines = 0; /* nothing is written; `seen` gets the first values */
-        if (is_shown && screen->is_live)
-            fputs("\033[H", stdout);
-        head_write(screen, answer, seen);
-        workers_write(screen, answer);
-        samples_write(screen, answer);
-        deepest_write(screen, answer);
-        if (is_shown && screen->is_live)
-            fputs("\033[J", stdout);
+        json_free(line);
+        return fflush(stdout) == 0 ? -1 : EXIT_OK;
     }
+    screen_measure(screen);
+    if (!is_shown)
+        screen->lines = 0; /* nothing is written; `seen` gets the first values */
+    if (is_shown && screen->is_live)
+        fputs("\033[H", stdout);
+    head_write(screen, answer, seen);
+    workers_write(screen, answer);
+    samples_write(screen, answer);
+    handlers_write(screen, answer);
+    /* The rows are read last, because the next answer takes the place of this one. */
+    top_rows_begin(top, answer);
     json_free(line);
+    if (is_shown && !top_rows_read(top, screen->is_live))
+        return EXIT_LOST;
+    rows_write(screen, top);
+    foot_write(screen, top);
+    if (is_shown && screen->is_live)
+        fputs("\033[J", stdout);
     return fflush(stdout) == 0 ? -1 : EXIT_OK;
-}
-
-/* Waits for the next time to draw, or a key. Returns true if the user wants to leave. */
-static bool wait_or_leave(const struct screen *screen, int ms)
-{
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    char key = '\0';
-    if (!screen->is_live) {
-        (void)poll(NULL, 0, ms);
-        return false;
-    }
-    if (poll(&input, 1, ms) > 0 && read(STDIN_FILENO, &key, 1) != 1)
-        return true;
-    return key == 'q' || key == 'Q' || key == 3;
 }
 
 static void screen_open(struct screen *screen)
@@ -263,6 +323,45 @@ static void screen_close(struct screen *screen)
     (void)tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
 }
 
+/* Draws a text that was asked for, until a key is pressed. */
+static void panel_draw(struct screen *screen, struct top *top)
+{
+    screen_measure(screen);
+    fputs("\033[H", stdout);
+    char *rest = NULL;
+    for (char *line = strtok_r(top->panel, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        line_write(screen, line);
+    while (screen->used < screen->lines - 2)
+        line_write(screen, "");
+    line_write(screen, "any key returns");
+    fputs("\033[J", stdout);
+    (void)fflush(stdout);
+    free(top->panel);
+    top->panel = NULL;
+}
+
+/* Waits for the next time to draw, or a key. Returns true if the user wants to leave. */
+static bool wait_or_leave(struct top *top, struct screen *screen, int ms)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char keys[32];
+    if (!screen->is_live) {
+        (void)poll(NULL, 0, ms);
+        return false;
+    }
+    if (poll(&input, 1, ms) <= 0)
+        return false;
+    ssize_t count = read(STDIN_FILENO, keys, sizeof keys);
+    if (count <= 0 || top_keys(top, keys, (size_t)count))
+        return true;
+    if (top->panel) {
+        panel_draw(screen, top);
+        (void)poll(&input, 1, -1);
+        return read(STDIN_FILENO, keys, sizeof keys) <= 0;
+    }
+    return false;
+}
+
 int top_run(struct connection *connection, const struct options *options)
 {
     int every_ms =
@@ -271,16 +370,22 @@ int top_run(struct connection *connection, const struct options *options)
     struct screen screen = {.is_live = !is_once && !options->is_json && isatty(STDOUT_FILENO) &&
                                        isatty(STDIN_FILENO)};
     struct seen seen = {.is_set = false};
+    struct top *top = calloc(1, sizeof *top);
+    if (!top)
+        return EXIT_LOST;
+    top->connection = connection;
+    top->options = options;
     /* The first look begins the samples; the second one, shortly afterwards, has some. */
-    int code = draw(connection, options, &screen, &seen, false);
+    int code = draw(top, &screen, &seen, false);
     (void)poll(NULL, 0, 200);
     if (code < 0)
         screen_open(&screen);
     while (code < 0) {
-        code = draw(connection, options, &screen, &seen, true);
-        if (code < 0 && (is_once || wait_or_leave(&screen, every_ms)))
+        code = draw(top, &screen, &seen, true);
+        if (code < 0 && (is_once || wait_or_leave(top, &screen, every_ms)))
             code = EXIT_OK;
     }
     screen_close(&screen);
+    free(top);
     return code;
 }

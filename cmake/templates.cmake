@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Makes templates.inc of tool/templates, for tool/new.c: the files that `troupe new` writes.
+set(templates_dir ${PROJECT_SOURCE_DIR}/tool/templates)
+file(GLOB_RECURSE template_files CONFIGURE_DEPENDS RELATIVE ${templates_dir} ${templates_dir}/*)
+list(SORT template_files)
+set(template_bytes "")
+set(template_rows "")
+set(template_count 0)
+foreach(file IN LISTS template_files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${templates_dir}/${file})
+    file(READ ${templates_dir}/${file} hex HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+    string(REGEX REPLACE "^([a-z]+)/(.*)$" "\"\\1\", \"\\2\"" place "${file}")
+    string(APPEND template_bytes "static const char template_${template_count}[] = {${bytes}0};\n")
+    string(APPEND template_rows "    {${place}, template_${template_count}},\n")
+    math(EXPR template_count "${template_count} + 1")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/templates/templates.inc
+    CONTENT "@template_bytes@static const struct template templates[] = {\n@template_rows@};\n" @ONLY)
+target_include_directories(troupe_tool PRIVATE ${PROJECT_BINARY_DIR}/templates)

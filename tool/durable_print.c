@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** How answers about durable actors and stores are printed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+/* Prints when something is due: in 3 s, or 3 s ago. */
+static void due_print(int64_t in_ms)
+{
+    if (in_ms >= 0) {
+        printf("in ");
+        age_print(in_ms);
+        return;
+    }
+    age_print(-in_ms);
+    printf(" overdue");
+}
+
+static void key_print(const struct json *row)
+{
+    if (!json_get(row, "key")) { /* a kind */
+        printf("%8" PRId64 "%s stored %8" PRId64 " awake  ",
+               json_number(row, "stored"),
+               json_is_true(row, "stored_more") ? "+" : " ",
+               json_number(row, "awake"));
+        text_print(json_text(row, "kind", "?"));
+        printf("%s\n", json_is_true(row, "known") ? "" : "  (the program does not have it)");
+        return;
+    }
+    printf("%-7s ", json_is_true(row, "awake") ? "awake" : "asleep");
+    text_print(json_text(row, "kind", "?"));
+    putchar(' ');
+    text_print(json_text(row, "key", "?"));
+    putchar('\n');
+}
+
+static void bytes_print(const struct json *row)
+{
+    const char *text = json_text(row, "value", NULL);
+    if (text)
+        text_print(text);
+    else
+        printf("base64 %s", json_text(row, "value64", ""));
+    if (json_number(row, "size") > 1024)
+        printf("... (%" PRId64 " bytes)", json_number(row, "size"));
+}
+
+static void alarm_print(const struct json *row)
+{
+    if (json_get(row, "key")) {
+        text_print(json_text(row, "kind", "?"));
+        putchar(' ');
+        text_print(json_text(row, "key", "?"));
+        printf("  ");
+    }
+    text_print(json_text(row, "name", "?"));
+    printf("  %s ", json_text(row, "how", "?"));
+    due_print(json_number(row, "in_ms"));
+    if (json_text(row, "message", NULL)) {
+        printf("  ");
+        text_print(json_text(row, "message", "?"));
+    }
+    const struct json *value = json_get(row, "value");
+    if (value && value->first) {
+        putchar(' ');
+        fwrite(value->begin, 1, (size_t)(value->end - value->begin), stdout);
+    }
+    if (json_number(row, "failures"))
+        printf("  failed %" PRId64 " times", json_number(row, "failures"));
+    putchar('\n');
+}
+
+static void alarms_end_print(const struct json *answer)
+{
+    const struct json *kinds = json_get(answer, "kinds");
+    printf("%8s %8s  kind\n", "alarms", "overdue");
+    for (const struct json *row = kinds ? kinds->first : NULL; row; row = row->next) {
+        printf(
+            "%8" PRId64 " %8" PRId64 "  ", json_number(row, "alarms"), json_number(row, "overdue"));
+        text_print(json_text(row, "kind", "?"));
+        putchar('\n');
+    }
+    if (!json_is_true(answer, "counted_all"))
+        printf("... there are more\n");
+    if (json_number(answer, "unreadable"))
+        printf("%" PRId64 " alarms cannot be read\n", json_number(answer, "unreadable"));
+}
+
+static void queue_print(const struct json *row)
+{
+    if (json_get(row, "key")) {
+        text_print(json_text(row, "kind", "?"));
+        putchar(' ');
+        text_print(json_text(row, "key", "?"));
+        printf(" (%s)  ", json_is_true(row, "awake") ? "awake" : "asleep");
+    }
+    text_print(json_text(row, "queue", "?"));
+    printf("  %" PRId64 " items, %" PRId64 " bytes, %" PRId64 " dead",
+           json_number(row, "items"),
+           json_number(row, "bytes"),
+           json_number(row, "dead"));
+    if (json_text(row, "oldest", NULL)) {
+        printf("; first: ");
+        text_print(json_text(row, "oldest", "?"));
+    }
+    if (json_get(row, "failed_ms_ago")) {
+        printf("; failed last ");
+        age_print(json_number(row, "failed_ms_ago"));
+        printf(" ago");
+    }
+    putchar('\n');
+}
+
+static void member_print(const struct json *answer, const char *label, const char *key)
+{
+    const struct json *value = json_get(answer, key);
+    if (!value || value->kind == JSON_NULL)
+        return;
+    printf("  %-10s", label);
+    value_print(value, 2);
+    putchar('\n');
+}
+
+static void get_print(const struct json *answer)
+{
+    text_print(json_text(answer, "kind", "?"));
+    putchar(' ');
+    text_print(json_text(answer, "key", "?"));
+    printf(": %s, version %" PRId64 ", generation %" PRId64 " of opening %" PRId64 ", %" PRId64
+           " bytes%s\n",
+           json_is_true(answer, "awake") ? "awake; this is what is stored" : "asleep",
+           json_number(answer, "version"),
+           json_number(answer, "generation"),
+           json_number(answer, "opened"),
+           json_number(answer, "bytes"),
+           json_is_true(answer, "half_made") ? ", not made completely" : "");
+    member_print(answer, "state", "value");
+    if (json_number(answer, "events"))
+        printf("  %-10s%" PRId64 "\n", "events", json_number(answer, "events"));
+    member_print(answer, "snapshot", "snapshot");
+    const struct json *list = json_get(answer, "kv");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        printf("  %-10s", "key");
+        text_print(json_text(row, "key", "?"));
+        printf(" = ");
+        bytes_print(row);
+        putchar('\n');
+    }
+    if (json_is_true(answer, "kv_more"))
+        printf("  ... there are more keys\n");
+    list = json_get(answer, "alarms");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        printf("  %-10s", "alarm");
+        alarm_print(row);
+    }
+    list = json_get(answer, "queues");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        printf("  %-10s", "queue");
+        queue_print(row);
+    }
+}
+
+/* Rows of SQL: values with tabs between them, under the names of the columns. */
+static void sql_print(const struct json *row)
+{
+    static bool has_head;
+    for (const struct json *value = has_head ? NULL : row->first; value; value = value->next)
+        printf("%s%s", value->key, value->next ? "\t" : "\n");
+    has_head = true;
+    for (const struct json *value = row->first; value; value = value->next) {
+        text_print(value->text ? value->text : "NULL");
+        putchar(value->next ? '\t' : '\n');
+    }
+}
+
+static void sql_end_print(const struct json *answer)
+{
+    if (json_is_true(answer, "stored"))
+        printf("stored\n");
+    list_end_print(answer);
+}
+
+static void stats_print(const struct json *answer)
+{
+    for (const struct json *row = answer->first; row; row = row->next) {
+        printf("%-16s ", row->key);
+        text_print(row->text ? row->text : "-");
+        putchar('\n');
+    }
+}
+
+static void damage_print(const struct json *row)
+{
+    printf("damaged: ");
+    text_print(json_text(row, "kind", "?"));
+    putchar(' ');
+    text_print(json_text(row, "key", "?"));
+    printf(": %s\n", json_text(row, "status", "?"));
+}
+
+static void check_end_print(const struct json *answer)
+{
+    printf("%" PRId64 " actors are whole, %" PRId64 " are damaged\n",
+           json_number(answer, "actors"),
+           json_number(answer, "damaged"));
+}
+
+static void backup_print(const struct json *answer)
+{
+    text_print(json_text(answer, "path", "?"));
+    printf(": %" PRId64 " bytes\n", json_number(answer, "bytes"));
+}
+
+static void compact_print(const struct json *answer)
+{
+    printf("%" PRId64 " bytes before, %" PRId64 " bytes now\n",
+           json_number(answer, "bytes_before"),
+           json_number(answer, "bytes_after"));
+}
+
+static void path_answer_print(const struct json *answer)
+{
+    if (json_text(answer, "path", NULL)) {
+        text_print(json_text(answer, "path", ""));
+        putchar('\n');
+    }
+}
+
+static void nothing_print(const struct json *answer)
+{
+    (void)answer;
+}
+
+const struct form *durable_form(const char *verb)
+{
+    static const struct form forms[] = {{"durable ls", key_print, list_end_print, false},
+                                        {"durable get", NULL, get_print, false},
+                                        {"durable rm", NULL, nothing_print, false},
+                                        {"alarms", alarm_print, alarms_end_print, true},
+                                        {"queues", queue_print, list_end_print, false},
+                                        {"sql", sql_print, sql_end_print, false},
+                                        {"store stats", NULL, stats_print, false},
+                                        {"store check", damage_print, check_end_print, true},
+                                        {"store backup", NULL, backup_print, false},
+                                        {"store compact", NULL, compact_print, false},
+                                        {"wake", NULL, path_answer_print, false}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(forms[i].verb, verb) == 0)
+            return &forms[i];
+    }
+    return NULL;
+}
