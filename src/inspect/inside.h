@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the files of the inspector share. */
+#ifndef INSPECT_INSIDE_H
+#define INSPECT_INSIDE_H
+
+#include <troupe/self.h>
+
+#include "inspect/guard.h"
+#include "inspect/inspector.h"
+#include "os/atomic.h"
+
+struct inspector {
+    struct inspector_options options;
+    tr_system *system;
+    tr_client *client;
+    tr_address address; /* where it listens; written by the set-up of its listener */
+    tr_time since_ns;   /* wall clock */
+    char token[GUARD_TOKEN_SIZE + 1];
+    char url[TR_ADDRESS_TEXT_MAX + GUARD_TOKEN_SIZE + 32];
+    atom32 pages;   /* that are open */
+    atom64 dropped; /* pages that did not read, since the start */
+};
+
+/** The message with which a session begins: the address of its inspector, which lives longer than its system. */
+TR_MESSAGE(tr_inspect_begin, (u64, inspector));
+TR_ACTOR(tr_inspect_page);
+
+static inline struct inspector *inspector_of(const struct tr_inspect_begin *message)
+{
+    return (struct inspector *)(uintptr_t)message->inspector;
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inspect/inspector.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <troupe/http.h>
+#include <troupe/system.h>
+
+#include "inspect/inside.h"
+
+enum { ACTORS_MAX = 256, CONNECTIONS_MAX = 64 };
+#define START_NS (5 * TR_SECOND)
+#define STOP_NS TR_SECOND
+
+/* ---- The listener. ---- */
+
+TR_ACTOR(tr_inspect_port);
+
+static tr_next on_port(tr_self *self, const struct tr_inspect_begin *message)
+{
+    struct inspector *inspector = inspector_of(message);
+    const tr_http_options http = {
+        .ws_message_max = 2 * INSPECTOR_REQUEST_MAX, .has_no_http2 = true, .compresses = true};
+    tr_listener_ref listener;
+    tr_status status = tr_try_listen(self,
+                                     &listener,
+                                     tr_inspect_page,
+                                     TR_HTTP(inspector->options.address,
+                                             .http = &http,
+                                             .connections_max = CONNECTIONS_MAX,
+                                             .stall_ns = INSPECTOR_SLOW_NS),
+                                     tr_inspect_begin,
+                                     .inspector = message->inspector);
+    if (status == TR_NOT_SUPPORTED)
+        return tr_fail(self, status, "the library was built without HTTP");
+    if (status != TR_OK)
+        return tr_fail(self,
+                       status,
+                       "cannot listen at %s: %s",
+                       inspector->options.address,
+                       tr_status_text(status));
+    inspector->address = tr_listener_address(self, listener);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(tr_inspect_port, void, TR_SETUP_WITH(tr_inspect_begin, on_port),
+            TR_OPTIONS(.restart = TR_TEMPORARY));
+
+/* ---- Life. ---- */
+
+/* Waits until it listens. */
+static tr_status port_start(struct inspector *inspector, char *why)
+{
+    tr_inspect_port_ref port;
+    tr_error error = {.status = TR_OK};
+    tr_status status = tr_try_spawn(inspector->client,
+                                    &port,
+                                    tr_inspect_port,
+                                    "inspector",
+                                    tr_inspect_begin,
+                                    .inspector = (uintptr_t)inspector);
+    if (status == TR_OK)
+        status = tr_spawn_wait(inspector->client, port, START_NS, &error);
+    if (status == TR_INIT_FAILED && error.status != TR_OK)
+        status = error.status;
+    if (status != TR_OK)
+        (void)snprintf(
+            why, INSPECTOR_WHY_SIZE, "%s", error.text[0] ? error.text : tr_status_text(status));
+    return status;
+}
+
+static tr_status system_start(struct inspector *inspector, char *why)
+{
+    const tr_system_options options = {.name = "inspector",
+                                       .workers = 1,
+                                       .actors_max = ACTORS_MAX,
+                                       .spin_ns = -1,
+                                       .on_log = inspector->options.on_log,
+                                       .context = inspector->options.log_context};
+    tr_status status = tr_system_new(&options, &inspector->system);
+    if (status == TR_OK)
+        status = tr_system_start(inspector->system);
+    if (status == TR_OK)
+        status = tr_client_new(inspector->system, &inspector->client);
+    if (status == TR_OK)
+        return port_start(inspector, why);
+    (void)snprintf(why, INSPECTOR_WHY_SIZE, "it cannot be started: %s", tr_status_text(status));
+    return status;
+}
+
+/* Returns why pages must not be served at an address; NULL: they may. */
+static const char *address_is_wrong(const char *address)
+{
+    tr_address parsed;
+    if (tr_address_parse(address, &parsed) != TR_OK)
+        return "this is no address; 127.0.0.1:0 is one";
+    return tr__guard_is_loopback(&parsed)
+               ? NULL
+               : "others can reach this address; 127.0.0.1:0 is one that only this machine can, "
+                 "and ssh -L leads there from another one";
+}
+
+tr_status tr__inspector_start(const struct inspector_options *options, struct inspector **inspector,
+                              char why[INSPECTOR_WHY_SIZE])
+{
+    const tr_platform *platform = tr_platform_real();
+    const char *wrong = address_is_wrong(options->address);
+    if (wrong) {
+        (void)snprintf(why, INSPECTOR_WHY_SIZE, "%s", wrong);
+        return TR_ADDRESS_INVALID;
+    }
+    struct inspector *made = platform->resize(platform, NULL, sizeof *made);
+    if (!made) {
+        (void)snprintf(why, INSPECTOR_WHY_SIZE, "%s", tr_status_text(TR_NO_MEMORY));
+        return TR_NO_MEMORY;
+    }
+    memset(made, 0, sizeof *made);
+    made->options = *options;
+    made->since_ns = platform->wall_now(platform);
+    atom32_init(&made->pages, 0);
+    atom64_init(&made->dropped, 0);
+    tr__guard_token_write(platform->random(platform), platform->random(platform), made->token);
+    tr_status status = system_start(made, why);
+    if (status != TR_OK) {
+        tr__inspector_stop(made);
+        return status;
+    }
+    char text[TR_ADDRESS_TEXT_MAX];
+    (void)snprintf(made->url,
+                   sizeof made->url,
+                   "http://%s/#token=%s",
+                   tr_address_print(&made->address, text),
+                   made->token);
+    *inspector = made;
+    return TR_OK;
+}
+
+const char *tr__inspector_url(const struct inspector *inspector)
+{
+    return inspector->url;
+}
+
+void tr__inspector_stop(struct inspector *inspector)
+{
+    const tr_platform *platform = tr_platform_real();
+    if (!inspector)
+        return;
+    tr_client_free(inspector->client);
+    if (inspector->system) {
+        tr_system_shutdown(inspector->system, STOP_NS);
+        (void)!tr_system_wait(inspector->system);
+    }
+    tr_system_free(inspector->system);
+    platform->resize(platform, inspector, 0);
+}

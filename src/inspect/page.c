@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A session of the inspector: a request for a file of the page, or the WebSocket of a page with its connection to the control
+ * socket.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <troupe/http.h>
+
+#include "inspect/assets.h"
+#include "inspect/inside.h"
+
+/** Codes with which a WebSocket is closed (ui/PROTOCOL.md). */
+enum { CLOSE_NO_PROGRAM = 4001, CLOSE_NO_REQUEST = 4002 };
+
+#define GREETING_NS (5 * TR_SECOND)
+
+/* The first line of a control socket, and the answer to "session". Other members are ignored. */
+TR_MESSAGE(tr_inspect_greeting, (u32, troupe), (str, app), (i32, pid), (str, why));
+TR_MESSAGE(tr_inspect_joined, (u32, pages));
+TR_MESSAGE(tr_inspect_answer, (optional(message(tr_inspect_joined)), ok), (str, why));
+
+struct page {
+    struct inspector *inspector;
+    tr_channel control; /* to the program; TR_NO_CHANNEL: this is no page, or it has ended */
+    bool is_page;       /* it counts as a page */
+};
+
+static tr_next on_begin(struct page *page, const struct tr_inspect_begin *message)
+{
+    page->inspector = inspector_of(message);
+    return TR_SAME;
+}
+
+/* ---- Requests. ---- */
+
+static void headers_set(tr_self *self)
+{
+    tr_http_set(self,
+                "content-security-policy",
+                "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                "img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action "
+                "'none'");
+    tr_http_set(self, "x-content-type-options", "nosniff");
+    tr_http_set(self, "x-frame-options", "DENY");
+    tr_http_set(self, "referrer-policy", "no-referrer");
+    tr_http_set(self, "cross-origin-opener-policy", "same-origin");
+    tr_http_set(self, "cross-origin-resource-policy", "same-origin");
+    tr_http_set(self, "cache-control", "no-store");
+}
+
+/* Sets the headers of every answer, and refuses what was not sent to this address or comes from another page. */
+static bool is_for_here(tr_self *self, const struct page *page,
+                        const struct tr_http_request *request, bool needs_origin)
+{
+    const char *origin = tr_http_header(self, "origin");
+    headers_set(self);
+    if (!tr__guard_host(request->host, &page->inspector->address)) {
+        (void)tr_http_reply(self, 421, .text = "this inspector has another address\n");
+        return false;
+    }
+    if (origin || needs_origin) {
+        if (!tr__guard_origin(origin, request->host)) {
+            (void)tr_http_reply(self, 403, .text = "pages of other sites may not ask here\n");
+            return false;
+        }
+    }
+    return true;
+}
+
+static tr_next on_file(tr_self *self, struct page *page, const struct tr_http_request *request)
+{
+    const struct asset *asset = tr__asset_find(request->path);
+    if (!is_for_here(self, page, request, false))
+        return TR_SAME;
+    if (!asset || (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0))
+        return tr_http_reply(self, 404, .text = "not found\n");
+    return tr_http_reply(self, 200, .type = asset->type, .body = asset->bytes);
+}
+
+/* ---- A page begins. ---- */
+
+static void page_leave(void *context)
+{
+    struct page *page = context;
+    if (page->is_page)
+        (void)atom32_fetch_sub(&page->inspector->pages, 1, ATOM_RELAXED);
+    page->is_page = false;
+}
+
+/* Counts one page more. Returns false if there are too many. */
+static bool page_enter(tr_self *self, struct page *page)
+{
+    struct inspector *inspector = page->inspector;
+    if (page->is_page)
+        return true;
+    if (atom32_load(&inspector->pages, ATOM_RELAXED) >= INSPECTOR_PAGES)
+        return false;
+    (void)atom32_fetch_add(&inspector->pages, 1, ATOM_RELAXED);
+    page->is_page = true;
+    tr_at_end(self, page, page_leave);
+    return true;
+}
+
+/* Closes the page: its program cannot be reached. */
+static void page_close(tr_self *self, const char *why)
+{
+    tr_ws_close(self, tr_peer(self), CLOSE_NO_PROGRAM, why);
+}
+
+/* Reads a line of the program as a message. Returns NULL with a sentence. */
+static const void *line_read(tr_self *self, tr_channel control, const tr_type *type, tr_bytes *line,
+                             const char **why)
+{
+    tr_wire_error error;
+    size_t space_size;
+    *why = "the program does not answer on its control socket";
+    if (tr_try_read(self, control, line) != TR_OK)
+        return NULL;
+    space_size = type->size + 2 * line->size + 1024;
+    void *space = tr_scratch(self, space_size);
+    *why = "no program of Troupe answers on the control socket";
+    if (tr_json_read_in(type, *line, space, space_size, NULL, &error) != TR_OK)
+        return NULL;
+    *why = NULL;
+    return space;
+}
+
+/* Sends what the page gets first. */
+static void greet(tr_self *self, const struct page *page,
+                  const struct tr_inspect_greeting *greeting,
+                  const struct tr_inspect_joined *joined, const char *line)
+{
+    struct inspector *inspector = page->inspector;
+    char program[TR_NAME_MAX + 1];
+    size_t length = 0;
+    for (const char *at = greeting->app ? greeting->app : ""; *at && length < TR_NAME_MAX; at++)
+        program[length++] = *at;
+    for (size_t i = 0; i < length; i++) {
+        if (program[i] == '"' || program[i] == '\\' || (unsigned char)program[i] < 0x20)
+            program[i] = '?';
+    }
+    program[length] = '\0';
+    (void)tr_ws_print(self,
+                      tr_peer(self),
+                      "{\"inspect\":{\"allowed\":%s,\"pid\":%d,\"program\":\"%s\","
+                      "\"since_unix_ms\":%lld,\"by\":\"%s\",\"pages\":%u,\"pages_max\":%d,"
+                      "\"dropped\":%llu}}",
+                      inspector->options.allows ? "true" : "false",
+                      greeting->pid,
+                      program,
+                      (long long)(inspector->since_ns / TR_MILLISECOND),
+                      inspector->options.is_tool ? "tool" : "program",
+                      joined->pages,
+                      INSPECTOR_PAGES,
+                      (unsigned long long)atom64_load(&inspector->dropped, ATOM_RELAXED));
+    (void)tr_ws_text(self, tr_peer(self), line);
+}
+
+/* Says who speaks on the connection to the program, so that the program refuses what a page may not do. */
+static const struct tr_inspect_joined *join(tr_self *self, const struct page *page,
+                                            const char **why)
+{
+    tr_bytes line;
+    (void)tr_print(self,
+                   page->control,
+                   "{\"id\":0,\"do\":\"session\",\"text\":\"inspector %s\",\"reads_only\":%s}\n",
+                   tr_address_text(self, tr_channel_peer(self, tr_peer(self))),
+                   page->inspector->options.allows ? "false" : "true");
+    const struct tr_inspect_answer *answer =
+        line_read(self, page->control, &tr_type_tr_inspect_answer, &line, why);
+    if (!answer)
+        return NULL;
+    if (answer->ok.has)
+        return &answer->ok.value;
+    *why = answer->why && *answer->why ? answer->why : "the program is of an older version";
+    return NULL;
+}
+
+/* Connects to the program and greets the page. Returns a sentence if that failed, else NULL. */
+static const char *connect_program(tr_self *self, struct page *page)
+{
+    const struct inspector_options *options = &page->inspector->options;
+    char path[TR_ADDRESS_PATH_MAX];
+    char *why = tr_scratch(self, INSPECTOR_WHY_SIZE);
+    const char *wrong;
+    tr_bytes line;
+    if (!options->find(options->context, path, sizeof path, why, INSPECTOR_WHY_SIZE))
+        return why;
+    tr_status status = tr_try_connect(
+        self,
+        TR_UNIX(
+            path, .framing = TR_LINES, .frame_max = INSPECTOR_LINE_MAX, .connect_ns = GREETING_NS),
+        &page->control);
+    if (status != TR_OK) {
+        page->control = TR_NO_CHANNEL;
+        (void)snprintf(why,
+                       INSPECTOR_WHY_SIZE,
+                       "the control socket of the program does not answer: %s",
+                       tr_status_text(status));
+        return why;
+    }
+    tr_channel_within(self, page->control, GREETING_NS);
+    const struct tr_inspect_greeting *greeting =
+        line_read(self, page->control, &tr_type_tr_inspect_greeting, &line, &wrong);
+    if (!greeting)
+        return wrong;
+    if (greeting->troupe != 1)
+        return greeting->why && *greeting->why ? greeting->why
+                                               : "the program is of another version";
+    char *first = tr_scratch(self, line.size + 1);
+    memcpy(first, line.data, line.size);
+    first[line.size] = '\0';
+    const struct tr_inspect_joined *joined = join(self, page, &wrong);
+    if (!joined)
+        return wrong;
+    tr_channel_within(self, page->control, 0);
+    greet(self, page, greeting, joined, first);
+    return NULL;
+}
+
+static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_request *request)
+{
+    const char *protocols = tr_http_header(self, "sec-websocket-protocol");
+    if (!is_for_here(self, page, request, true))
+        return TR_SAME;
+    if (!tr__guard_token(protocols, page->inspector->token))
+        return tr_http_reply(self, 403, .text = "the token is wrong\n");
+    if (!tr__guard_protocol(protocols))
+        return tr_http_reply(self, 400, .text = "the subprotocol " GUARD_PROTOCOL " is missing\n");
+    if (!page_enter(self, page))
+        return tr_http_reply(self, 503, .text = "too many pages are open; close one\n");
+    tr_next next = tr_ws_accept_as(self, GUARD_PROTOCOL);
+    const char *why = connect_program(self, page);
+    if (why)
+        page_close(self, why);
+    return next;
+}
+
+/* ---- A page is open. ---- */
+
+/* Returns why a message of a page is no request; NULL: it may be one. */
+static const char *request_is_wrong(const struct tr_ws_message *message)
+{
+    if (!message->is_text)
+        return "a request is a text";
+    if (message->bytes.size > INSPECTOR_REQUEST_MAX)
+        return "a request has at most 60000 bytes";
+    return memchr(message->bytes.data, '\n', message->bytes.size) ? "a request is one line" : NULL;
+}
+
+static tr_next on_request(tr_self *self, struct page *page, const struct tr_ws_message *message)
+{
+    const char *why = request_is_wrong(message);
+    if (why) {
+        tr_ws_close(self, message->channel, CLOSE_NO_REQUEST, why);
+        return TR_SAME;
+    }
+    /* If the program has gone, tr_closed says so. */
+    if (message->bytes.size && tr_write(self, page->control, message->bytes) == TR_OK)
+        (void)tr_write(self, page->control, TR_BYTES("\n"));
+    return TR_SAME;
+}
+
+static tr_next on_answer(tr_self *self, const struct tr_received *message)
+{
+    tr_bytes line = message->bytes;
+    if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
+        return TR_SAME;
+    /* A value of the program is no UTF-8. The page gets the rest. */
+    char *copy = tr_scratch(self, line.size);
+    for (size_t i = 0; i < line.size; i++) {
+        copy[i] = ((const char *)line.data)[i];
+        if ((unsigned char)copy[i] >= 0x80)
+            copy[i] = '?';
+    }
+    (void)tr_ws_send(self, tr_peer(self), (tr_bytes){copy, line.size}, true);
+    return TR_SAME;
+}
+
+static tr_next on_closed(tr_self *self, struct page *page, const struct tr_closed *message)
+{
+    bool is_control = page->control.bits && message->channel.bits == page->control.bits;
+    if (!is_control) {
+        if (message->status == TR_STALLED)
+            (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
+        return TR_STOP;
+    }
+    page->control = TR_NO_CHANNEL;
+    if (tr_output_size(self, tr_peer(self)) > 0) /* the program has waited for this page */
+        (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
+    page_close(self, "the program has ended, or has closed the connection");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(tr_inspect_page, struct page, TR_SETUP_WITH(tr_inspect_begin, on_begin),
+            TR_WEBSOCKET("/ws", tr_http_request, on_page), TR_ON(tr_http_request, on_file),
+            TR_ON(tr_ws_message, on_request), TR_ON(tr_received, on_answer),
+            TR_ON(tr_closed, on_closed));

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fullest mailboxes: how deep, how old, whether they grow, and who waits for space. */
+import { Age, Bar, Empty, Facts, html, Needs, Panel, Path, Problem, State, Table, Tag } from '../parts.js';
+import { useAnswer } from '../poll.js';
+import { useValue } from '../store.js';
+import { actorLink, go, tune } from '../route.js';
+import { bytes, count, ms, plural, rate, short } from '../format.js';
+import { Chart } from '../chart.js';
+import { Mail } from './actor.js';
+
+/* Keeps what the look before said, to say how fast mailboxes grow. */
+function fold(before, answer) {
+  const past = new Map(before ? before.parts.map((row) => [row.ref, row]) : []);
+  const passed = before ? (answer.at - before.at) / 1000 : 0;
+  for (const row of answer.parts) {
+    const last = past.get(row.ref);
+    row.growth = last && passed > 0.2 ? (row.queued - last.queued) / passed : null;
+  }
+  return answer;
+}
+
+const growth = (row) => {
+  if (row.growth == null) return html`<span class="muted">–</span>`;
+  const n = Math.round(row.growth);
+  if (!n) return html`<span class="muted">steady</span>`;
+  return html`<span class=${n > 0 ? 'up-text' : 'down-text'}>${n > 0 ? '▲ +' : '▼ '}${rate(n)}</span>`;
+};
+
+const columns = [
+  { name: 'path', label: 'mailbox of', class: 'wide-2', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
+  { name: 'behavior', label: 'behavior', class: 'roomy', cell: (row) => row.behavior, sort: (row) => row.behavior },
+  { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => html`<${Bar} part=${row.queued / (row.queued_max || 1)} kind=${row.queued >= 0.9 * row.queued_max ? 'bad' : ''} text=${count(row.queued)} />`, sort: (row) => row.queued },
+  { name: 'growth', label: 'grows', unit: 'messages/s', class: 'num', cell: growth, sort: (row) => row.growth || 0 },
+  { name: 'max', label: 'most', unit: 'messages', class: 'num roomy', cell: (row) => count(row.queued_max), sort: (row) => row.queued_max },
+  { name: 'bytes', label: 'size', class: 'num roomy', cell: (row) => bytes(row.queued_bytes), sort: (row) => row.queued_bytes },
+  { name: 'state', label: 'state', cell: (row) => html`<${State} row=${row} />`, sort: (row) => row.state },
+];
+
+function One({ path }) {
+  const answer = useAnswer('show', { path }, 2000);
+  const it = answer.ok;
+  return html`<${Panel} title=${html`<${Path} path=${path} />`} extra=${html`<a class="button" href=${actorLink(path)}>The actor</a>
+      <button class="small" onClick=${() => tune({ path: '' })}>Close</button><${Age} at=${answer.at} every=${2000} />`}>
+    <${Problem} error=${answer.error} />
+    ${it && html`
+      ${it.stuck && html`<p class="problem"><b>Its worker is stuck</b> in ${it.stuck.handler || 'a function'} of <${Path} path=${it.stuck.path} /> for ${ms(it.stuck.for_ms)}.</p>`}
+      <${Facts} list=${[
+        ['queued', `${count(it.queued)} of ${count(it.queued_max)} messages`],
+        it.oldest && ['oldest', html`<b>${it.oldest.message}</b>, waits for at least ${ms(it.oldest.at_least_ms)}`],
+        it.oldest && ['sent by', it.oldest.from_path ? html`<${Path} path=${it.oldest.from_path} />` : 'outside, or an actor that has ended'],
+        it.senders_waiting != null && ['senders that wait for space', plural(it.senders_waiting, 'sender'), it.senders_waiting ? 'warn' : ''],
+        it.mail && ['by type', Object.entries(it.mail).map(([type, n]) => html`<${Tag} key=${type}>${type}: ${plural(n, 'message')}<//> `)],
+      ]} />
+      <${Needs} verb="mail" what="each message"><${Mail} path=${path} /><//>`}
+  <//>`;
+}
+
+export function Mailboxes({ route }) {
+  const head = useValue('head');
+  const picked = route.params.get('path');
+  const answer = useAnswer('ls', { sorted: true, limit: 100, queued: 1 }, 2000, fold);
+  const rows = answer.parts || [];
+  const waits = head ? head.counters.queued : 0;
+  return html`
+    <${Panel} title="Messages in all mailboxes" extra=${html`<span><b>${count(waits)}</b> messages</span>`}>
+      ${head && head.history.t.length > 1
+        ? html`<${Chart} stamp=${head.at} height=${120} times=${head.history.t} list=${head.history.queued} label="messages in mailboxes" text=${(n) => short(n) + ' msg'} />`
+        : html`<${Empty}>reading …<//>`}<//>
+    ${picked && html`<${One} key=${picked} path=${picked} />`}
+    <${Panel} title="Fullest mailboxes" extra=${html`<span class="muted">at most 100</span><${Age} at=${answer.at} every=${2000} />`}>
+      <${Problem} error=${answer.error} />
+      ${answer.ok && html`<${Table} tall columns=${columns} rows=${rows} id=${(row) => row.ref} picked=${(rows.find((row) => row.path === picked) || {}).ref}
+        onPick=${(row) => tune({ path: row.path })} empty="No mailbox has a message: every actor keeps up." />`}
+    <//>`;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the store does: commits over time, files, kinds; backup and check. */
+import { useState } from 'preact/hooks';
+import { Age, Empty, Facts, html, Needs, Panel, Problem, Table, Tag } from '../parts.js';
+import { useAnswer } from '../poll.js';
+import { askApart, has, may } from '../link.js';
+import { durableLink, link } from '../route.js';
+import { bytes, count, ms, plural, us } from '../format.js';
+import { Act } from '../acts.js';
+import { Chart } from '../chart.js';
+
+const KEPT = 180;
+
+function fold(before, answer) {
+  const past = (before && before.past) || { t: [], commit: [], writing: [] };
+  past.t.push(answer.at / 1000);
+  past.commit.push(answer.ok.commit_us);
+  past.writing.push(answer.ok.writing_for_ms);
+  if (past.t.length > KEPT) for (const list of Object.values(past)) list.shift();
+  return { ...answer, past };
+}
+
+/* Members that the page does not know get a unit by their name. */
+function labelled([name, value]) {
+  const text = name.replace(/_(bytes|us|ms|ns)$/, '').replace(/_/g, ' ');
+  if (typeof value !== 'number') return [text, String(value)];
+  const unit = /_bytes$/.test(name) ? bytes : /_us$/.test(name) ? us : /_ms$/.test(name) ? ms : count;
+  return [text, unit(value)];
+}
+const shown = new Set(['status', 'opened', 'commit_us', 'writing_for_ms', 'waiting_to_wake', 'waiting_to_retry', 'kinds', 'directory', 'database_bytes', 'log_bytes', 'disk_free_bytes']);
+const others = (ok) => Object.entries(ok || {}).filter(([name, value]) => !shown.has(name) && value !== null && typeof value !== 'object').map(labelled);
+
+function Check() {
+  const [state, change] = useState({});
+  const run = async () => {
+    change({ busy: true });
+    try {
+      change(await askApart('store check'));
+    } catch (error) {
+      change({ error });
+    }
+  };
+  if (!has('store check')) return null;
+  return html`<div class="pad"><button disabled=${state.busy} onClick=${run}>${state.busy ? 'reading each row …' : 'Check each row'}</button>
+    <${Problem} error=${state.error} />
+    ${state.ok && html`<p>${plural(state.ok.actors, 'actor')} read, ${state.ok.damaged ? html`<${Tag} kind="bad">${count(state.ok.damaged)} damaged<//>` : html`<${Tag} kind="ok">none damaged<//>`}</p>
+      ${state.parts.length > 0 && html`<ul>${state.parts.map((row, i) => html`<li key=${i}><a href=${durableLink(row.kind, row.key)}>${row.kind} ${row.key}</a> ${row.status}</li>`)}</ul>`}`}</div>`;
+}
+
+function Backup({ directory }) {
+  const [path, type] = useState(null);
+  const [made, show] = useState(null);
+  const proposed = `${directory || '/tmp/store'}-backup-${new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').replace('T', '-')}`;
+  if (!has('store backup')) return html`<${Empty}>This program does not answer <code>store backup</code>.<//>`;
+  return html`<div class="pad"><label class="field"><span class="field-name">to a new directory, where the program runs</span>
+      <input name="backup" value=${path == null ? proposed : path} spellcheck=${false} onInput=${(event) => type(event.target.value)} /></label>
+    <div class="buttons"><${Act} verb="store backup" args=${{ text: path == null ? proposed : path }} label="Back up" title="Back up the store" text="The program copies its store while it runs. Actors do not wait for it." done=${({ ok }) => show(ok)} />
+      ${!may() && html`<span class="muted">This page may only read.</span>`}</div>
+    ${made && html`<p><${Tag} kind="ok">done<//> ${bytes(made.bytes)} in <code>${made.path}</code></p>`}</div>`;
+}
+
+export function Store() {
+  const now = useAnswer('store', {}, 1000, fold);
+  const stats = useAnswer('store stats', {}, 3000);
+  if (now.error && !now.ok) return html`<${Panel} title="Store"><${Empty}>${now.error.message}.<//><//>`;
+  const it = now.ok;
+  const files = stats.ok || {};
+  return html`<${Needs} verb="store" what="the store">
+    <${Panel} title="Commits" extra=${html`<${Age} at=${now.at} every=${1000} />`}>
+      ${it && html`<${Facts} list=${[
+        ['store', it.status === 'TR_OK' ? html`<${Tag} kind="ok">works<//>` : html`<${Tag} kind="bad">${it.status}<//>`],
+        ['recent commits took about', us(it.commit_us)],
+        ['writes since', it.writing_for_ms ? ms(it.writing_for_ms) : 'not now', it.writing_for_ms > 1000 ? 'warn' : ''],
+        ['wait to wake', plural(it.waiting_to_wake, 'actor')],
+        ['wait after a failure', plural(it.waiting_to_retry, 'actor'), it.waiting_to_retry ? 'warn' : ''],
+        ['opened', plural(it.opened, 'time')],
+        ...others(it),
+      ]} />
+      ${now.past.t.length > 1 && html`<${Chart} stamp=${now.at} times=${now.past.t} list=${now.past.commit} label="a commit takes" text=${us} />`}`}<//>
+    <div class="columns">
+      <${Panel} title="Files" extra=${html`<${Age} at=${stats.at} every=${3000} />`}><${Needs} verb="store stats" what="sizes of files"><${Problem} error=${stats.error} />
+        ${stats.ok && html`<${Facts} list=${[['directory', files.directory ? html`<code class="wrap">${files.directory}</code>` : 'in memory'], ['database', files.database_bytes != null ? bytes(files.database_bytes) : null], ['log', files.log_bytes != null ? bytes(files.log_bytes) : null],
+          ['free on the disk', files.disk_free_bytes != null ? bytes(files.disk_free_bytes) : null], ...others(files)]} />`}<${Check} /><//><//>
+      <${Panel} title="Backup"><${Backup} directory=${files.directory} /><//>
+    </div>
+    <${Panel} title="Kinds">${it && html`<${Table} columns=${[
+      { name: 'kind', label: 'kind', cell: (row) => html`<a href=${link('durable', [row.kind])}><b>${row.kind}</b></a>`, sort: (row) => row.kind },
+      { name: 'version', label: 'version', unit: 'of the state', class: 'num', cell: (row) => count(row.version), sort: (row) => row.version },
+      { name: 'awake', label: 'awake', unit: 'actors', class: 'num', cell: (row) => count(row.awake), sort: (row) => row.awake },
+    ]} rows=${it.kinds} id=${(row) => row.kind} empty="No durable kinds." />`}<//>
+  <//>`;
+}

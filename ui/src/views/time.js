@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where time goes: samples by behavior and handler, how long turns take, and the slowest ones. */
+import { useMemo, useState } from 'preact/hooks';
+import { hierarchy, partition } from 'd3-hierarchy';
+import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Table, Tag, tint } from '../parts.js';
+import { useAnswer } from '../poll.js';
+import { get, useValue } from '../store.js';
+import { link, traceLink, tune } from '../route.js';
+import { clock, count, ns, percent, plural, short } from '../format.js';
+
+const WINDOW = 30; /* looks that are added up */
+const COLUMNS = 60; /* of the heat map */
+
+/* ---- Samples. ---- */
+
+const keyOf = (row) => `${row.behavior}\u0000${row.handler || ''}\u0000${row.message || ''}`;
+
+/* Sums grow since the first look: what was added between two looks goes into a window. */
+function foldSamples(before, answer) {
+  const sums = new Map(answer.ok.samples.map((row) => [keyOf(row), row]));
+  const last = before && before.ok.looks <= answer.ok.looks ? before : null;
+  const steps = before ? before.steps : [];
+  if (last) {
+    const rows = [];
+    for (const [key, row] of sums) {
+      const added = row.count - (last.sums.get(key) || { count: 0 }).count;
+      if (added > 0) rows.push({ ...row, count: added });
+    }
+    steps.push({ looks: answer.ok.looks - last.ok.looks, left: answer.ok.left_out - last.ok.left_out, rows });
+    if (steps.length > WINDOW) steps.shift();
+  }
+  return { ...answer, sums, steps };
+}
+
+function gather(steps, workers, withIdle) {
+  const looks = steps.reduce((sum, step) => sum + step.looks, 0);
+  const behaviors = new Map();
+  let busy = 0;
+  let left = 0;
+  for (const step of steps) {
+    left += step.left;
+    for (const row of step.rows) {
+      busy += row.count;
+      if (!behaviors.has(row.behavior)) behaviors.set(row.behavior, new Map());
+      const list = behaviors.get(row.behavior);
+      const name = row.handler || 'set-up or a function';
+      const entry = list.get(name) || { name, message: row.message, behavior: row.behavior, count: 0 };
+      entry.count += row.count;
+      list.set(name, entry);
+    }
+  }
+  const most = Math.max(1, looks * workers, busy);
+  const children = [...behaviors].map(([name, list]) => ({ name, children: [...list.values()] }));
+  if (withIdle || !busy) children.push({ name: 'idle', idle: true, count: Math.max(0, most - busy) });
+  return { data: { name: withIdle ? 'all workers' : 'busy time', children }, looks, busy, most, left };
+}
+
+function Flame({ steps, workers, picked, onPick, withIdle }) {
+  const { data, looks, busy, most, left } = gather(steps, workers, withIdle);
+  const boxes = useMemo(() => {
+    const root = hierarchy(data).sum((entry) => entry.count || 0).sort((a, b) => (a.data.idle ? 1 : b.data.idle ? -1 : b.value - a.value));
+    return partition().size([1, 3])(root).descendants();
+  }, [looks, busy, withIdle]);
+  if (!looks) return html`<${Empty}>Looking: the first samples come in a second.<//>`;
+  return html`<div class="flame" role="list">${boxes.map((box) => {
+    const share = box.value / most;
+    const width = box.x1 - box.x0;
+    if (width < 0.0015) return null;
+    const style = { left: box.x0 * 100 + '%', width: width * 100 + '%', top: box.depth * 32 + 'px' };
+    const of = box.depth === 2 ? `${box.data.name} of ${box.parent.data.name}${box.data.message ? ` (${box.data.message})` : ''}` : box.data.name;
+    const kind = box.data.idle ? 'idle' : box.depth === 0 ? 'all' : `hue-${hue(box.depth === 2 ? box.parent.data.name : box.data.name)} deep-${box.depth}`;
+    return html`<button role="listitem" key=${of} class=${kind + (width < 0.03 ? ' slim' : '') + (box.depth === 2 && picked === box.data.name ? ' picked' : '')} style=${style}
+      title=${`${of}: ${percent(share)} of all workers, ${(share * workers).toFixed(2)} workers busy`}
+      onClick=${() => (box.depth === 2 ? onPick(box.parent.data.name, box.data.name) : box.depth === 1 && !box.data.idle && onPick(box.data.name, null))}>
+      ${width >= 0.03 && html`${box.data.name} <span>${percent(share)}</span>`}</button>`;
+  })}</div>
+  <p class="more">${plural(looks, 'look')} at ${plural(workers, 'worker')}, ${count(busy)} found a handler running: ${(busy / Math.max(1, looks)).toFixed(2)} workers busy.
+    ${left > 0 && html`<b class="problem-text">${count(left)} samples had no row and are left out.</b>`}</p>`;
+}
+
+/* A colour that stays with a name; the six are told apart by colour-blind readers. */
+export function hue(name) {
+  if (!hues.has(name)) hues.set(name, hues.size % 6);
+  return hues.get(name);
+}
+const hues = new Map();
+
+/* ---- Times of turns. ---- */
+
+function foldHandlers(before, answer) {
+  const past = new Map((before ? before.ok.handlers : []).map((row) => [keyOf(row), row]));
+  const heat = before ? before.heat : new Map();
+  for (const row of answer.ok.handlers) {
+    const last = past.get(keyOf(row));
+    if (last) {
+      const list = heat.get(keyOf(row)) || [];
+      list.push({ at: answer.at, cells: row.histogram.map((n, i) => n - last.histogram[i]) });
+      if (list.length > COLUMNS) list.shift();
+      heat.set(keyOf(row), list);
+    }
+  }
+  return { ...answer, heat };
+}
+
+/* Dark to bright in steps that are told apart in grey too. */
+const ramp = ['--', 'heat-1', 'heat-2', 'heat-3', 'heat-4', 'heat-5'];
+const level = (n, most) => (n <= 0 ? 0 : 1 + Math.min(4, Math.floor((Math.log(n + 1) / Math.log(most + 1)) * 4.99)));
+
+function edges({ first_ns: first = 1000, factor = 4 }, number) {
+  return Array.from({ length: number }, (_, i) => (i === number - 1 ? '≥ ' + ns(first * factor ** (i - 1)) : '< ' + ns(first * factor ** i)));
+}
+
+function Cells({ row, labels }) {
+  const most = Math.max(1, ...row.histogram);
+  return html`<span class="cells">${row.histogram.map((n, i) => html`<i key=${i} class=${'h' + level(n, most)} title=${`${labels[i]}: ${plural(n, 'turn')} timed`}></i>`)}</span>`;
+}
+
+function Heat({ row, list, ok }) {
+  const labels = edges(ok, row.histogram.length);
+  const cell = 15;
+  const height = labels.length * cell + 18;
+  const left = 66;
+  const most = Math.max(1, ...list.flatMap((entry) => entry.cells));
+  const draw = (context, width) => {
+    const step = (width - left) / COLUMNS;
+    context.font = '11px system-ui';
+    context.textBaseline = 'middle';
+    labels.forEach((label, i) => {
+      context.fillStyle = tint('muted');
+      context.fillText(label, 0, (labels.length - i - 0.5) * cell);
+    });
+    list.forEach((entry, column) => entry.cells.forEach((n, i) => {
+      const x = left + (COLUMNS - list.length + column) * step;
+      context.fillStyle = n > 0 ? tint(ramp[level(n, most)]) : tint('cell');
+      context.fillRect(x, (labels.length - 1 - i) * cell, Math.max(1, step - 1), cell - 1);
+    }));
+    context.fillStyle = tint('muted');
+    context.fillText('now', width - 24, height - 8);
+    if (list.length > 10) context.fillText('-' + ns((list[list.length - 1].at - list[0].at) * 1e6), left + (COLUMNS - list.length) * step, height - 8);
+  };
+  return html`<${Canvas} draw=${draw} height=${height} data=${list.length && list[list.length - 1].at} label=${`how long turns of ${row.handler} took, over time`} />
+    <p class="legend">turns that were timed: <i class="h1"></i>few <i class="h3"></i><i class="h5"></i>many, up to ${count(most)} in a column</p>`;
+}
+
+/* How many workers a handler keeps busy, from the samples. */
+function busyOf(steps) {
+  const looks = Math.max(1, (steps || []).reduce((sum, step) => sum + step.looks, 0));
+  const found = new Map();
+  for (const step of steps || []) for (const row of step.rows) found.set(keyOf(row), (found.get(keyOf(row)) || 0) + row.count / looks);
+  return found;
+}
+
+function Handlers({ params, steps }) {
+  const answer = useAnswer('handlers', {}, 2000, foldHandlers);
+  const picked = params.get('handler');
+  const behavior = params.get('behavior');
+  const rows = (answer.ok && answer.ok.handlers) || [];
+  const one = rows.find((row) => row.handler === picked && (!behavior || row.behavior === behavior));
+  const labels = rows.length ? edges(answer.ok, rows[0].histogram.length) : [];
+  const shown = behavior && !picked ? rows.filter((row) => row.behavior === behavior) : rows;
+  const busy = busyOf(steps);
+  const most = Math.max(1e-9, ...busy.values());
+  const cost = (row) => busy.get(keyOf(row)) || 0;
+  const columns = [
+    { name: 'handler', label: 'handler', class: 'wide-1', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i><b>${row.handler}</b> <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
+    { name: 'message', label: 'message', class: 'roomy ample', cell: (row) => row.message || 'any', sort: (row) => row.message || '' },
+    { name: 'cost', label: 'busy', unit: 'workers', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${cost(row).toFixed(2)} />`, sort: cost },
+    { name: 'timed', label: 'timed', unit: 'turns', class: 'num roomy ample', cell: (row) => count(row.sampled), sort: (row) => row.sampled },
+    { name: 'p50', label: 'half', unit: 'below', class: 'num roomy', cell: (row) => ns(row.p50_ns), sort: (row) => row.p50_ns },
+    { name: 'p99', label: '99 %', unit: 'below', class: 'num', cell: (row) => ns(row.p99_ns), sort: (row) => row.p99_ns },
+    { name: 'longest', label: 'longest', class: 'num', cell: (row) => ns(row.longest_ns), sort: (row) => row.longest_ns },
+    { name: 'failed', label: 'failed', unit: 'in all', class: 'num roomy', cell: (row) => (row.failed ? html`<${Tag} kind="bad">${count(row.failed)}<//>` : '0'), sort: (row) => row.failed },
+    { name: 'cells', label: `${labels[0] || ''} … ${labels[labels.length - 1] || ''}`, class: 'heat', cell: (row) => html`<${Cells} row=${row} labels=${labels} />` },
+  ];
+  return html`
+    ${one && html`<${Panel} title=${html`<b>${one.handler}</b> of ${one.behavior}, over time`} extra=${html`<a class="button" href=${link('tree', [], { behavior: one.behavior })}>Actors</a>
+        <button class="small" onClick=${() => tune({ handler: '', behavior: '' })}>Close</button>`}><${Heat} row=${one} list=${answer.heat.get(keyOf(one)) || []} ok=${answer.ok} /><//>`}
+    <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">samples: one turn in each round of a worker</span>
+        ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${2000} />`}>
+      <${Problem} error=${answer.error} />
+      ${answer.ok && html`<${Table} columns=${columns} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
+        empty="No turn has been timed yet: times are taken while somebody looks." />`}
+    <//>`;
+}
+
+/* ---- The slowest. ---- */
+
+const slowColumns = [
+  { name: 'took', label: 'took', class: 'num', cell: (row) => html`<b>${ns(row.took_ns)}</b>`, sort: (row) => row.took_ns },
+  { name: 'handler', label: 'handler', cell: (row) => html`${row.handler} <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
+  { name: 'message', label: 'message', class: 'roomy', cell: (row) => row.message, sort: (row) => row.message || '' },
+  { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
+  { name: 'when', label: 'when', class: 'roomy narrow', cell: (row) => html`<span class="mono">${clock(row.unix_ms)}</span>`, sort: (row) => row.unix_ms },
+  { name: 'causal', label: 'what it led to', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)}>${row.causal}</a>` },
+];
+
+function Slow() {
+  const answer = useAnswer('slow', { limit: 64 }, 3000);
+  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minutes</span><${Age} at=${answer.at} every=${3000} />`}>
+    <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
+      ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
+}
+
+function Workers() {
+  const head = useValue('head');
+  if (!head) return null;
+  return html`<div class="workers">${head.workers.map((row) => html`<div key=${row.worker} class=${row.for_ms >= 100 ? 'bad' : row.running ? 'busy' : ''}>
+    <b>worker ${row.worker}</b><span class="line">${!row.open ? 'closed' : row.running ? html`${row.handler || 'a function'} of <${Path} path=${row.path} />` : 'idle'}</span>
+    <span class="muted">${row.for_ms >= 20 ? html`<${Tag} kind="bad">for ${ns(row.for_ms * 1e6)}<//>` : `${short(row.handled)} handled, ${count(row.ready)} ready`}</span></div>`)}</div>`;
+}
+
+export function Time({ route }) {
+  const answer = useAnswer('samples', {}, 1000, foldSamples);
+  const workers = (get('hello') || {}).workers || 1;
+  const withIdle = !!route.params.get('idle');
+  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.at} every=${1000} />`}>
+      <${Needs} verb="samples" what="the flame of samples"><${Problem} error=${answer.error} />
+        ${answer.steps && html`<${Flame} steps=${answer.steps} workers=${workers} withIdle=${withIdle} picked=${route.params.get('handler')} onPick=${(behavior, handler) => tune({ behavior, handler })} />`}<//>
+      <${Workers} />
+    <//>
+    <${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
+    <${Slow} />`;
+}
