@@ -27,6 +27,32 @@
 #include <troupe/shutdown.h>
 #include <troupe/system.h>
 
+/**
+ * A flag of the program's own: an element of TR_FLAGS. It is written --rate 10 or --rate=10. Exactly one of is_set,
+ * number, time_ns and text says where its value goes, and with that its type. What is there before is the default.
+ * Values are read in the order of the arguments, before any actor starts; a wrong one is a sentence on standard error
+ * and exit status 2.
+ */
+typedef struct tr_flag {
+    const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
+    bool *is_set TR_ZERO;      /* true if the flag is given; it takes no value */
+    int64_t *number TR_ZERO;   /* a decimal number, from `min` to `max` */
+    tr_time *time_ns TR_ZERO;  /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
+    const char **text TR_ZERO; /* any text that is not empty; points into argv */
+    int64_t min TR_ZERO;       /* of `number`; both 0: any number */
+    int64_t max TR_ZERO;
+    const char *takes TR_ZERO;   /* what --help calls the value; NULL: "N", "TIME" or "TEXT" */
+    const char *help TR_ZERO;    /* one sentence for --help */
+    const char *example TR_ZERO; /* "--rate 1000", for --help; NULL: none */
+} tr_flag;
+
+/**
+ * The flags of a program: .flags = TR_FLAGS({.name = "rate", .number = &rate, .help = "payments in a second"}). A name of
+ * a flag of the runner, or one that is there twice, makes the app invalid.
+ * Any thread. Does not wait.
+ */
+#define TR_FLAGS(...) TR_FLAGS_(__VA_ARGS__)
+
 /** The options of an app. All zero is the default. Borrowed for the call. */
 typedef struct tr_app {
     size_t size TR_ZERO;                 /* need not be set */
@@ -55,12 +81,56 @@ typedef struct tr_app {
      */
     const char *control TR_ZERO;
     /**
+     * Where GET /metrics gives the metrics of the program to Prometheus: "127.0.0.1:9100", "[::1]:0",
+     * or the path of a UNIX socket. NULL: nowhere; --metrics replaces it. An address that others can
+     * reach needs metrics_anywhere, or --metrics-anywhere: there is no password.
+     */
+    const char *metrics TR_ZERO;
+    bool metrics_anywhere TR_ZERO;
+    /**
+     * Where turns of followed messages go as spans: a collector of OpenTelemetry by OTLP/HTTP, such as
+     * "http://127.0.0.1:4318" (docs/guide/operating.md). NULL: nowhere; --otlp replaces it. One of
+     * otlp_every messages from outside is followed (0: 100; UINT32_MAX: none but those of HTTP requests
+     * whose traceparent says so); --otlp-every replaces it.
+     */
+    const char *otlp TR_ZERO;
+    uint32_t otlp_every TR_ZERO;
+    /**
      * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
      * member of tr_app that is not zero replaces the one of the same name here, and a flag replaces
      * both. exit_when_empty is always set, and names_faults too unless handoff_after_ns is. Signals
      * and the console need the real platform: another one here is status 1.
      */
     tr_system_options system TR_ZERO;
+    const char *summary TR_ZERO;   /* the first line of --help; NULL: none */
+    const char *arguments TR_ZERO; /* what --help says of arguments that are no flags: "FILE..." */
+    const char *version TR_ZERO;   /* for --version; NULL: only that of Troupe */
+    /**
+     * Where the inspector shows what the program does, as a page for a browser: "127.0.0.1:0", an
+     * address that only this machine can reach. Standard error gets a line with the address of the
+     * page and a token, without which nothing is shown. NULL: nowhere; --inspect replaces it. It
+     * needs the control socket. Pages only look, unless inspect_allow or --inspect-allow is set:
+     * docs/guide/inspector.md.
+     */
+    const char *inspect TR_ZERO;
+    bool inspect_allow TR_ZERO;
+    /**
+     * The flags of the program's own, which --help shows before those of the runner. With them, every other argument
+     * that begins with a dash is refused, unless it stands behind "--". NULL: none; then arguments that are no flags
+     * of the runner go to the root in its tr_args, whatever they look like, and a root that has no handler for tr_args has
+     * them refused.
+     */
+    const tr_flag *flags TR_ZERO;
+    /**
+     * A file that has the number of the process while the app runs. It is locked: a second process with the same file
+     * does not start (exit status 1); a file that a dead process has left is replaced. NULL: none; --pid-file replaces it.
+     */
+    const char *pid_file TR_ZERO;
+    /**
+     * The app is ready when it calls tr_app_ready, and not as soon as its workers run. Matters only under
+     * systemd (docs/guide/app.md).
+     */
+    bool says_ready TR_ZERO;
 } tr_app;
 
 /**
@@ -69,7 +139,14 @@ typedef struct tr_app {
  * One thread. May wait: until the app has ended.
  *
  * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors;
- * --control PATH|off; --help.
+ * --records on|off|secrets and --replay FILE, --rehearse DIR, for an app with durable actors (docs/guide/replay.md,
+ * docs/guide/schema.md);
+ * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS and --inspect-allow;
+ * --log-format text|json|journald; --log-level RULES, as the variable
+ * TROUPE_LOG, which leaves out lines of the log (docs/guide/operating.md); --pid-file PATH; --schema, which prints the
+ * messages and durable kinds and ends; --version; --help. And those of `flags`.
+ * TROUPE_GRACE says how long the program has from SIGTERM until it is killed: a line of the log
+ * warns if the shutdown may take as long (docs/guide/deploying.md).
  * The root gets the other arguments in a tr_args, its first message after tr_pre_start. SIGINT and
  * SIGTERM start a shutdown, and standard error gets its report (shutdown.h). A second signal ends
  * the process at once, with 128 plus its number: 130, 143. SIGQUIT writes what the workers do, the
@@ -80,7 +157,7 @@ typedef struct tr_app {
  * TR_OPTIONS(.restart = TR_TRANSIENT) or TR_PERMANENT; then each incarnation gets the tr_args
  * again. The exit status:
  *
- *     0    no error, also after a signal
+ *     0    no error, also after a signal; or what tr_app_exit said
  *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool did; or the app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
@@ -101,6 +178,24 @@ TR_BEGIN_C
  * ended.
  */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
+/**
+ * Ends the app with an exit status of its own: return tr_app_exit(self, 3). Starts a shutdown, as a signal does, and
+ * returns TR_SAME. The first call counts. A status of the runner (1, 70, 71, 72) replaces it, because something else
+ * went wrong. A status is 0 to 255; any other ends the turn with TR_INVALID_ARGUMENT.
+ * In a turn. Does not wait.
+ */
+tr_next tr_app_exit(tr_self *self, int status);
+/**
+ * Says that the app is ready, if it has says_ready: systemd is notified. Else, and a second time, does nothing.
+ * In a turn. Does not wait.
+ */
+void tr_app_ready(tr_self *self);
+/**
+ * Returns the address of the inspector's page, with its token, for a link. A browser with this address sees everything.
+ * NULL: the app has no inspector (tr_app.inspect, --inspect).
+ * In a turn. Does not wait.
+ */
+const char *tr_app_inspector(tr_self *self);
 TR_END_C
 
 #include <troupe/detail/app.h>

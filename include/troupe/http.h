@@ -43,7 +43,8 @@
  * typed: its fields are filled by name, from the path, the query, and the body, which is JSON; what cannot be so is 400
  * and says which field. tr_reply becomes 200 with JSON, tr_refuse(self, 404, "no user %d", id) that status with
  * {"error":{"code":404,"message":"no user 7"}}; codes that are no status of HTTP from 400 on become 422. tr_forward
- * waits for the answer of the other actor. The same handler answers actors that ask it. A handler that fails is 500,
+ * waits for the answer of the other actor. tr_reply_later leaves the answer to a later turn of the session; if that does
+ * not come within .later_ns it is 504, and 503 if the session ends. The same handler answers actors that ask it. A handler that fails is 500,
  * without a text for strangers, and the connection ends.
  *
  * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below. A path that is
@@ -57,6 +58,8 @@
  * A session that becomes another behavior has no paths any more: its requests are 500.
  *
  * HTTP/1.1 and 1.0. Parsing is strict: a request that two servers could read in two ways is 400, and its connection ends.
+ * HTTP/2 over TLS by ALPN, and without TLS for clients that begin with it: several requests of a connection are handled at
+ * once, each in a turn of its own.
  */
 #ifndef TROUPE_HTTP_H
 #define TROUPE_HTTP_H
@@ -72,7 +75,11 @@
  * Any thread. Does not wait.
  */
 #define TR_HTTP(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )
-/** As TR_HTTP, over TLS: TR_HTTPS(":8443", .certificate = "a.pem", .key = "a.key"). Any thread. Does not wait. */
+/**
+ * As TR_HTTP, over TLS: TR_HTTPS(":8443", .certificate = "a.pem", .key = "a.key"). Without .alpn clients may choose HTTP/2 or
+ * HTTP/1.1.
+ * Any thread. Does not wait.
+ */
 #define TR_HTTPS(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TLS, __VA_ARGS__, )
 
 /** What tr_endpoint.http points to. It is copied; all zero is the default. */
@@ -92,6 +99,24 @@ typedef struct tr_http_options {
     tr_time ws_ping_ns TR_ZERO; /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
     const char *const *origins
         TR_ZERO; /* whose pages may open WebSockets, besides those of this host; NULL ends; "*": all */
+    bool ws_compresses
+        TR_ZERO; /* permessage-deflate for clients that offer it, without context between messages */
+    tr_time later_ns TR_ZERO;     /* until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    uint32_t streams_max TR_ZERO; /* of HTTP/2 that are open at once; 0: TR_HTTP2_STREAMS_MAX */
+    bool has_no_http2 TR_ZERO;    /* HTTP/1.1 alone */
+    bool has_ids
+        TR_ZERO; /* X-Request-Id: taken from the request or made, and sent back; see tr_http_request_id */
+    bool compresses
+        TR_ZERO; /* gzip, for clients that accept it, of texts, JSON and XML that are sent as a whole */
+    size_t compress_min TR_ZERO; /* bytes of a body that is compressed; 0: TR_HTTP_COMPRESS_MIN */
+    bool inflates
+        TR_ZERO; /* bodies with Content-Encoding: gzip that are taken as a whole; else 415 */
+    uint32_t parts_max TR_ZERO; /* of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
+    /**
+     * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the messages (OpenAPI 3.1). This is
+     * the title. A row of this path goes before it. NULL: it is not served.
+     */
+    const char *openapi TR_ZERO;
 } tr_http_options;
 
 /* ---- Requests. ---- */
@@ -109,7 +134,7 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
 
 /**
  * TR_GET(path, message, handler): as TR_ON, for requests of this path. "{name}" stands for one part of it, and
- * "{name...}" for all that is left. A handler stands in one row of each method.
+ * "{name...}" for all that is left. In one behavior, a handler can be in one row for GET, in one for PUT, and so on.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_GET(path, message, ...)                                                                 \
@@ -144,6 +169,13 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
 #define TR_WEBSOCKET(path, message, ...)                                                           \
     (TR_CLAUSE_HTTP, TR_METHOD_WEBSOCKET, "WEBSOCKET", path, message, __VA_ARGS__, )
 
+/** A part of a form with files. */
+struct tr_http_form_part {
+    const char *name;
+    const char *filename; /* as the client says: it may have any character; NULL: it is no file */
+    const char *type;     /* its Content-Type; "" if it has none */
+};
+
 TR_BEGIN_C
 /**
  * Returns a header of the request of this turn, or NULL; several of one name are joined by ", ".
@@ -157,8 +189,8 @@ const char *tr_http_part(tr_self *self, const char *name);
 /** Returns the value of a cookie, or NULL. In a turn. Does not wait. */
 const char *tr_http_cookie(tr_self *self, const char *name);
 /**
- * Returns a field of a form in the body (application/x-www-form-urlencoded), decoded, or NULL. Reads the whole body
- * the first time, as tr_http_body does with .body_max.
+ * Returns a field of a form in the body (application/x-www-form-urlencoded, or multipart/form-data), decoded, or NULL. Reads
+ * the whole body the first time, as tr_http_body does with .body_max.
  * In a turn. May wait.
  */
 const char *tr_http_form(tr_self *self, const char *name);
@@ -170,6 +202,22 @@ const char *tr_http_form(tr_self *self, const char *name);
 bool tr_http_read(tr_self *self, tr_bytes *bytes);
 /** Reads the rest of the body; more than `max` bytes end the turn, and the request with 413. In a turn. May wait. */
 tr_bytes tr_http_body(tr_self *self, size_t max);
+/**
+ * Returns the id of the request of this turn: X-Request-Id of the request if it has 1 to 128 letters, digits, '.', '_' and '-',
+ * else one that was made. NULL without .has_ids. It is in the answer, in the line of .logs, and in the requests that this turn
+ * makes by tr_http_ask, which also have its traceparent. The causal id of the turn is new, and a made id is that in hexadecimal.
+ * In a turn. Does not wait.
+ */
+const char *tr_http_request_id(tr_self *self);
+/**
+ * Begins the next part of a form with files (multipart/form-data); what was not read of the last one is dropped. False: the
+ * form has ended. The texts are borrowed until the turn ends. What is no such form is 415, one that is malformed 400, more than
+ * .parts_max parts 413; each ends the turn. tr_http_read, tr_http_body and tr_http_form cannot be used beside it.
+ * In a turn. May wait.
+ */
+bool tr_http_next_part(tr_self *self, struct tr_http_form_part *part);
+/** Reads the next piece of a part, borrowed until the next read. False: that was all of it. In a turn. May wait. */
+bool tr_http_read_part(tr_self *self, tr_bytes *bytes);
 /** Returns whether the client has gone, so that nobody will see an answer. In a turn. Does not wait. */
 bool tr_http_is_gone(tr_self *self);
 TR_END_C
@@ -221,6 +269,12 @@ TR_BEGIN_C
 void tr_http_status(tr_self *self, int status);
 /** Adds a header to the answer, before that begins: tr_http_set(self, "etag", tag). As tr_http_status. In a turn. Does not wait. */
 void tr_http_set(tr_self *self, const char *name, const char *value);
+/**
+ * Keeps the answer of this turn from being compressed, for a text that has a secret beside what a stranger may choose: its
+ * size would tell about the secret (BREACH).
+ * In a turn. Does not wait.
+ */
+void tr_http_keep_plain(tr_self *self);
 /** Writes a piece of what tr_http_begin began, as tr_write. Returns TR_CLOSED when the client has gone. In a turn. May wait. */
 tr_status tr_http_write(tr_self *self, tr_bytes bytes);
 /** As tr_http_write, with the arguments of printf. In a turn. May wait. */

@@ -53,6 +53,7 @@ typedef struct tr_kit_options {
     const char *store;                 /* NULL, or the directory of the store */
     uint32_t awake_max;                /* as in tr_system_options */
     uint64_t awake_bytes_max;
+    const char *name; /* of the system, which its store remembers; NULL: "kit" */
 } tr_kit_options;
 
 TR_BEGIN_C

@@ -148,16 +148,22 @@
 /** How long a worker without work spins. Then it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
 /**
+ * How long a worker without work spins for IO, if the IO that ended its last sleep came soon. It does so
+ * less often if nothing comes in that time.
+ */
+#define TR_SPIN_IO_NS (100 * TR_MICROSECOND)
+/**
  * How long a worker without work spins after it has woken another worker, which may answer soon. It
  * does so less often if no answer comes in that time.
  */
 #define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
 /**
  * If the last commits of the store took no longer than this, a worker without other work spins for
- * a commit, for one and a half times the time of one. It does so less often if the commit does not
- * come in that time.
+ * a commit, for up to twice the time of one, and gives its CPU to other threads that want it. It does
+ * so less often if commits do not come in that time. If commits take longer than this, waking the
+ * worker adds less than a tenth.
  */
-#define TR_SPIN_COMMIT_NS (300 * TR_MICROSECOND)
+#define TR_SPIN_COMMIT_NS (1 * TR_MILLISECOND)
 /** Dead letters that a system remembers. Older ones are only counted. */
 #define TR_DEAD_LETTERS_MAX 1000
 /** Longest path in the record of a dead letter. The beginning of a longer one is cut. */
@@ -174,6 +180,10 @@
 #define TR_DEAD_LETTER_TEXTS_MAX 100
 /** Failures and restarts that a system remembers: tr_system_failures. */
 #define TR_FAILURES_KEPT 256
+/** Actors whose messages tools can follow at once: troupe trace. */
+#define TR_FOLLOWED_MAX 16
+/** Records of followed messages that each worker keeps; 16,384 / workers if that is less. */
+#define TR_FOLLOW_RECORDS_MAX 2048
 /** Behaviors whose failures are counted one by one: tr_behavior_info. */
 #define TR_FAILED_BEHAVIORS_MAX 128
 /** Actors that one call of tr_system_actors looks at. */
@@ -325,6 +335,8 @@
  * this by itself makes the log longer; the log is cut after that.
  */
 #define TR_STORE_LOG_MAX (64u * 1024 * 1024)
+/** Messages of a program that its schema lists (--schema). With more it is not written: TR_LIMIT. */
+#define TR_SCHEMA_MESSAGES_MAX 16384
 /** Bytes of a text in the log, with its NUL. Longer texts are cut. */
 #define TR_LOG_MAX 1024
 /**
@@ -408,15 +420,66 @@
 #define TR_HTTP_BODY_NS (30 * TR_SECOND)
 /** How long a connection may be without a request. Then it is closed. */
 #define TR_HTTP_KEEP_NS (75 * TR_SECOND)
+/** How long the reply of tr_reply_later to a request of HTTP may take. Then: 504. */
+#define TR_HTTP_LATER_NS (30 * TR_SECOND)
 /** Bytes of a body that no handler has read, and that are read and dropped so that the connection can be kept. More: it is closed. */
 #define TR_HTTP_DROP_MAX (64u * 1024)
+/** Streams of a connection of HTTP/2 that are open at once, with those whose turn has not ended. More: REFUSED_STREAM. */
+#define TR_HTTP2_STREAMS_MAX 100
+/** Bytes of the body of one stream that a client may send ahead, before a handler reads them. */
+#define TR_HTTP2_WINDOW (64u * 1024)
+/** The same for all streams of a connection. */
+#define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
+/** In so long the floods below are counted. More than one of them allows: GOAWAY with ENHANCE_YOUR_CALM, and the end. */
+#define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
+/** Streams that a client resets, or that end because of its mistakes. */
+#define TR_HTTP2_RESETS_MAX 100
+/** Frames that carry nothing: pings, settings, empty data, priorities, windows that nobody waits for, unknown ones. */
+#define TR_HTTP2_IDLE_FRAMES_MAX 1000
+/** Frames CONTINUATION of one block of headers. */
+#define TR_HTTP2_CONTINUATIONS_MAX 8
 /** Bytes of a message of a WebSocket. More: the close has the code 1009. */
 #define TR_WS_MESSAGE_MAX (1024u * 1024)
 /** A WebSocket from which nothing came for so long gets a ping. If nothing comes for so long again, it is cut off. */
 #define TR_WS_PING_NS (30 * TR_SECOND)
 /** Parts "{name}" of a path. More: TR_INVALID_ARGUMENT when the listener starts. */
 #define TR_HTTP_PARTS_MAX 16
+/** Bytes of a body that .compresses makes smaller. Shorter ones are sent as they are. */
+#define TR_HTTP_COMPRESS_MIN 1024u
+/** Parts of a form with files. More: 413. */
+#define TR_HTTP_FORM_PARTS_MAX 100
 /** Headers that tr_http_set adds to one answer. More ends the turn with TR_LIMIT. */
 #define TR_HTTP_SET_MAX 32
+
+/* ---- HTTP as a client; members of tr_http_call change some of them for one ask. ---- */
+
+/** How long an ask of tr_http_ask may take, with all redirects. Then: TR_TIMEOUT. */
+#define TR_HTTP_CALL_NS (30 * TR_SECOND)
+/** Connections of one worker to one host. An ask that needs one more waits. */
+#define TR_HTTP_CONNECTIONS_MAX 8
+/** Asks that wait for a connection of one worker to one host. One more: TR_LIMIT. */
+#define TR_HTTP_WAITING_MAX 256
+/** How long a connection without an ask is kept. Then it is closed. */
+#define TR_HTTP_IDLE_NS (30 * TR_SECOND)
+/** How long a body waits for 100 Continue. Then it is sent. */
+#define TR_HTTP_CONTINUE_NS TR_SECOND
+/** How long a stream of tr_http_open, or of an answer, may be unused. Then its connection is reset. */
+#define TR_HTTP_STREAM_NS (30 * TR_SECOND)
+/** Bytes of one tr_http_send. More: TR_TOO_LARGE. */
+#define TR_HTTP_PIECE_MAX (256u * 1024)
+/** Informational answers (1xx) before the answer. More: TR_BAD_DATA. */
+#define TR_HTTP_INTERIM_MAX 16
+/* ---- Gateways. ---- */
+
+/** Connections of one durable actor. One more is refused with 429. */
+#define TR_CONNECTIONS_MAX (64u * 1024)
+/** Bytes of what is kept with a connection. More ends the turn with TR_TOO_LARGE. */
+#define TR_CONNECTION_KEPT_MAX (2u * 1024)
+/** Bytes of an event, as JSON. More ends the turn with TR_TOO_LARGE. */
+#define TR_CONNECTION_EVENT_MAX (64u * 1024)
+/** Events of one actor that are stored for clients that connect again. Older ones are removed. */
+#define TR_CONNECTION_EVENTS_KEPT 256
+/** Bytes that wait for a connection to be sent. More: it is closed with 1013. */
+#define TR_CONNECTION_UNSENT_MAX (1024u * 1024)
 
 #endif

@@ -167,7 +167,8 @@ typedef struct tr_endpoint {
     const struct tr_http_options *http TR_ZERO;
     const struct tr_protocol *protocol TR_ZERO; /* what TR_HTTP sets; not for programs */
     bool interleaves TR_ZERO; /* up to .in_flight_max pieces of a channel are handled at once */
-    bool answers_in_order TR_ZERO; /* with .interleaves: what their turns write is sent in order */
+    /* With .interleaves: what the turns of pieces write is sent in the order in which the pieces came. */
+    bool answers_in_order TR_ZERO;
     /* Of listeners. */
     tr_ref accepted_by TR_ZERO; /* tr_any(group): its members get tr_connection; see tr_accept */
 } tr_endpoint;

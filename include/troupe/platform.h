@@ -372,6 +372,26 @@ struct tr_platform {
      * Removes that file, unless another process has bound the path since. Any thread. Does not wait.
      */
     void (*socket_file_remove)(const tr_platform *platform, const char *path, const uint64_t id[2]);
+
+    /**
+     * Writes a line to the log as it is: TR_LOG_JSON and TR_LOG_JOURNALD. `line` has no newline.
+     * Any thread. Does not wait.
+     */
+    void (*log_line)(const tr_platform *platform, tr_level level, const char *line, size_t size);
+
+    /**
+     * As io_watch, without TR_IO_OUT. The kernel reports of sockets of datagrams and of UNIX that
+     * they can be written to whenever the other side has read something. A worker that does not
+     * wait for that is not to be woken by it. The thread that parks. Does not wait.
+     */
+    tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
+                                uint64_t token);
+    /**
+     * From now on io_poll also reports TR_IO_OUT of a descriptor that is watched, at first if it is
+     * possible already. TR_NO_MEMORY, TR_INVALID_ARGUMENT. The thread that parks. Does not wait.
+     */
+    tr_status (*io_watch_output)(const tr_platform *platform, tr_parker *parker, int fd,
+                                 uint64_t token);
 };
 
 TR_BEGIN_C

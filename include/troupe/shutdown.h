@@ -117,7 +117,7 @@ typedef struct tr_shutdown_report {
     char unstored_path[256]; /* the path of the first of them; "": none */
     uint32_t busy_count;     /* functions that had not returned; the first are in busy[] */
     uint32_t slow_count;     /* how many are in slow[], the slowest first; 0: all were quick */
-    uint32_t actor_count;    /* actors that handled a message, missed one, or were forced */
+    uint32_t actor_count;    /* actors that handled a message, left one unhandled, or were killed */
     uint32_t hook_count;     /* hooks that were called; in hook[], those that failed first */
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];

@@ -108,6 +108,13 @@ typedef int64_t tr_time;
 /** How important a line of the log is. */
 typedef enum tr_level { TR_LEVEL_DEBUG, TR_LEVEL_INFO, TR_LEVEL_WARN, TR_LEVEL_ERROR } tr_level;
 
+/** The form of the lines of a log: docs/guide/operating.md. */
+typedef enum tr_log_format {
+    TR_LOG_TEXT,    /* time, level, path and text, for people */
+    TR_LOG_JSON,    /* an object in each line: time, level, path, causal, text */
+    TR_LOG_JOURNALD /* "<6>path: text": the priority of syslog, and no time, which the journal adds */
+} tr_log_format;
+
 TR_BEGIN_C
 /**
  * Returns the name of a status, "TR_TIMEOUT"; "TR_?" for any other number.

@@ -63,6 +63,7 @@ typedef struct tr_stall {
     bool is_over;        /* the turn has ended */
     bool is_handed_off;  /* another thread runs its worker: handoff_after_ns */
     tr_time duration_ns; /* so far; if is_over, of the whole turn; to a millisecond */
+    const char *peer;    /* the other side of a channel of the actor, "127.0.0.1:5511" */
 } tr_stall;
 
 /**
@@ -84,7 +85,7 @@ typedef struct tr_system_options {
     int workers TR_ZERO;         /* 0: one per CPU; at most TR_WORKERS_MAX */
     uint64_t seed TR_ZERO;       /* 0: a random one, from the platform */
     uint32_t actors_max TR_ZERO; /* 0: TR_ACTORS_MAX */
-    tr_time spin_ns TR_ZERO; /* -1: no spin; 0: TR_SPIN_NS, TR_SPIN_ANSWER_NS, TR_SPIN_COMMIT_NS */
+    tr_time spin_ns TR_ZERO;     /* -1: no spin; 0: TR_SPIN_NS, longer for IO, answers, commits */
     uint32_t io_percent
         TR_ZERO; /* share of the time for actors with IO while others are ready; 0: 50 */
     /* between two checks of timers and IO; 0: 500 us, with IO 200 us */
@@ -224,6 +225,12 @@ typedef struct tr_system_options {
      * with a sanitizer. TR_NOT_SUPPORTED: together with handoff_after_ns.
      */
     bool names_faults TR_ZERO;
+    /**
+     * The form of the log lines that the platform writes. A line that a turn writes ends with the
+     * causal id of its message (tr_causal_id), or has it as a member. TR_INVALID_ARGUMENT: together
+     * with on_log, which gets each text as it is.
+     */
+    tr_log_format log_format TR_ZERO;
 } tr_system_options;
 
 /** Sums over all workers since the system was made; `live` and `queued` are those of now. */

@@ -69,8 +69,10 @@
 #include <troupe/callback.h>
 #include <troupe/durable.h>
 #include <troupe/filter.h>
+#include <troupe/gateway.h>
 #include <troupe/group.h>
 #include <troupe/http.h>
+#include <troupe/http_client.h>
 #include <troupe/keys.h>
 #include <troupe/limits.h>
 #include <troupe/message.h>

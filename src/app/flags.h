@@ -19,9 +19,32 @@ struct flags {
     tr_time shutdown_timeout_ns; /* 0: not given */
     const char *store;           /* NULL: not given */
     const char *control;         /* NULL: not given */
-    bool is_help;                /* --help or -h */
+    bool has_log_format;
+    tr_log_format log_format;
+    const char *metrics; /* NULL: not given */
+    bool is_metrics_anywhere;
+    const char *otlp;        /* NULL: not given */
+    uint32_t otlp_every;     /* 0: not given, or 0 was given */
+    bool has_otlp_every;     /* --otlp-every */
+    const char *inspect;     /* NULL: not given */
+    bool allows_inspector;   /* --inspect-allow */
+    const char *rehearse;    /* NULL: not given */
+    const char *replay;      /* NULL: not given */
+    bool has_no_records;     /* --records off */
+    bool has_secret_records; /* --records secrets */
+    bool is_help;            /* --help or -h */
+    bool is_schema;          /* --schema */
+    bool is_version;         /* --version */
+    const char *log_level;   /* NULL: not given */
+    const char *pid_file;    /* NULL: not given */
     size_t rest_count;
+    size_t rest_before; /* how many of these stood before "--" */
 };
+
+/** Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is none. */
+tr_time tr__flags_duration(const char *text);
+/** Whether the runner has a flag of this name, without its dashes. */
+bool tr__flags_has(const char *name, bool takes_store);
 
 /**
  * Takes the flags of the runner out of argv. Writes the other arguments, the name of the program first, to `rest`,

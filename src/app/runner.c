@@ -3,20 +3,35 @@
  * The runner: tr_app_run. The main thread starts the workers and then only waits, for a signal or for the end of the
  * system. Both wake the parker on which it waits.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include <troupe/app.h>
 
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
+#include "app/exports.h"
 #include "app/flags.h"
+#include "app/inspected.h"
+#include "app/log_rules.h"
+#include "app/own_flags.h"
+#include "app/refusal.h"
+#include "app/rehearse.h"
+#include "app/replay.h"
+#include "app/service.h"
+#include "app/usage.h"
 #include "base/sized.h"
+#include "durable/host.h"
+#include "inspect/inspector.h"
 #include "observe/control.h"
 #include "observe/dump.h"
 #include "observe/json_line.h"
+#include "observe/schema.h"
 #include "os/console.h"
 #include "os/local_socket.h"
+#include "os/pid_file.h"
 #include "os/signals.h"
+#include "os/small_file.h"
 #include "actor/system/system.h"
 #include "actor/system/system_run.h"
 #include "actor/cell/log.h"
@@ -31,6 +46,9 @@ enum exit_status {
     EXIT_STORE = 72
 };
 
+/* What the main thread waits for: the tokens of its descriptors. */
+enum { TOKEN_SIGNALS, TOKEN_SERVICE };
+
 struct runner {
     const tr_platform *platform;
     const char *program;
@@ -43,6 +61,15 @@ struct runner {
     tr_ref root;
     struct tr_args args;
     struct control *control; /* NULL: none */
+    struct schema_source schema;
+    bool has_no_records;
+    bool has_secret_records;
+    char standard[TR_NAME_MAX +
+                  sizeof ".data"]; /* the directory of the store, if no other is named */
+    struct exports exports;
+    struct inspector *inspector; /* NULL: none */
+    struct service service;
+    struct log_rules log_level; /* of --log-level; no rules: not given */
 };
 
 static tr_parker *parker_of(struct runner *runner)
@@ -54,7 +81,7 @@ static tr_parker *parker_of(struct runner *runner)
 static void listen_for_signals(struct runner *runner)
 {
     tr_status status = runner->platform->io_watch(
-        runner->platform, parker_of(runner), tr__signals_fd(runner->signals), 0);
+        runner->platform, parker_of(runner), tr__signals_fd(runner->signals), TOKEN_SIGNALS);
     if (status == TR_OK)
         return;
     tr__signals_close(runner->signals);
@@ -84,6 +111,7 @@ static void hear_signals(struct runner *runner)
         if (runner->signal)
             tr__signals_exit(signal);
         runner->signal = signal;
+        tr__service_stop(&runner->service);
         tr__log(runner->system,
                 TR_LEVEL_INFO,
                 NULL,
@@ -97,8 +125,12 @@ static void on_wake(void *context)
 {
     struct runner *runner = context;
     tr_io_event event;
-    if (runner->platform->io_poll(runner->platform, parker_of(runner), &event, 1))
-        hear_signals(runner);
+    while (runner->platform->io_poll(runner->platform, parker_of(runner), &event, 1)) {
+        if (event.token == TOKEN_SERVICE)
+            tr__service_tick(&runner->service);
+        else
+            hear_signals(runner);
+    }
 }
 
 /* Prints the report of a shutdown. After a signal it is always printed, otherwise only if something went wrong. */
@@ -188,8 +220,10 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
                              error.text);
         return EXIT_ESCALATED;
     }
-    return tr__system_has_failed(runner->system) ? EXIT_FAILED /* the log has the reason */
-                                                 : EXIT_DONE;
+    if (tr__system_has_failed(runner->system))
+        return EXIT_FAILED; /* the log has the reason */
+    uint32_t said = atom32_load(&runner->system->user.exit_status, ATOM_RELAXED);
+    return said ? (enum exit_status)(said - 1) : EXIT_DONE;
 }
 
 /* Returns the options of the system: those of the app replace those in its `system`. */
@@ -239,7 +273,7 @@ static bool control_start(struct runner *runner)
     tr_status status = TR_NOT_FOUND;
     if (has_place)
         status = tr__control_start(
-            runner->system, runner->app.name, wanted ? wanted : path, &runner->control, why);
+            runner->system, &runner->schema, wanted ? wanted : path, &runner->control, why);
     if (status == TR_OK)
         return true;
     if (wanted)
@@ -249,6 +283,60 @@ static bool control_start(struct runner *runner)
     return !wanted;
 }
 
+/* Failed turns of durable actors leave records in the directory of the store, unless a flag says otherwise. */
+static void records_switch_on(struct runner *runner)
+{
+    struct durable_host *host = runner->system->durable.host;
+    if (!host || runner->has_no_records)
+        return;
+    (void)snprintf(runner->standard, sizeof runner->standard, "%s.data", runner->app.name);
+    host->records = runner->app.store ? runner->app.store : runner->standard;
+    host->records_secrets = runner->has_secret_records;
+}
+
+/* Runs until the end. Returns the exit status. */
+static enum exit_status run_started(struct runner *runner)
+{
+    listen_for_signals(runner);
+    bool has_metrics = tr__exports_wait(&runner->exports, runner->program, runner->client);
+    if (!has_metrics)
+        tr_system_shutdown(runner->system, runner->app.shutdown_timeout_ns);
+    int ticker = has_metrics ? tr__service_start(&runner->service) : -1;
+    if (ticker >= 0 && runner->platform->io_watch(
+                           runner->platform, parker_of(runner), ticker, TOKEN_SERVICE) != TR_OK)
+        tr__log(runner->system, TR_LEVEL_WARN, NULL, "the watchdog of systemd is not notified");
+    tr_status ended = tr__system_wait(runner->system, on_wake, runner);
+    tr__service_stop(&runner->service);
+    say_report(runner, ended);
+    return has_metrics ? exit_status_of(runner, ended) : EXIT_FAILED;
+}
+
+/*
+ * Warns if the manager of the program (Kubernetes, systemd) would kill it before its shutdown can have ended: TROUPE_GRACE
+ * says how long it has from SIGTERM on.
+ */
+static void grace_check(const struct runner *runner)
+{
+    const char *text = tr__environment("TROUPE_GRACE");
+    tr_time grace_ns = text ? tr__flags_duration(text) : 0;
+    tr_time timeout_ns = runner->app.shutdown_timeout_ns;
+    if (text && !grace_ns)
+        tr__log(runner->system,
+                TR_LEVEL_WARN,
+                NULL,
+                "TROUPE_GRACE has no effect: \"%.80s\" is no time up to 24h, such as 30s",
+                text);
+    else if (text && grace_ns <= timeout_ns)
+        tr__log(
+            runner->system,
+            TR_LEVEL_WARN,
+            NULL,
+            "TROUPE_GRACE is %.80s, and the shutdown may take %.1f s: the program would be killed "
+            "before it has stopped; see --shutdown-timeout",
+            text,
+            (double)timeout_ns / (double)TR_SECOND);
+}
+
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
 {
     const tr_system_options options = options_of(runner);
@@ -256,26 +344,48 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     tr_status status = tr_system_new(&options, &runner->system);
     if (status != TR_OK)
         goto complain;
+    runner->system->user.exit_timeout_ns = runner->app.shutdown_timeout_ns;
+    tr__service_open(&runner->service, runner->system, runner->app.says_ready);
+    tr__log_rules_apply(runner->system, &runner->log_level, tr__environment("TROUPE_LOG"));
+    grace_check(runner);
+    records_switch_on(runner);
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
     /* Start the root before the workers, which read it. */
-    if (root_start(runner, argv, argc) == TR_OK && control_start(runner)) {
+    if (root_start(runner, argv, argc) == TR_OK &&
+        tr__exports_start(&runner->exports, &runner->app, runner->program, runner->client) &&
+        control_start(runner) &&
+        tr__inspected_start(
+            &runner->app, runner->program, runner->control, runner->system, &runner->inspector)) {
         status = tr_system_start(runner->system);
-        if (status == TR_OK) {
-            listen_for_signals(runner);
-            tr_status ended = tr__system_wait(runner->system, on_wake, runner);
-            say_report(runner, ended);
-            result = exit_status_of(runner, ended);
-        }
+        if (status == TR_OK)
+            result = run_started(runner);
     }
+    tr__inspector_stop(runner->inspector);
     tr__control_stop(runner->control);
     tr_client_free(runner->client);
 free_system:
+    tr__service_close(&runner->service);
     tr_system_free(runner->system);
 complain:
     if (status != TR_OK)
-        tr__console_complain("%s: %s\n", runner->program, tr_status_text(status));
+        tr__refusal_say(runner->program, &runner->app, status);
+    return result;
+}
+
+static enum exit_status run_with_pid_file(struct runner *runner, const char *const *argv,
+                                          size_t argc)
+{
+    const char *path = runner->app.pid_file;
+    char why[FLAGS_ERROR_SIZE];
+    int fd = -1;
+    if (path && tr__pid_file_open(path, &fd, why, sizeof why) != TR_OK) {
+        tr__console_complain("%s: %s\n", runner->program, why);
+        return EXIT_FAILED;
+    }
+    enum exit_status result = run_system(runner, argv, argc);
+    tr__pid_file_close(fd, path);
     return result;
 }
 
@@ -287,25 +397,40 @@ static enum exit_status run_with_signals(struct runner *runner, const char *cons
         tr__console_complain("%s: %s\n", runner->program, tr_status_text(status));
         return EXIT_FAILED;
     }
-    enum exit_status result = run_system(runner, argv, argc);
+    enum exit_status result = run_with_pid_file(runner, argv, argc);
     tr__signals_close(runner->signals);
     return result;
 }
 
-static void say_usage(const char *program, bool has_store)
+/* Fills in where the messages of the program are found. */
+static void schema_fill(struct runner *runner, const tr_behavior *const *behaviors,
+                        const tr_behavior *const *behaviors_end)
 {
-    tr__console_say(
-        "usage: %s [--workers N] [--shutdown-timeout T] %s[--control PATH] [--help] [--] "
-        "[argument...]\n\n  "
-        "--workers N           number of worker threads, 1 to %d (default: one per CPU)\n  "
-        "--shutdown-timeout T  time limit for stopping all actors, such as 30s, 500ms or 2m\n%s  "
-        "--control PATH        socket by which the tool troupe looks into the program, or off\n  "
-        "-h, --help            print this text\n  --                    end of these options: pass "
-        "all later arguments to the program\n",
-        program,
-        has_store ? "[--store DIR] " : "",
-        TR_WORKERS_MAX,
-        has_store ? "  --store DIR           directory of the store of durable actors\n" : "");
+    const tr_app *app = &runner->app;
+    runner->schema = (struct schema_source){.app = app->name,
+                                            .root = runner->behavior,
+                                            .pool = app->pool ? app->pool : app->system.pool,
+                                            .durables = app->durable,
+                                            .behaviors = behaviors,
+                                            .behaviors_end = behaviors_end};
+}
+
+static enum exit_status say_schema(struct runner *runner)
+{
+    const struct memory_source memory = {.platform = runner->platform};
+    struct json_line text;
+    tr__json_line_init(&text, &memory);
+    tr_status status = tr__schema_write(&text, &runner->schema, &memory);
+    tr__json_put(&text, "", 1);
+    if (status == TR_OK && !text.has_failed)
+        tr__console_say("%s\n", text.data);
+    else
+        tr__console_complain("%s: the schema cannot be written: %s\n",
+                             runner->program,
+                             tr_status_text(status == TR_OK ? TR_NO_MEMORY : status));
+    bool is_done = status == TR_OK && !text.has_failed;
+    tr__json_line_free(&text);
+    return is_done ? EXIT_DONE : EXIT_FAILED;
 }
 
 static const char *program_of(int argc, char **argv)
@@ -319,6 +444,7 @@ static const char *program_of(int argc, char **argv)
 static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
 {
     const char *why;
+    char text[FLAGS_ERROR_SIZE];
     if (!tr__behavior_is_valid(runner->behavior, &why))
         goto complain;
     why = "unknown options or a wrong .size: the program was built for another version of the "
@@ -328,6 +454,10 @@ static bool runner_fill(struct runner *runner, const tr_app *app, size_t size)
     why = "its system has another platform; a kit, or tr_system_new, runs a system on that";
     if (runner->app.system.platform && runner->app.system.platform != runner->platform)
         goto complain;
+    if (!tr__own_flags_are_valid(runner->app.flags, runner->app.durable, text)) {
+        why = text;
+        goto complain;
+    }
     if (!runner->app.name)
         runner->app.name = runner->behavior->name;
     if (!runner->app.durable && runner->app.system.durable)
@@ -343,7 +473,96 @@ complain:
     return false;
 }
 
-int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size)
+/* Takes the flags over into the options of the app. Returns false with a sentence on standard error. */
+static bool flags_apply(struct runner *runner, const struct flags *flags)
+{
+    char error[LOG_RULES_ERROR_SIZE];
+    if (flags->has_log_format && flags->log_format && runner->app.system.on_log) {
+        tr__console_complain(
+            "%s: --log-format has no effect here: the program has a log of its own\n",
+            runner->program);
+        return false;
+    }
+    if (flags->log_level &&
+        tr__log_rules_parse(flags->log_level, &runner->log_level, error) != TR_OK) {
+        tr__console_complain("%s: --log-level: %s (see --help)\n", runner->program, error);
+        return false;
+    }
+    if (flags->has_log_format)
+        runner->app.system.log_format = flags->log_format;
+    runner->has_no_records = flags->has_no_records;
+    runner->has_secret_records = flags->has_secret_records;
+    runner->app.metrics_anywhere |= flags->is_metrics_anywhere;
+    runner->app.inspect_allow |= flags->allows_inspector;
+    if (flags->has_otlp_every)
+        runner->app.otlp_every = flags->otlp_every ? flags->otlp_every : UINT32_MAX;
+#define REPLACE(member)                                                                            \
+    if (flags->member)                                                                             \
+    runner->app.member = flags->member
+    REPLACE(metrics);
+    REPLACE(otlp);
+    REPLACE(inspect);
+    REPLACE(workers);
+    REPLACE(shutdown_timeout_ns);
+    REPLACE(store);
+    REPLACE(control);
+    REPLACE(pid_file);
+#undef REPLACE
+    return true;
+}
+
+/* Does what the flags say: prints something, tries something, or runs the app. */
+static enum exit_status run_flags(struct runner *runner, const struct flags *flags,
+                                  const char **rest, size_t rest_count)
+{
+    const tr_app *app = &runner->app;
+    bool is_right;
+    if (flags->is_schema)
+        return say_schema(runner);
+    if (flags->rehearse)
+        is_right = tr__rehearse(runner->program, app->name, app->durable, flags->rehearse);
+    else if (flags->replay)
+        is_right = tr__replay_run(runner->program, app->durable, flags->replay);
+    else if (!flags_apply(runner, flags))
+        return EXIT_USAGE;
+    else
+        return run_with_signals(runner, rest, rest_count);
+    return is_right ? EXIT_DONE : EXIT_FAILED;
+}
+
+/* Reads the arguments, into `rest` those for the root, and runs the app. */
+static enum exit_status run_arguments(struct runner *runner, int argc, char **argv,
+                                      const char **rest)
+{
+    const tr_app *app = &runner->app;
+    bool has_args = wants_args(runner->behavior);
+    struct flags flags = {0};
+    char error[FLAGS_ERROR_SIZE];
+    tr_status status = tr__flags_parse(argc, argv, app->durable, &flags, rest, error);
+    if (status == TR_OK && flags.is_help) {
+        tr__usage_say(runner->program, app, app->durable);
+        return EXIT_DONE;
+    }
+    if (status == TR_OK && flags.is_version) {
+        tr__version_say(runner->program, app);
+        return EXIT_DONE;
+    }
+    size_t count = flags.rest_count;
+    if (status == TR_OK)
+        status = tr__own_flags_parse(
+            app->flags, rest, &count, flags.rest_before, !app->flags && has_args, error);
+    if (status == TR_OK && count > 1 && !has_args) {
+        (void)snprintf(error, sizeof error, "the program takes no arguments: \"%.80s\"", rest[1]);
+        status = TR_INVALID_ARGUMENT;
+    }
+    if (status == TR_OK)
+        return run_flags(runner, &flags, rest, count);
+    tr__console_complain("%s: %s (see --help)\n", runner->program, error);
+    return EXIT_USAGE;
+}
+
+int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size,
+                     const tr_behavior *const *behaviors, const tr_behavior *const *behaviors_end)
 {
     struct runner runner = {.platform = tr_platform_real(), .behavior = root};
     if (argc < 0 || !argv)
@@ -351,6 +570,7 @@ int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_ap
     runner.program = program_of(argc, argv);
     if (!runner_fill(&runner, app, size))
         return EXIT_FAILED;
+    schema_fill(&runner, behaviors, behaviors_end);
 
     size_t room = sizeof(const char *) * ((size_t)argc + 1);
     const char **rest = runner.platform->resize(runner.platform, NULL, room);
@@ -358,26 +578,7 @@ int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_ap
         tr__console_complain("%s: %s\n", runner.program, tr_status_text(TR_NO_MEMORY));
         return EXIT_FAILED;
     }
-    struct flags flags;
-    char error[FLAGS_ERROR_SIZE];
-    enum exit_status result;
-    if (tr__flags_parse(argc, argv, runner.app.durable, &flags, rest, error) != TR_OK) {
-        tr__console_complain("%s: %s (see --help)\n", runner.program, error);
-        result = EXIT_USAGE;
-    } else if (flags.is_help) {
-        say_usage(runner.program, runner.app.durable);
-        result = EXIT_DONE;
-    } else {
-        if (flags.workers)
-            runner.app.workers = flags.workers;
-        if (flags.shutdown_timeout_ns)
-            runner.app.shutdown_timeout_ns = flags.shutdown_timeout_ns;
-        if (flags.store)
-            runner.app.store = flags.store;
-        if (flags.control)
-            runner.app.control = flags.control;
-        result = run_with_signals(&runner, rest, flags.rest_count);
-    }
+    enum exit_status result = run_arguments(&runner, argc, argv, rest);
     runner.platform->resize(runner.platform, rest, 0);
     return (int)result;
 }

@@ -7,6 +7,20 @@
 #ifndef TROUPE_DETAIL_BASE_H
 #define TROUPE_DETAIL_BASE_H
 
+/* An #include that cannot be found ends the compilation; after an #error hundreds of others would follow. */
+#if defined(__cplusplus) && __cplusplus < 201703L
+#error "troupe needs C++17 or later: compile with -std=c++17"
+#include <troupe/needs_cxx17_or_later>
+#elif !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "troupe needs C11 or later: compile with -std=c17"
+#include <troupe/needs_c11_or_later>
+#elif !defined(__GNUC__)
+#error "troupe needs gcc or clang"
+#include <troupe/needs_gcc_or_clang>
+#endif
+
+#pragma GCC system_header
+
 /* Macros are laid out by hand. */
 /* clang-format off */
 

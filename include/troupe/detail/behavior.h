@@ -23,9 +23,18 @@ TR_END_C
 #include <troupe/detail/handler_c.h>
 #endif
 
+#pragma GCC system_header
+
 /* clang-format off */
 
-#define TR_BEHAVIOR_(b, S, ...) \
+/* All behaviors of a program are in one section, from which tr_app_run takes those of its schema. */
+#define TR_LISTED_ __attribute__((__used__, __section__("tr_behaviors")))
+
+#define TR_BEHAVIOR_(b, S, ...) TR_PP_IF_TUPLE(S)(TR_BEHAVIOR_STATELESS_, TR_BEHAVIOR_OF_)(b, S, __VA_ARGS__)
+#define TR_BEHAVIOR_STATELESS_(b, S, ...) \
+    TR_STATIC_ASSERT(TR_ABI < 0, "troupe: TR_BEHAVIOR(" #b ", state, clauses...): the state is missing; " \
+        "without one write void")
+#define TR_BEHAVIOR_OF_(b, S, ...) \
     TR_QUIET_ \
     TR_BEHAVIOR_DECLARE(b); \
     TR_CHECK_STATE_(b, S); \
@@ -50,6 +59,7 @@ TR_END_C
         .children = tr_children_##b, \
         .child_count = sizeof(tr_children_##b) / sizeof(tr_child_spec) - 1, \
     }; \
+    TR_LISTED_ static const tr_behavior *const tr_listed_##b = &tr_behavior_##b; \
     TR_QUIET_END_ \
     TR_STATIC_ASSERT(TR_ABI > 0, "")
 
@@ -58,18 +68,25 @@ TR_END_C
  * TR_IN_CODE_TR_CLAUSE_ON(b, S, ...). Each of these words has our prefix, because a macro of the application
  * with that name would replace it on the way.
  */
-#define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_SKIP_)(c, x)
+#define TR_CLAUSE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_WHOLE_, TR_CLAUSE_SKIP_)(c, x)
+#define TR_CLAUSE_WHOLE_(c, x) \
+    TR_PP_IF_TUPLE(TR_PP_BEHIND(x))(TR_CLAUSE_SKIP_, TR_CLAUSE_TUPLE_)(c, x)
 #define TR_CLAUSE_SKIP_(c, x)
 #define TR_CLAUSE_TUPLE_(c, x) TR_CLAUSE_SPREAD_(TR_PP_UNTUPLE c, TR_PP_UNTUPLE x)
 #define TR_CLAUSE_SPREAD_(...) TR_CLAUSE_EMIT_(__VA_ARGS__)
 #define TR_CLAUSE_EMIT_(pass, b, S, kind, ...) pass##_##kind(b, S, __VA_ARGS__)
-#define TR_CLAUSE_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_TUPLE_, TR_CLAUSE_BAD_)(c, x)
+#define TR_CLAUSE_CODE_(c, x) TR_PP_IF_TUPLE(x)(TR_CLAUSE_CODE_WHOLE_, TR_CLAUSE_BAD_)(c, x)
+#define TR_CLAUSE_CODE_WHOLE_(c, x) \
+    TR_PP_IF_TUPLE(TR_PP_BEHIND(x))(TR_CLAUSE_TWO_, TR_CLAUSE_TUPLE_)(c, x)
+#define TR_CLAUSE_TWO_(c, x) \
+    TR_STATIC_ASSERT(TR_ABI < 0, "troupe: a comma is missing between two clauses of TR_BEHAVIOR");
 #define TR_CLAUSE_BAD_(c, x) \
     TR_STATIC_ASSERT(sizeof(#x) == 1, \
         "troupe: each clause of TR_BEHAVIOR is TR_ON(...), TR_SETUP(...), ...; not: " #x);
 
 /* The first pass defines, for each clause, a function of the common type that calls the handler. */
 #define TR_IN_CODE_TR_CLAUSE_ON(b, S, m, h, ...) \
+    TR_NAME_(m) \
     TR_CHECK_HANDLER_(S, struct m, "TR_ON(" #m ", " #h ")", h); \
     static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
     { \

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_BLOCKING_CXX_H
 #define TROUPE_DETAIL_BLOCKING_CXX_H
+#pragma GCC system_header
 
 #ifdef __cpp_exceptions
 /* A turn that ends inside a verb unwinds; see self_cxx.h. */

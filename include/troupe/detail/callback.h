@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_CALLBACK_H
 #define TROUPE_DETAIL_CALLBACK_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */
@@ -15,7 +16,12 @@
 #else
 #define TR_IS_CALLBACK_(h, S, A) _Generic(&(h), void (*)(S *, const A *): 1, default: 0)
 #define TR_IS_CALLBACK_OF_(n, m) _Generic((tr_callback_of_##n *)0, struct m *: 1, default: 0)
-#define TR_CALLBACK_CONTEXT_(n, c) (1 ? (c) : (tr_callback_context_##n *)0)
+#define TR_IS_CALLBACK_CONTEXT_(n, c) _Generic((c), void *: 1, \
+    default: _Generic((tr_callback_context_##n *)0, void *: 1, default: \
+        _Generic((tr_callback_context_##n *)0, __typeof__(1 ? (c) : (c)): 1, default: 0)))
+#define TR_CALLBACK_CONTEXT_(n, c) \
+    ((void)TR_REQUIRE_(TR_IS_CALLBACK_CONTEXT_(n, c), \
+        "troupe: tr_ask_callback: the context is not of the type that TR_CALLBACK(" #n ") names"), (c))
 #endif
 #define TR_CALLBACK_(n, m, S, h) \
     TR_STATIC_ASSERT(TR_IS_CALLBACK_(h, S, m##_answer), \

@@ -16,6 +16,14 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
+/*
+ * A message made in place. It lives as long as the block in which it is written. It stands before the pragma, so that
+ * gcc warns of braces that are missing in it.
+ */
+#define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
+
+#pragma GCC system_header
+
 /* The shapes that a handler of state S and message M may have. */
 #define TR_FN_SELF_STATE_MESSAGE_(S, M) tr_next (*)(tr_self *, S *, const M *)
 #define TR_FN_SELF_STATE_(S, M) tr_next (*)(tr_self *, S *)
@@ -97,9 +105,6 @@
     _Static_assert(_Alignof(__typeof__(TR_STATE_VALUE_(S))) <= _Alignof(max_align_t), \
         "troupe: " #b ": the state " #S " needs more than the usual alignment")
 
-/* A message made in place. It lives as long as the block in which it is written. */
-#define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
-
 /* A message at file scope, in static memory. */
 #define TR_MAKE_STATIC_(m, ...) (&(const struct m) __VA_ARGS__)
 
@@ -107,6 +112,9 @@
 #define TR_REQUIRE_SELF_(self, verb) \
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
         "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
+
+/* Names the struct of a message before its first use, so that one that is not declared is one error, not many. */
+#define TR_NAME_(m) struct m;
 
 /* Needed around tables in C++ only. */
 #define TR_TABLE_(type)

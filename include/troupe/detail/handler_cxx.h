@@ -8,6 +8,7 @@
  */
 #ifndef TROUPE_DETAIL_HANDLER_CXX_H
 #define TROUPE_DETAIL_HANDLER_CXX_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */
@@ -37,6 +38,9 @@ struct tr_turn_over_ {
 #else
 #define TR_TURN_(call) return call;
 #endif
+
+/* Needed in C only. */
+#define TR_NAME_(m)
 
 struct tr_yes_ {
     static constexpr bool value = true;

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_KIT_NET_H
 #define TROUPE_DETAIL_KIT_NET_H
+#pragma GCC system_header
 
 TR_BEGIN_C
 /**

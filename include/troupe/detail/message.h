@@ -7,6 +7,7 @@
  */
 #ifndef TROUPE_DETAIL_MESSAGE_H
 #define TROUPE_DETAIL_MESSAGE_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */

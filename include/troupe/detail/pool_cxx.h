@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_POOL_CXX_H
 #define TROUPE_DETAIL_POOL_CXX_H
+#pragma GCC system_header
 
 /* clang-format off */
 

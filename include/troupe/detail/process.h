@@ -6,6 +6,7 @@
  */
 #ifndef TROUPE_DETAIL_PROCESS_H
 #define TROUPE_DETAIL_PROCESS_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_REF_H
 #define TROUPE_DETAIL_REF_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */
@@ -29,8 +30,10 @@
 #define TR_ACCEPTS_0(m) char m;
 #define TR_ACCEPTS_1(m)
 
-/* The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that */
-/* `accepts` points to must have a member m. For a plain tr_ref the message itself has one. */
+/*
+ * The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that `accepts` points to must
+ * have a member m. For a plain tr_ref the message itself has such a member.
+ */
 #ifdef __cplusplus
 template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);
 template <class Probe, class Accepts> Accepts *tr_accepts_of_(Accepts *);

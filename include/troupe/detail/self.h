@@ -8,6 +8,18 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
+/* Before the pragma, so that gcc warns of a result that is not returned. */
+#define TR_BECOME_(self, ...) \
+    TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
+#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
+#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
+    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
+#define TR_BECOME_WITH__(self, b, m, ...) \
+    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+
+#pragma GCC system_header
+
 #ifdef __cplusplus
 #include <troupe/detail/self_cxx.h>
 #else
@@ -74,14 +86,5 @@
         TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
             TR_MAKE_(m, __VA_ARGS__), error), \
         TR_REF_OUT_(ref, a))
-
-#define TR_BECOME_(self, ...) \
-    TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
-#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
-#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
-#define TR_BECOME_WITH__(self, b, m, ...) \
-    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
 
 #endif

@@ -8,6 +8,7 @@
  */
 #ifndef TROUPE_DETAIL_SELF_CXX_H
 #define TROUPE_DETAIL_SELF_CXX_H
+#pragma GCC system_header
 
 /* Macros are laid out by hand. */
 /* clang-format off */

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_SHUTDOWN_H
 #define TROUPE_DETAIL_SHUTDOWN_H
+#pragma GCC system_header
 
 TR_BEGIN_C
 /** tr_system_report with the size of the report for which the program was compiled. */

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_SQL_CXX_H
 #define TROUPE_DETAIL_SQL_CXX_H
+#pragma GCC system_header
 
 #include <type_traits>
 

@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_SYSTEM_H
 #define TROUPE_DETAIL_SYSTEM_H
+#pragma GCC system_header
 
 TR_BEGIN_C
 /*

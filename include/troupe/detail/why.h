@@ -4,6 +4,7 @@
  */
 #ifndef TROUPE_DETAIL_WHY_H
 #define TROUPE_DETAIL_WHY_H
+#pragma GCC system_header
 
 TR_BEGIN_C
 /**

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The gateway: durable actors for browsers, curl and everybody else who speaks HTTP.
+ *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(changed, (u64, value));
+ * TR_REQUEST(count, changed, (u32, by));
+ * TR_ACTOR(counter, count);
+ * TR_MESSAGE(counter_state, (u64, value));
+ *
+ * static tr_next on_count(tr_self *self, struct counter_state *counter, const struct count *message)
+ * {
+ *     counter->value += message->by;
+ *     return tr_reply(self, changed, .value = counter->value);
+ * }
+ *
+ * TR_BEHAVIOR(counter, struct counter_state, TR_ON(count, on_count));
+ * TR_DURABLE(counter, counter_state);
+ * TR_EXPOSE(counter, count); // what strangers may ask; nothing else
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     tr_listener_ref listener;
+ *     // curl -d '{"by":2}' localhost:8080/actors/counter/visits/count gives {"value":2}
+ *     tr_status status = tr_try_gateway(self, &listener, TR_HTTP("127.0.0.1:0"), counter);
+ *     return status == TR_OK || status == TR_NOT_SUPPORTED ? TR_STOP : TR_SAME;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app, .durable = TR_DURABLES(counter));
+ * }
+ * ```
+ *
+ *     POST /actors/{kind}/{key}/{message}      fields as JSON; the answer is the reply, as JSON
+ *     GET  /actors/{kind}/{key}/{message}      the same with fields from the query, of messages in TR_BY_GET
+ *     GET  /actors/{kind}/{key}/events         what the actor broadcasts, as text/event-stream; Last-Event-ID, or ?last=, is
+ *                                              the number of the last event that the client has seen.
+ *                                              The first event is tr_open, or tr_gap if some are missing
+ *     GET  /actors/{kind}/{key}                a WebSocket: {"id":1,"ask":"say","with":{...}} is answered by
+ *                                              {"id":1,"reply":{...}} or {"id":1,"error":{...}}; without an id there is no
+ *                                              answer. "key" is as Idempotency-Key. Events are
+ *                                              {"event":"said","number":7,"with":{...}}. First of all comes
+ *                                              {"open":{"event":6,"gap":false}}: the number of the last event; with ?last=4
+ *                                              events 5 and 6 follow, or there is a gap. The requests of a WebSocket are
+ *                                              handled one after the other
+ *     GET  /actors/troupe.js                   the client for browsers (clients/js)
+ * A key is percent-encoded, and has 1 to TR_KEY_MAX bytes of UTF-8. Without a body all fields are zero. A request wakes
+ * a sleeper as tr_ask_key does; its answer leaves when what it follows from is on disk.
+ *
+ * Idempotency-Key: a POST with this header is sent as tr_ask_once does. It takes effect once, and each repeat gets the
+ * stored answer. The key, together with the caller, has at most TR_REQUEST_ID_MAX bytes.
+ *
+ * Connections. A WebSocket, or a stream of events, is a connection of the actor. The actor may sleep meanwhile: the gateway
+ * keeps the socket, and what comes wakes the actor. A connection outlives any number of sleeps. It ends with its socket, or
+ * with the process.
+ *
+ * Errors are {"error":{"code":"actor/destroying","message":"...","status":409}}: codes are stable, words are not.
+ *     400 request/bad_json       the body is no JSON, or no such message; the words name the field
+ *         request/bad_field      a field of the query
+ *         request/bad_key        the key of the actor, or of Idempotency-Key, is empty or too long
+ *     401 request/unauthorized   403 request/forbidden   the guard says so
+ *     403 request/bad_origin     the page is of an origin that is not listed in .origins of tr_http_options
+ *     404 actor/unknown_kind     actor/unknown_message
+ *     405 request/bad_method
+ *     408 actor/timeout
+ *     409 actor/destroying       request/key_differs: this Idempotency-Key was used for something else
+ *         request/key_begun      the first request of this key has stored a part, and has no answer
+ *     413 request/too_large
+ *     422 actor/refused          with "reason", the code of tr_refuse, and its words
+ *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
+ *     500 actor/failed           without words
+ *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed
+ * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused.
+ *
+ * Pages of other origins. A request whose Origin is neither that of its Host nor listed in .origins of tr_http_options
+ * is refused. Those that are listed may read answers (CORS), and preflights are answered.
+ */
+#ifndef TROUPE_GATEWAY_H
+#define TROUPE_GATEWAY_H
+
+#include <troupe/durable.h>
+#include <troupe/http.h>
+
+/* ---- Callers. ---- */
+
+/**
+ * A caller, as a guard knows it: what a guard replies. A name may be empty. Of `per_minute` requests each minute of one name, the rest
+ * is refused with 429; 0: no limit.
+ */
+TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute));
+/**
+ * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with 401 becomes
+ * that, all others 403. `message` is that of the path. `authorization` and `cookie` are these headers, or NULL. The
+ * parameter "token" of the query is taken as "Bearer ..." where the header is missing.
+ */
+TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
+           (str, authorization), (str, cookie), (address, peer));
+TR_ACTOR(tr_guard, tr_authorize);
+
+/* ---- Connections. ---- */
+
+/** A connection of a durable actor. Its number is never used again, also in the next process. All zero: none. */
+typedef struct tr_connection_id {
+    uint64_t number;
+} tr_connection_id;
+#define TR_FIELD_TYPE_connection TR_SCALAR_(tr_connection_id, U64)
+
+/**
+ * Somebody has connected. `caller` is who the guard says it is, or NULL, `query` what is behind '?' in the path, not
+ * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler all are taken.
+ */
+TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
+/**
+ * And has gone: once for each tr_connected that was not refused. `code` is that of the close: 1000 or 1001 if it was the
+ * will of the client, 1006 if the connection was lost. Connections that ended with their process come when the actor
+ * next wakes, before other mail. What was kept with the connection can still be read. If a crash interrupts the
+ * handler, it runs again.
+ */
+TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
+
+/* ---- What is exposed. ---- */
+
+typedef struct tr_exposed_message {
+    const tr_type *type; /* NULL: the end */
+    bool is_by_get;
+} tr_exposed_message;
+
+/** What TR_EXPOSE makes. */
+typedef struct tr_exposed {
+    size_t size; /* sizeof(tr_exposed) */
+    const tr_durable_kind *kind;
+    const tr_exposed_message *messages;
+} tr_exposed;
+
+/**
+ * What may be asked from outside: TR_EXPOSE(cart, add_item, checkout, TR_BY_GET(show)); requests of
+ * TR_ACTOR(cart, ...). In the file of TR_DURABLE, or one that declares it.
+ * At file scope.
+ */
+#define TR_EXPOSE(actor, ...) TR_EXPOSE_(actor, __VA_ARGS__)
+/** A request that also GET may ask, with fields from the query: it must not change anything. Stands in TR_EXPOSE. At file scope. */
+#define TR_BY_GET(message) (message)
+
+/**
+ * TR_GATEWAY(cart): beside TR_GET and its kin, one for each kind. The sessions of this behavior answer for the paths
+ * below /actors/cart. TR_GATEWAY(cart, find_guard): `tr_guard_ref find_guard(tr_self *self, state *state)` says whom to
+ * ask first.
+ * A clause of TR_BEHAVIOR.
+ */
+#define TR_GATEWAY(...) (TR_CLAUSE_GATEWAY, __VA_ARGS__, , )
+
+/**
+ * Opens a gateway for these kinds, and returns a tr_listener_ref: tr_gateway(self, TR_HTTP(":8080"), cart, counter).
+ * Where tr_try_gateway would return an error, the turn ends.
+ * In a turn. Does not wait.
+ */
+#define tr_gateway(self, at, ...) TR_GATEWAY_OPEN_(self, at, TR_NOBODY, __VA_ARGS__)
+/** As tr_gateway, with a tr_guard_ref that is asked before each request. In a turn. Does not wait. */
+#define tr_gateway_guarded(self, at, guard, ...)                                                   \
+    TR_GATEWAY_OPEN_(self, at, tr_any(guard), __VA_ARGS__)
+/** As tr_gateway, into a tr_listener_ref *. The statuses are those of tr_try_listen. In a turn. Does not wait. */
+#define tr_try_gateway(self, ref, at, ...) TR_GATEWAY_TRY_(self, ref, at, TR_NOBODY, __VA_ARGS__)
+/** As tr_try_gateway, with a guard. In a turn. Does not wait. */
+#define tr_try_gateway_guarded(self, ref, at, guard, ...)                                          \
+    TR_GATEWAY_TRY_(self, ref, at, tr_any(guard), __VA_ARGS__)
+
+/* ---- In a handler of a durable actor. What is sent leaves when the stretch is on disk. ---- */
+
+/**
+ * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). It is numbered, and the last
+ * TR_CONNECTION_EVENTS_KEPT are stored: a client that connects again gets those that it has missed, or learns that there
+ * is a gap. More than TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE.
+ * In a turn. Does not wait.
+ */
+#define tr_broadcast(self, ...)                                                                    \
+    TR_SEND_EVENT_(self, 0, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Sends an event to one connection: tr_send(self, connection, said, .text = "hi"). It has no number, and is not sent
+ * again. Returns TR_OK, or TR_CLOSED: there is no such connection.
+ * In a turn. Does not wait.
+ */
+#define tr_send(self, connection, ...)                                                             \
+    TR_SEND_EVENT_(self,                                                                           \
+                   (connection).number ? (connection).number : UINT64_MAX,                         \
+                   TR_PP_HEAD(__VA_ARGS__),                                                        \
+                   TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Keeps a message with a connection, stored with the state: tr_connection_keep(self, tr_from(self), member, .name = "anna").
+ * It replaces what was kept. More than TR_CONNECTION_KEPT_MAX bytes end the turn with TR_TOO_LARGE. Does nothing if the
+ * connection is gone.
+ * In a turn. Does not wait.
+ */
+#define tr_connection_keep(self, connection, ...)                                                  \
+    TR_CONNECTION_KEEP_(self, connection, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Returns what is kept, a `const struct member *`, until the turn ends. NULL: nothing of that type is kept, or the
+ * connection is gone.
+ * In a turn. Does not wait.
+ */
+#define tr_connection_kept(self, connection, m)                                                    \
+    ((const struct m *)tr_self_connection_kept(self, connection, &tr_type_##m))
+
+TR_BEGIN_C
+/** Returns the connection from which the message of this turn came; none: it came from an actor, or by POST or GET. In a turn. Does not wait. */
+tr_connection_id tr_from(const tr_self *self);
+/** Copies up to `max` connections, the oldest first, and returns how many there are. In a turn. Does not wait. */
+size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max);
+/**
+ * Ends a connection, with a code of WebSocket: 1000, 1001, 1007 to 1014 or 3000 to 4999; others end the turn. Its
+ * tr_disconnected comes when it has ended.
+ * In a turn. Does not wait.
+ */
+void tr_disconnect(tr_self *self, tr_connection_id connection, int code, const char *words);
+/**
+ * Returns the caller that sent the message of this turn, as the guard named it; NULL: the message came from no gateway, or no
+ * guard was asked. Borrowed until the turn ends. A message that was stashed has none.
+ * In a turn. Does not wait.
+ */
+const char *tr_caller(const tr_self *self);
+TR_END_C
+
+#include <troupe/detail/gateway.h>
+
+#endif

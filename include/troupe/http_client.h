@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * HTTP as a client: requests to servers are asks.
+ *
+ * ```c
+ * #include <troupe/troupe.h>
+ *
+ * TR_MESSAGE(rate, (str, from), (str, to), (f64, factor));
+ *
+ * static tr_next on_args(tr_self *self)
+ * {
+ *     const struct tr_http_answer *answer;
+ *     const struct rate *rate;
+ *     tr_http_call_ask asked = tr_http_ask(self, "http://127.0.0.1:1/rates/eur", .within_ns = TR_SECOND);
+ *     if (tr_try_await(self, asked, &answer) != TR_OK)
+ *         tr_log_info(self, "no rate: %s", tr_ask_error(self, asked)->text);
+ *     else if (answer->status == 200 && tr_http_try_json(self, answer, rate, &rate) == TR_OK)
+ *         tr_log_info(self, "%s is %f %s", rate->from, rate->factor, rate->to);
+ *     return TR_STOP;
+ * }
+ *
+ * TR_BEHAVIOR(app, void, TR_ON(tr_args, on_args));
+ *
+ * int main(int argc, char **argv)
+ * {
+ *     return tr_app_main(argc, argv, app);
+ * }
+ * ```
+ *
+ * The answer comes to the turn that asks, or ends its ask with a status. A status of HTTP, such as 404, is no failure of
+ * the ask. Failures are
+ *     TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_ADDRESS_INVALID (the name is not known)
+ *     TR_TIMEOUT      .within_ns, or the deadline of the request that this turn handles
+ *     TR_TLS_FAILED   no agreement, or a certificate that is not trusted; nothing of the request was sent
+ *     TR_CLOSED, TR_RESET, TR_STALLED   the connection ended before the answer did
+ *     TR_BAD_DATA     what came is no answer of HTTP, or can be read in two ways
+ *     TR_TOO_LARGE    the head, or a body of more than .body_max bytes
+ *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or .redirects_max
+ *     TR_NOT_PERMITTED   a redirect from https to http
+ *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
+ *     TR_NOT_SUPPORTED   built without HTTP, or without TLS
+ * and those of asks (troupe/ask.h). tr_ask_error has the text.
+ *
+ * Connections. Each worker keeps connections to a host for later asks, for all its actors: at most TR_HTTP_CONNECTIONS_MAX
+ * to one host, each for TR_HTTP_IDLE_NS after its last answer. When all are busy, asks wait for one in the order in which
+ * they came. An ask whose kept connection has ended before anything of the answer came is sent again once, on a new connection,
+ * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated.
+ *
+ * TLS is verified against the authorities of the system, or those of .by, and the name of the URL. The answers of HEAD and those
+ * with 204 and 304 have no body. Nothing is decompressed: no Accept-Encoding is sent unless .headers has one. HTTP/1.1.
+ */
+#ifndef TROUPE_HTTP_CLIENT_H
+#define TROUPE_HTTP_CLIENT_H
+
+#include <troupe/http.h>
+
+/** Members of tr_http_ask and tr_http_open. All zero is the default. Everything is copied. */
+typedef struct tr_http_call {
+    size_t size TR_ZERO;        /* need not be set */
+    const char *method TR_ZERO; /* NULL: GET, or POST with a body */
+    const char *type
+        TR_ZERO; /* Content-Type; NULL: that of what follows, application/octet-stream of .body */
+    const char *text TR_ZERO; /* the body: one of these three, or none */
+    tr_bytes body TR_ZERO;
+    tr_message json TR_ZERO; /* TR_AS_JSON(order, .id = 7) */
+    const char *authorization
+        TR_ZERO; /* the header; like Cookie it is not sent to another host after a redirect */
+    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+    tr_time within_ns TR_ZERO;                   /* for all of it; 0: TR_HTTP_CALL_NS */
+    size_t head_max TR_ZERO; /* bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
+    size_t body_max
+        TR_ZERO; /* bytes of the body of the answer, unless .streams; 0: TR_HTTP_BODY_MAX */
+    uint32_t redirects_max TR_ZERO; /* that are followed; 0: a redirect is the answer */
+    bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
+    bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
+    bool streams TR_ZERO;   /* the answer comes with its head; tr_http_receive reads the body */
+    int64_t length TR_ZERO; /* of tr_http_open: what will be sent, if known; 0: chunks */
+    uint32_t connections_max
+        TR_ZERO; /* opens none if the host has so many; 0: TR_HTTP_CONNECTIONS_MAX */
+    uint32_t waiting_max TR_ZERO; /* does not wait behind so many; 0: TR_HTTP_WAITING_MAX */
+    tr_time idle_ns TR_ZERO;      /* how long the connection is kept after it; 0: TR_HTTP_IDLE_NS */
+    /* .address, another way there (an address, or the path of a UNIX socket); .trusts, .certificate, .key, .server_name,
+     * .insecure of TLS. Other members: TR_INVALID_ARGUMENT. */
+    const tr_endpoint *by TR_ZERO;
+} tr_http_call;
+
+/** A request or an answer whose body is sent or read piece by piece. All zero is none. */
+TR_MESSAGE(tr_http_stream, (ref, keeper), (u64, number));
+/** An answer. Names of headers are in lower case. `url` is where it came from, after redirects. */
+TR_MESSAGE(tr_http_answer, (i32, status), (list(message(tr_http_field)), headers), (bytes, body),
+           (str, url), (message(tr_http_stream), stream));
+/** What tr_http_ask returns: an ask, for tr_await, tr_try_await and tr_await_any. */
+typedef union tr_http_call_ask {
+    tr_pending any;
+    const struct tr_http_answer *reply; /* Never read: its type is what matters. */
+} tr_http_call_ask;
+
+/**
+ * Sends a request to a server and returns an ask for its answer:
+ *     tr_await(self, tr_http_ask(self, "https://example.org/rates"))
+ *     tr_http_ask(self, url, .json = TR_AS_JSON(order, .id = 7), .authorization = "Bearer x", .redirects_max = 5)
+ * Members of tr_http_call follow the URL. The fragment of the URL is not sent; one with a user in it is
+ * TR_INVALID_ARGUMENT. Host, Content-Length, Transfer-Encoding, Connection, Expect and Upgrade cannot be in .headers.
+ * Redirects: 303, and POST after 301 and 302, continue as GET without the body; others with the same method and body.
+ * In a turn. Does not wait.
+ */
+#define tr_http_ask(self, ...)                                                                     \
+    TR_HTTP_ASK_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/** A message as the body of a request: .json = TR_AS_JSON(order, .id = 7). In a turn. Does not wait. */
+#define TR_AS_JSON(...) TR_AS_JSON_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * Reads the body of an answer as a message: tr_http_try_json(self, answer, order, &order), with a `const struct order *`,
+ * borrowed until the turn ends. TR_BAD_DATA: it is none; the log says at which field. TR_TOO_LARGE, TR_TOO_DEEP,
+ * TR_NO_MEMORY.
+ * In a turn. Does not wait.
+ */
+#define tr_http_try_json(self, answer, m, message)                                                 \
+    tr_self_http_answer_json(self, answer, &tr_type_##m, TR_HTTP_MESSAGE_OUT_(struct m, message))
+/**
+ * Begins a request whose body is sent by tr_http_send:
+ *     tr_http_open(self, &stream, "https://example.org/big", .method = "PUT", .length = size)
+ * Returns TR_OK when the head was sent, or a status of tr_http_ask. .within_ns is for that; tr_http_send, tr_http_finish and
+ * tr_http_receive take up to TR_HTTP_CALL_NS each. .redirects_max, .text, .body, .json and .streams: TR_INVALID_ARGUMENT;
+ * `streams` is an argument of tr_http_finish.
+ * In a turn. May wait.
+ */
+#define tr_http_open(self, stream, ...)                                                            \
+    TR_HTTP_OPEN_(self, stream, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+TR_BEGIN_C
+/** Returns the first header of an answer with this name, in any case, or NULL. Any thread. Does not wait. */
+const char *tr_http_answer_header(const struct tr_http_answer *answer, const char *name);
+/**
+ * Sends a piece of the body, of at most TR_HTTP_PIECE_MAX bytes, and waits until the connection has taken it. TR_CLOSED: the server has
+ * answered already, or has ended the connection: tr_http_finish gives the answer or the reason. TR_LIMIT: more than
+ * .length. TR_NOT_FOUND: the stream has ended, or was not used for TR_HTTP_STREAM_NS. TR_TOO_LARGE, TR_TIMEOUT,
+ * TR_INVALID_TRANSITION (another turn uses it).
+ * In a turn. May wait.
+ */
+tr_status tr_http_send(tr_self *self, struct tr_http_stream stream, tr_bytes bytes);
+/**
+ * Ends the body, and returns an ask for the answer, as that of tr_http_ask. TR_INVALID_TRANSITION: fewer bytes than
+ * .length were sent.
+ * In a turn. Does not wait.
+ */
+tr_http_call_ask tr_http_finish(tr_self *self, struct tr_http_stream stream, bool streams);
+/**
+ * Reads the next piece of the body of an answer with .streams into `buffer`. *got is 0 at its end; an answer without a body
+ * has no stream, and that is its end. A stream that is not read stops the server. TR_NOT_FOUND: the stream has ended, or was not used for TR_HTTP_STREAM_NS. TR_CLOSED, TR_RESET,
+ * TR_BAD_DATA: the body is not whole. TR_TIMEOUT, TR_INVALID_TRANSITION (another turn uses it).
+ * In a turn. May wait.
+ */
+TR_MUST_CHECK tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buffer,
+                                        size_t size, size_t *got);
+/** Gives a stream up: its connection ends. One that has ended: nothing happens. In a turn. Does not wait. */
+void tr_http_drop(tr_self *self, struct tr_http_stream stream);
+TR_END_C
+
+/* ---- WebSockets. ---- */
+
+/** Members of tr_ws_connect. All zero is the default. */
+typedef struct tr_ws_call {
+    size_t size TR_ZERO;                         /* need not be set */
+    const char *protocols TR_ZERO;               /* "chat.v2, chat.v1": the server may choose one */
+    const char *authorization TR_ZERO;           /* the header */
+    const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
+    tr_time within_ns TR_ZERO;  /* for the connection and the handshake; 0: TR_CONNECT_NS */
+    size_t message_max TR_ZERO; /* bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
+    tr_time ping_ns TR_ZERO;    /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
+    bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
+    int *refused TR_ZERO;       /* gets the status of HTTP of a server that refuses */
+    const tr_endpoint *by TR_ZERO; /* as that of tr_http_call */
+} tr_ws_call;
+
+/**
+ * Connects to a server of WebSockets: tr_ws_connect(self, "wss://example.org/chat", .protocols = "chat"). The channel belongs
+ * to this actor. TR_ON(tr_ws_message, ...) gets what comes, the verbs of troupe/http.h send and close, and tr_closed is its end,
+ * as on the side of a server. Where tr_ws_try_connect would return an error, the turn ends with it.
+ * In a turn. May wait.
+ */
+#define tr_ws_connect(self, ...)                                                                   \
+    TR_WS_CONNECT_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+/**
+ * As tr_ws_connect, into a tr_channel *. The statuses of tr_try_connect. TR_REFUSED: the server has answered with another
+ * status than 101, which is in *.refused. TR_BAD_DATA: its answer is no handshake of RFC 6455, or has a protocol or an
+ * extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header, or another member. TR_NOT_SUPPORTED: built without
+ * HTTP, TLS, or zlib for .compresses.
+ * In a turn. May wait.
+ */
+#define tr_ws_try_connect(self, channel, ...)                                                      \
+    TR_WS_TRY_CONNECT_(self, channel, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
+
+TR_BEGIN_C
+/**
+ * Returns the protocol on which both sides of a WebSocket have agreed, or NULL; borrowed until the channel ends.
+ * In a turn. Does not wait.
+ */
+const char *tr_ws_protocol(tr_self *self, tr_channel channel);
+TR_END_C
+
+#include <troupe/detail/http_client.h>
+
+#endif

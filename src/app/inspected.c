@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/inspected.h"
+
+#include <stdio.h>
+
+#include "actor/cell/log.h"
+#include "actor/cell/system.h"
+#include "inspect/inspector.h"
+#include "observe/control.h"
+#include "os/console.h"
+
+static bool find(void *context, char *path, size_t path_size, char *why, size_t why_size)
+{
+    int length = snprintf(path, path_size, "%s", tr__control_path(context));
+    if (length >= 0 && (size_t)length < path_size)
+        return true;
+    (void)snprintf(why, why_size, "the path of the control socket is too long");
+    return false;
+}
+
+/* A line of the inspector's own system. */
+static void on_log(void *context, tr_level level, const char *path, const char *text)
+{
+    (void)path;
+    tr__log(context, level, NULL, "inspector: %s", text);
+}
+
+bool tr__inspected_start(const tr_app *app, const char *program, struct control *control,
+                         tr_system *system, struct inspector **inspector)
+{
+    char why[INSPECTOR_WHY_SIZE];
+    if (!app->inspect) {
+        if (app->inspect_allow)
+            tr__console_complain("%s: --inspect-allow has no effect without --inspect\n", program);
+        return !app->inspect_allow;
+    }
+    if (!control) {
+        tr__console_complain(
+            "%s: --inspect needs the control socket, which is off or has no place; "
+            "--control PATH names one\n",
+            program);
+        return false;
+    }
+    const struct inspector_options options = {.address = app->inspect,
+                                              .allows = app->inspect_allow,
+                                              .find = find,
+                                              .context = control,
+                                              .on_log = on_log,
+                                              .log_context = system};
+    if (tr__inspector_start(&options, inspector, why) != TR_OK) {
+        tr__console_complain("%s: --inspect %s: %s\n", program, app->inspect, why);
+        return false;
+    }
+    system->user.inspector = tr__inspector_url(*inspector);
+    tr__console_complain("inspector: %s\n", system->user.inspector);
+    return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The inspector of an app: --inspect. */
+#ifndef APP_INSPECTED_H
+#define APP_INSPECTED_H
+
+#include <troupe/app.h>
+
+struct control;
+struct inspector;
+
+/**
+ * Starts the inspector that an app asks for, and writes its address to standard error. *inspector stays as it is if the app
+ * asks for none. Returns false with a sentence on standard error. The app, the control socket and the system must live until
+ * tr__inspector_stop.
+ */
+bool tr__inspected_start(const tr_app *app, const char *program, struct control *control,
+                         tr_system *system, struct inspector **inspector);
+
+#endif

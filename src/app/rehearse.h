@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Loads all stored actors of a store with the code of this program: --rehearse DIR. */
+#ifndef APP_REHEARSE_H
+#define APP_REHEARSE_H
+
+#include <troupe/durable.h>
+
+/**
+ * Loads a copy of the store in a kit. Says on standard output which actors cannot be loaded, and how many there are.
+ * Returns whether all can be.
+ */
+bool tr__rehearse(const char *program, const char *app, const struct tr_durables *durables,
+                  const char *store);
+
+#endif

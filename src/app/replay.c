@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "app/replay.h"
+
+#include <string.h>
+#include <troupe/ask.h>
+#include <troupe/kit.h>
+#include <troupe/wire.h>
+
+#include "actor/cell/system.h"
+#include "durable/host.h"
+#include "durable/record.h"
+#include "os/console.h"
+#include "os/small_file.h"
+#include "store/batch.h"
+#include "store/entry.h"
+
+enum { STEPS_MAX = 100000 };
+
+static const tr_durable_kind *kind_find(const struct tr_durables *durables, const char *name)
+{
+    for (const tr_durable_kind *const *kind = durables->kinds; *kind; kind++) {
+        if (strcmp((*kind)->name, name) == 0)
+            return *kind;
+    }
+    return NULL;
+}
+
+static const tr_type *message_find(const tr_behavior *behavior, const char *name)
+{
+    for (size_t i = 0; i < behavior->handler_count; i++) {
+        const tr_type *type = behavior->handlers[i].type;
+        if (type && strcmp(type->name, name) == 0)
+            return type;
+    }
+    return NULL;
+}
+
+static void on_stored(void *context, struct store_batch *batch, tr_status status)
+{
+    *(tr_status *)context = status;
+    tr__store_batch_free(batch);
+}
+
+/* Stores the state from which the turn began. */
+static tr_status state_store(struct store *store, const struct tr_record *record)
+{
+    struct store_entry *entry;
+    struct store_batch *batch;
+    tr_status stored = TR_FAILED;
+    tr_status status = tr__store_enter(store, record->kind, record->key, NULL, NULL, &entry);
+    if (status != TR_OK)
+        return status;
+    status = tr__store_batch_new(entry, &batch);
+    if (status == TR_OK) {
+        status = tr__store_put_state(batch, record->version, record->state);
+        if (status == TR_OK)
+            status = tr__store_submit(batch, on_stored, &stored);
+        if (status != TR_OK)
+            tr__store_batch_free(batch);
+    }
+    while (status == TR_OK && tr__store_work(store))
+        continue;
+    tr__store_leave(entry);
+    return status == TR_OK ? stored : status;
+}
+
+/* Sends the message of the record to its actor. */
+static tr_status message_send(tr_client *client, const tr_durable_kind *kind, const tr_type *type,
+                              const struct tr_record *record)
+{
+    void *message;
+    uint64_t bits;
+    tr_status status = tr_unpack(type, record->body, &message, NULL);
+    if (status != TR_OK)
+        return status;
+    status = tr_client_try_durable(client, kind, record->key, &bits);
+    tr_ref actor = tr_ref_from_bits(bits);
+    if (status == TR_OK && record->is_ask && type->reply)
+        (void)tr_client_ask(client, actor, type, message, TR_HOUR);
+    else if (status == TR_OK)
+        status = tr_client_tell(client, actor, type, message);
+    tr_message_free(type, message);
+    return status;
+}
+
+static bool outcome_say(const struct tr_record *record, const struct replay *replay)
+{
+    if (strcmp(record->status, "TR_OK") == 0 && replay->is_over && replay->status == TR_OK) {
+        tr__console_say(replay->is_changed
+                            ? "the turn has ended, and has left another state than was recorded\n"
+                            : "the turn has ended as it was recorded\n");
+        if (!replay->is_changed)
+            return true;
+    }
+    bool is_same = replay->is_over && strcmp(tr_status_name(replay->status), record->status) == 0 &&
+                   record->text && strcmp(replay->text, record->text) == 0;
+    if (is_same) {
+        tr__console_say("the turn has failed again: %s: %s\n", record->status, record->text);
+        return true;
+    }
+    if (replay->is_over && replay->status != TR_OK)
+        tr__console_say("the turn has failed in another way: %s: %s; recorded was %s: %s\n",
+                        tr_status_name(replay->status),
+                        replay->text,
+                        record->status,
+                        record->text ? record->text : "");
+    else if (!replay->is_changed)
+        tr__console_say("the turn has not failed; recorded was %s: %s\n",
+                        record->status,
+                        record->text ? record->text : "");
+    if (!record->has_secrets)
+        tr__console_say("the record is without the values of secret fields\n");
+    if (replay->has_strayed || record->is_cut)
+        tr__console_say("the turn has read more than the record has\n");
+    return false;
+}
+
+static bool record_play(const char *program, const struct tr_durables *durables,
+                        const struct tr_record *record)
+{
+    const tr_durable_kind *kind = kind_find(durables, record->kind);
+    const tr_type *type = kind ? message_find(kind->behavior, record->message) : NULL;
+    struct replay replay = {.record = record};
+    if (!type) {
+        tr__console_complain(
+            "%s: the record is of %s of the durable kind %s, which this program does "
+            "not have\n",
+            program,
+            record->message,
+            record->kind);
+        return false;
+    }
+    const tr_kit_options options = {.size = sizeof options, .durable = durables};
+    tr_kit *kit = tr_kit_new(&options);
+    if (!kit) {
+        tr__console_complain("%s: out of memory, or a durable kind is not valid\n", program);
+        return false;
+    }
+    struct durable_host *host = tr_kit_system(kit)->durable.host;
+    tr_status status = record->state.size ? state_store(host->store, record) : TR_OK;
+    host->replay = &replay;
+    tr__console_say("%s of %s \"%.*s\" handles %s\n",
+                    kind->name,
+                    record->app,
+                    (int)(record->key.size < 128 ? record->key.size : 128),
+                    (const char *)record->key.data,
+                    record->message);
+    if (status == TR_OK)
+        status = message_send(tr_kit_client(kit), kind, type, record);
+    for (int i = 0; i < STEPS_MAX && status == TR_OK && !replay.is_over && tr_kit_step(kit); i++)
+        continue;
+    if (status != TR_OK) {
+        tr__console_complain("%s: the record cannot be run: %s\n", program, tr_status_text(status));
+        return false;
+    }
+    /* The kit is not freed: its actor is in the middle of a failure, and the process ends. */
+    return outcome_say(record, &replay);
+}
+
+bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path)
+{
+    const tr_platform *platform = tr_platform_real();
+    char why[RECORD_WHY_SIZE];
+    struct tr_record *record;
+    void *file;
+    size_t size;
+    tr_status status = tr__file_read(platform, path, RECORD_SIZE_MAX, &file, &size);
+    if (status != TR_OK) {
+        tr__console_complain("%s: cannot read %s: %s\n", program, path, tr_status_text(status));
+        return false;
+    }
+    status = tr__record_read((tr_bytes){file, size}, &record, why);
+    platform->resize(platform, file, 0);
+    if (status != TR_OK) {
+        tr__console_complain("%s: %s: %s\n", program, path, why);
+        return false;
+    }
+    bool is_same = record_play(program, durables, record);
+    tr_message_free(&tr_type_tr_record, record);
+    return is_same;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Runs the turn of a record again: --replay FILE. */
+#ifndef APP_REPLAY_H
+#define APP_REPLAY_H
+
+#include <troupe/durable.h>
+
+/**
+ * Runs the turn in a kit, with the state and the message of the record, and what it had read. Says on standard output how
+ * it ended. Returns whether it failed again as it had before.
+ */
+bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path);
+
+#endif
