@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <troupe/troupe.h>
@@ -102,11 +103,16 @@ static tr_next on_done(tr_self *self)
 
 TR_BEHAVIOR(plain_root, void, TR_ON(tr_pre_start, on_start_once), TR_ON(tr_done, on_done));
 
-TEST(arguments_that_nobody_wants_are_no_dead_letter, "")
+TEST(arguments_that_nobody_wants_are_refused, "O-60")
 {
     dead_letters = 77;
-    ck_assert_int_eq(RUN(plain_root, "one"), 0);
+    ck_assert_int_eq(RUN(plain_root), 0);
     ck_assert_uint_eq(dead_letters, 0);
+    dead_letters = 77;
+    ck_assert_int_eq(RUN(plain_root, "one"), 2);
+    ck_assert_int_eq(RUN(plain_root, "--wrokers=2"), 2);
+    ck_assert_int_eq(RUN(plain_root, "--", "one"), 2);
+    ck_assert_uint_eq(dead_letters, 77);
 }
 
 /* ---- Roots that fail. ---- */
@@ -437,6 +443,34 @@ TEST(a_wrong_shutdown_timeout_starts_nothing, "X-03")
     ck_assert_int_eq(pre_starts, 1);
 }
 
+static const char *grace;
+
+static int app_with_grace(void)
+{
+    ck_assert_int_eq(setenv("TROUPE_GRACE", grace, 1), 0);
+    return RUN(args_root, "--shutdown-timeout", "20s");
+}
+
+TEST(a_grace_that_is_shorter_than_the_shutdown_is_named_at_the_start, "X-03")
+{
+    static const struct {
+        const char *grace;
+        const char *said;
+    } rows[] = {{"25s", NULL},
+                {"2m", NULL},
+                {"20s", "TROUPE_GRACE is 20s, and the shutdown may take 20.0 s: "},
+                {"500ms", "TROUPE_GRACE is 500ms, and the shutdown may take 20.0 s: "},
+                {"soon", "TROUPE_GRACE has no effect: \"soon\" is no time"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        grace = rows[i].grace;
+        ck_assert_int_eq(run_apart(app_with_grace, said, sizeof said), 0);
+        if (rows[i].said)
+            ck_assert_msg(strstr(said, rows[i].said), "%s: %s", grace, said);
+        else
+            ck_assert_str_eq(said, "");
+    }
+}
+
 /* ---- Every option of the system. ---- */
 
 static int lines;
@@ -488,7 +522,7 @@ TEST(an_option_of_the_app_replaces_that_of_its_system, "X-03")
 SUITE("app", a_failure_that_an_app_escalates_is_status_71,
       an_option_of_the_app_replaces_that_of_its_system, the_root_gets_what_is_left_of_the_arguments,
       the_root_has_the_name_of_the_app, wrong_flags_and_help_start_nothing,
-      arguments_that_nobody_wants_are_no_dead_letter, a_root_that_fails_is_status_1,
+      arguments_that_nobody_wants_are_refused, a_root_that_fails_is_status_1,
       a_root_that_is_restarted_and_ends_well_is_status_0,
       a_root_that_is_begun_again_gets_its_arguments_again,
       arguments_that_were_not_handled_come_once_and_first,
@@ -496,4 +530,5 @@ SUITE("app", a_failure_that_an_app_escalates_is_status_71,
       a_second_signal_ends_it_at_once, a_signal_ends_in_a_report_of_one_line,
       an_app_that_ends_by_itself_says_nothing,
       a_handler_that_never_returns_is_status_70_and_is_named, so_is_a_hook_that_hangs,
-      a_wrong_shutdown_timeout_starts_nothing)
+      a_wrong_shutdown_timeout_starts_nothing,
+      a_grace_that_is_shorter_than_the_shutdown_is_named_at_the_start)

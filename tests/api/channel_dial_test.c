@@ -516,10 +516,51 @@ TEST(datagrams_come_one_by_one_and_cut_ones_say_so, "C-13", "CH-11")
     kits_each(play_datagrams);
 }
 
+/* A handler of batches gets all that have come, up to its own limit, in order. */
+static tr_next on_datagrams(tr_self *self, const struct tr_datagram *const *datagrams, size_t count)
+{
+    say("%zu", count);
+    for (size_t i = 0; i < count; i++)
+        tr_send_to(self, datagrams[i]->channel, &datagrams[i]->from, datagrams[i]->bytes);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(udp_batches, void, TR_ON(run, on_run),
+            TR_ON_BATCH(tr_datagram, on_datagrams, .batch_max = 20));
+ONCE(bind_batches, channel = tr_bind(self, TR_UDP("127.0.0.1:8125")))
+
+static void play_datagram_batches(void)
+{
+    HOST(udp_batches, bind_batches);
+    tr_kit_peer *peer = tr_kit_bind(kit, "127.0.0.1:9999");
+    ck_assert_ptr_nonnull(peer);
+    for (int i = 0; i < 33; i++) {
+        char text[8];
+        snprintf(text, sizeof text, "n%d", i);
+        ck_assert_int_eq(tr_kit_send_to(peer, "127.0.0.1:8125", (tr_bytes){text, strlen(text)}),
+                         TR_OK);
+    }
+    tr_kit_settle(kit);
+    SAID("20; 12; 1"); /* the kernel is asked for 32 at a time */
+    for (int i = 0; i < 33; i++) {
+        char text[8];
+        int size = snprintf(text, sizeof text, "n%d", i);
+        tr_bytes back = tr_kit_receive_from(peer, TR_SECOND, NULL);
+        ck_assert_uint_eq(back.size, (size_t)size);
+        ck_assert_mem_eq(back.data, text, back.size);
+    }
+}
+
+TEST(datagrams_come_in_batches_to_those_who_want_them, "C-13")
+{
+    kits_each(play_datagram_batches);
+}
+
 SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
       each_way_not_to_connect_has_its_status, the_addresses_of_a_name_are_tried_in_turn,
       a_connect_takes_no_longer_than_it_may, a_dial_is_told_and_what_was_written_early_is_sent,
       to_reconnect_is_to_be_restarted, an_option_that_would_do_nothing_is_refused,
       exchanges_are_answered_in_order, a_turn_waits_for_several_channels,
       a_channel_is_handed_over_with_what_was_not_read, a_channel_stays_when_nobody_takes_it,
-      sessions_move_with_their_channels, datagrams_come_one_by_one_and_cut_ones_say_so)
+      sessions_move_with_their_channels, datagrams_come_one_by_one_and_cut_ones_say_so,
+      datagrams_come_in_batches_to_those_who_want_them)

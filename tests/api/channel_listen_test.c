@@ -104,6 +104,59 @@ TEST(sessions_are_spread_over_the_workers, "C-02", "CH-09", "CH-23")
     }
 }
 
+/* ---- A crowd that comes at once. ---- */
+
+enum { CROWD = 500 };
+static size_t crowd_count; /* connections that were accepted at the last tick */
+static size_t crowd_step;  /* the most that were accepted between two ticks */
+TR_MESSAGE(crowd_tick);
+TR_ACTOR(ticker, crowd_tick);
+
+/* It has a message at any time, so a worker that lets others run runs it. */
+static tr_next on_crowd_tick(tr_self *self)
+{
+    size_t count = tr_listener_count(self, listener);
+    if (count - crowd_count > crowd_step)
+        crowd_step = count - crowd_count;
+    crowd_count = count;
+    if (count < CROWD)
+        tr_tell(self, tr_me(self), crowd_tick);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(ticker, void, TR_ON(crowd_tick, on_crowd_tick));
+
+ONCE(listen_paused, listener = tr_listen(self, counted, TR_TCP(SERVER)),
+     tr_listener_pause(self, listener))
+ONCE(resume_and_tick, tr_tell(self, tr_spawn(self, ticker, NULL), crowd_tick),
+     tr_listener_resume(self, listener))
+
+static void play_crowd(void)
+{
+    static tr_kit_peer *crowd[CROWD];
+    crowd_count = crowd_step = 0;
+    memset(spread, 0, sizeof spread);
+    HOST(host, listen_paused);
+    for (int i = 0; i < CROWD; i++)
+        crowd[i] = peer_new();
+    tr_kit_settle(kit);
+    host_run(resume_and_tick);
+    ck_assert_uint_eq(crowd_count, CROWD);
+    ck_assert_uint_le(crowd_step, 16);
+    for (int i = 0; i < CROWD; i++)
+        tr_kit_close(crowd[i]);
+    tr_kit_settle(kit);
+}
+
+TEST(others_run_while_a_crowd_is_accepted, "C-02")
+{
+    for (uint64_t seed = 1; seed <= TEST_SEEDS(5); seed++) {
+        kit_open(1, seed);
+        play_crowd();
+        kit_close();
+    }
+}
+
 /* ---- Connections that have to wait. ---- */
 
 static int opened_count;
@@ -408,7 +461,7 @@ TEST(a_listener_has_a_path, "C-02")
     kit_close();
 }
 
-SUITE("listeners", sessions_are_spread_over_the_workers,
+SUITE("listeners", sessions_are_spread_over_the_workers, others_run_while_a_crowd_is_accepted,
       connections_beyond_the_maximum_wait_and_none_is_lost, a_full_listener_does_not_spin,
       a_full_listener_without_memory_looks_again, the_order_to_a_full_listener_may_be_lost,
       a_failing_accept_is_tried_again_and_does_not_spin,

@@ -118,6 +118,12 @@ TEST(a_piece_that_is_too_large_ends_its_channel_alone, "C-05")
     peer_send(bad, "01234567890\n");
     tr_kit_settle(kit);
     ck_assert_int_eq(tr_kit_peer_status(bad), TR_RESET);
+    /* Also a last line, which lacks its end. */
+    tr_kit_peer *last = peer_new();
+    peer_send(last, "01234567890");
+    tr_kit_finish(last);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(tr_kit_peer_status(last), TR_RESET);
     peer_send(good, "ok\n");
     PEER_GETS(good, "2:ok\n");
     kit_close();

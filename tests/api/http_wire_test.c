@@ -430,6 +430,25 @@ TEST(a_client_may_go_away_at_every_byte, "W-02", "W-06")
     }
 }
 
+/* The same for the answers: the server can send so many bytes, then the client is gone. */
+TEST(a_client_may_go_away_at_every_byte_of_an_answer, "W-02", "W-06")
+{
+    static const char text[] = "POST /body" H "Content-Length: 5\r\n\r\nhelloGET /n/1" H "\r\n";
+    for (size_t size = 1; size <= 320; size++) {
+        const tr_kit_network network = {.size = sizeof network, .window = size};
+        kit_open(1, size);
+        begin();
+        ck_assert_uint_eq(tr_kit_send(peer, (tr_bytes){text, sizeof text - 1}), sizeof text - 1);
+        tr_kit_set_network(kit, &network);
+        tr_kit_settle(kit);
+        tr_kit_reset(peer);
+        tr_kit_close(peer);
+        tr_kit_advance(kit, 200 * TR_SECOND);
+        ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+        kit_close();
+    }
+}
+
 /* ---- Failures. ---- */
 
 #define FAILED_500                                                                                 \
@@ -507,5 +526,6 @@ SUITE("http on the wire", requests_sent_ahead_are_answered_in_order,
       a_body_that_nobody_reads_is_dropped_or_ends_the_connection,
       a_typed_body_above_its_limit_is_413, heads_bodies_and_pauses_have_their_time,
       what_is_malformed_is_400_and_ends_the_connection, a_client_may_go_away_at_every_byte,
+      a_client_may_go_away_at_every_byte_of_an_answer,
       a_handler_that_fails_is_500_and_half_an_answer_is_a_reset,
       a_listener_that_stops_ends_idle_connections_and_lets_busy_ones_answer)

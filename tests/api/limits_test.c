@@ -25,6 +25,7 @@ TEST(the_defaults_are_those_of_the_contract, "U-01")
     ck_assert_int_eq(TR_TIMERS_MAX, 1 << 20);
     ck_assert_int_eq(TR_DEFERS_MAX, 64);
     ck_assert_int_eq(TR_SPIN_NS, 20 * TR_MICROSECOND);
+    ck_assert_int_eq(TR_SPIN_IO_NS, 100 * TR_MICROSECOND);
     ck_assert_int_eq(TR_DEAD_LETTERS_MAX, 1000);
     ck_assert_int_eq(TR_BEHAVIORS_NESTED_MAX, 10);
     ck_assert_int_eq(TR_TURN_REPORT_NS, 10 * TR_MILLISECOND);

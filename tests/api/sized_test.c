@@ -119,8 +119,9 @@ TEST(options_of_a_newer_program_are_refused_if_they_say_something_unknown, "U-02
     ck_assert_int_eq(tr_system_new_sized(&newer.options, sizeof newer, &system),
                      TR_INVALID_ARGUMENT);
     newer_app.unknown = 1;
-    ck_assert_int_eq(tr_app_run_sized(1, argv, &tr_behavior_root, &newer_app.app, sizeof newer_app),
-                     1);
+    ck_assert_int_eq(
+        tr_app_run_sized(1, argv, &tr_behavior_root, &newer_app.app, sizeof newer_app, NULL, NULL),
+        1);
 }
 
 TEST(counters_and_records_are_written_as_far_as_the_program_knows_them, "U-02")

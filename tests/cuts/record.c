@@ -305,7 +305,7 @@ static int sync_number(uint64_t file)
     put(CUTS_SYNC_BEGIN, file, number, NULL, 0);
     pthread_mutex_unlock(&lock);
     if (sync_us)
-        usleep(sync_us);
+        usleep(sync_us); /* a disk takes its time */
     pthread_mutex_lock(&lock);
     put(CUTS_SYNC_END, file, number, NULL, 0);
     pthread_mutex_unlock(&lock);

@@ -261,7 +261,8 @@ TR_DURABLE(tale, tale_state, .events = &tale_events, .grace_ns = 1 * TR_MILLISEC
 
 static void (*mark_function)(const char *);
 static uint64_t steps[KEYS];
-static bool is_there[KEYS]; /* it has something to destroy */
+static bool is_there[KEYS];   /* it has something to destroy */
+static tr_ref last_ref[KEYS]; /* each key belongs to one thread */
 static tr_system *system_;
 static uint64_t seed;
 
@@ -287,19 +288,26 @@ static void name_key(unsigned key, char name[8])
     snprintf(name, 8, "k%02u", key);
 }
 
+/* Waits until the last actor of a key, which is being destroyed, has ended. main limits the time of all. */
+static void await_end(tr_client *client, unsigned key)
+{
+    tr_client_watch(client, last_ref[key]);
+    (void)tr_receive(client, tr_terminated, TR_SECOND);
+}
+
 static tr_status find(tr_client *client, unsigned key, tr_ref *ref)
 {
     char name[8];
     name_key(key, name);
-    for (int i = 0;; i++) {
+    for (;;) {
         uint64_t bits;
         tr_status status = tr_client_try_durable(
             client, key < KEYS - TALES ? &tr_durable_box : &tr_durable_tale, bytes(name), &bits);
         if (status == TR_OK)
-            *ref = tr_ref_from_bits(bits);
-        if (status != TR_DESTROYING || i > 20000)
+            *ref = last_ref[key] = tr_ref_from_bits(bits);
+        if (status != TR_DESTROYING)
             return status;
-        usleep(500);
+        await_end(client, key);
     }
 }
 
@@ -338,7 +346,7 @@ static tr_status receive(tr_client *client, struct asked *asked, const struct do
         tr_status status = tr_client_try_await(client, asked->ask, (const void **)reply);
         if ((status != TR_DESTROYING && status != TR_STOPPED) || i > 5000)
             return status;
-        usleep(500);
+        await_end(client, asked->key);
         send(client, asked);
     }
 }
@@ -379,9 +387,9 @@ static void *thread_main(void *context)
                 mark("G %" PRIu64, epoch = reply->epoch);
             mark("A %u %" PRIu64, asked[i].key, asked[i].n);
         }
-        if (round == rounds / 2 && rounds > 30) {
-            usleep(1500000); /* long enough for the store to tidy up, if the others are done, too */
-        }
+        /* Nothing comes. It is long enough for the store to tidy up, if the others are done, too. */
+        if (round == rounds / 2 && rounds > 30)
+            (void)tr_receive(client, ring, 1500 * TR_MILLISECOND);
     }
     tr_client_free(client);
     return NULL;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "calendar/cron.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "observe/control.h"
+#include "observe/schema.h"
 
 TR_MESSAGE(tick, (u64, n));
 TR_MESSAGE(count, (u64, n), (str, secret));
@@ -143,7 +144,8 @@ TEST(the_socket_answers_while_actors_come_and_go, "O-09")
         "{\"id\":3,\"do\":\"show\",\"path\":\"/user/parent-0\"}\n{\"id\":4,\"do\":\"top\"}\n"
         "{\"id\":5,\"do\":\"why\",\"path\":\"/user/parent-1\"}\n{\"id\":6,\"do\":\"metrics\"}\n"
         "{\"id\":7,\"do\":\"failures\"}\n{\"id\":8,\"do\":\"dead-letters\"}\n"
-        "{\"id\":9,\"do\":\"suspend\",\"path\":\"/user/parent-1/leaf-1\",\"may\":true}\n";
+        "{\"id\":9,\"do\":\"suspend\",\"path\":\"/user/parent-1/leaf-1\",\"may\":true}\n"
+        "{\"id\":1,\"do\":\"trace\",\"path\":\"/user/parent-0\"}\n{\"id\":2,\"do\":\"trace\"}\n";
     tr_client *client;
     tr_system *system = system_start(&client);
     struct control *control;
@@ -151,7 +153,11 @@ TEST(the_socket_answers_while_actors_come_and_go, "O-09")
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/troupe-test-%d", (int)getpid());
     ck_assert_msg(
-        tr__control_start(system, "play", address.sun_path, &control, why) == TR_OK, "%s", why);
+        tr__control_start(
+            system, &(struct schema_source){.app = "play"}, address.sun_path, &control, why) ==
+            TR_OK,
+        "%s",
+        why);
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     char byte;
@@ -161,7 +167,7 @@ TEST(the_socket_answers_while_actors_come_and_go, "O-09")
     uint64_t rounds = test_scale(50, 1000);
     for (uint64_t round = 0; round < rounds; round++) {
         ck_assert_int_eq(write(fd, requests, sizeof requests - 1), sizeof requests - 1);
-        answers_read(fd, 9);
+        answers_read(fd, 11);
     }
     (void)close(fd);
     tr__control_stop(control);

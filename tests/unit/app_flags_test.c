@@ -4,6 +4,7 @@
  */
 #include "support/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app/flags.h"
@@ -161,8 +162,48 @@ TEST(the_control_socket_has_a_path_or_is_off, "O-09")
     ck_assert_int_eq(parse("--control= a"), TR_INVALID_ARGUMENT);
 }
 
+TEST(the_log_has_three_forms, "O-11")
+{
+    static const char *const names[] = {"text", "json", "journald"};
+    for (int i = 0; i < 3; i++) {
+        char line[64];
+        (void)snprintf(line, sizeof line, "--log-format %s a", names[i]);
+        ck_assert_int_eq(parse(line), TR_OK);
+        ck_assert(flags.has_log_format);
+        ck_assert_int_eq(flags.log_format, i);
+        ck_assert_str_eq(left(), "bank a");
+    }
+    ck_assert_int_eq(parse("a"), TR_OK);
+    ck_assert(!flags.has_log_format);
+    ck_assert_int_eq(parse("--log-format=xml"), TR_INVALID_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error, "--log-format takes text, json or journald: \"xml\""));
+    ck_assert_int_eq(parse("--log-format"), TR_INVALID_ARGUMENT);
+}
+
+TEST(schema_takes_no_value, "O-12")
+{
+    ck_assert_int_eq(parse("--schema"), TR_OK);
+    ck_assert(flags.is_schema);
+    ck_assert_int_eq(parse("--schema=x"), TR_INVALID_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(error, "--schema takes no value"));
+}
+
+TEST(the_inspector_has_two_flags, "I-02 I-03")
+{
+    ck_assert_int_eq(parse("--inspect 127.0.0.1:0 a"), TR_OK);
+    ck_assert_str_eq(flags.inspect, "127.0.0.1:0");
+    ck_assert(!flags.allows_inspector);
+    ck_assert_str_eq(left(), "bank a");
+    ck_assert_int_eq(parse("--inspect=[::1]:0 --inspect-allow"), TR_OK);
+    ck_assert_str_eq(flags.inspect, "[::1]:0");
+    ck_assert(flags.allows_inspector);
+    ck_assert_int_eq(parse("--inspect"), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(parse("--inspect-allow=yes"), TR_INVALID_ARGUMENT);
+}
+
 SUITE("app flags", without_flags_all_is_left_to_the_app,
       workers_is_taken_in_both_forms_and_anywhere, wrong_numbers_of_workers_are_refused_by_name,
       help_is_long_or_short_and_takes_no_value, two_dashes_end_our_flags,
       no_arguments_at_all_are_fine, a_long_value_is_cut_in_the_message,
-      the_shutdown_timeout_is_a_time_as_people_write_it, the_control_socket_has_a_path_or_is_off)
+      the_shutdown_timeout_is_a_time_as_people_write_it, the_control_socket_has_a_path_or_is_off,
+      the_log_has_three_forms, schema_takes_no_value, the_inspector_has_two_flags)

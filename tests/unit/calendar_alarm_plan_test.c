@@ -3,7 +3,7 @@
  * Plans of alarms: occurrences, retries, clocks that jump, and the byte form.
  */
 #include "calendar/alarm_bytes.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "support/fake_memory.h"
 #include "support/test.h"
 

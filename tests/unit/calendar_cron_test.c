@@ -4,7 +4,7 @@
  * against a walk minute by minute, with the clock of the C library.
  */
 #include "base/rng.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "calendar/cron.h"
 #include "calendar/zones.h"
 #include "support/fake_memory.h"

@@ -3,7 +3,7 @@
  * Time zones: the files of the system against the C library, files made by hand, and damaged ones.
  */
 #include "base/rng.h"
-#include "calendar/civil.h"
+#include "base/civil.h"
 #include "calendar/zones.h"
 #include "support/fake_memory.h"
 #include "support/test.h"

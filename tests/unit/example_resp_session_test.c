@@ -28,7 +28,7 @@ static tr_kit *kit;
 
 static tr_next on_begin(tr_self *self)
 {
-    shard_ref shards = tr_spawn_router(self, shard, "shards", TR_ONE_PER_WORKER);
+    shard_ref shards = tr_spawn_group(self, shard, "shards", TR_ONE_PER_WORKER);
     tr_listen(self,
               session,
               TR_TCP(ADDRESS, .frame_max = 2 * RESP_WORD_MAX),
@@ -179,6 +179,43 @@ TEST(a_reset_at_every_byte_leaves_nothing, "CH-03")
     tr_kit_free(kit);
 }
 
+/* A reply of a shard has a limit: what is behind it is asked for again, in order. */
+TEST(answers_larger_than_a_reply_come_in_order, "CH-01")
+{
+    enum { VALUE = 300 * 1024, GETS = 12, SIZE = (VALUE + 20) * GETS };
+    char *text = malloc(SIZE);
+    char *received = malloc(SIZE);
+    begin(1);
+    tr_kit_peer *peer = connect_peer();
+    size_t size = (size_t)sprintf(text, "*3\r\n$3\r\nSET\r\n$1\r\nv\r\n$%d\r\n", VALUE);
+    memset(text + size, 'v', VALUE);
+    size += VALUE;
+    size += (size_t)sprintf(text + size, "\r\nINCR n\r\n");
+    for (int i = 0; i < GETS; i++)
+        size += (size_t)sprintf(text + size, "GET v\r\nINCR n\r\n");
+    size += (size_t)sprintf(text + size, "SET v small\r\nGET v\r\n");
+    send_all(peer, text, size);
+    receive_all(peer, received, SIZE);
+    const char *at = received;
+    ck_assert_mem_eq(at, "+OK\r\n:1\r\n", 9);
+    at += 9;
+    for (int i = 0; i < GETS; i++) {
+        char head[40];
+        size_t length = (size_t)sprintf(head, "$%d\r\n", VALUE);
+        ck_assert_mem_eq(at, head, length);
+        for (int k = 0; k < VALUE; k++)
+            ck_assert(at[length + (size_t)k] == 'v');
+        at += length + VALUE;
+        length = (size_t)sprintf(head, "\r\n:%d\r\n", i + 2);
+        ck_assert_mem_eq(at, head, length);
+        at += length;
+    }
+    ck_assert_str_eq(at, "+OK\r\n$5\r\nsmall\r\n");
+    free(text);
+    free(received);
+    tr_kit_free(kit);
+}
+
 /* More commands and more keys than a batch takes. */
 TEST(long_pipelines_and_many_keys_are_answered_in_order, "SE-07")
 {
@@ -292,5 +329,6 @@ TEST(a_client_that_does_not_read_is_closed, "CH-16", "CH-05")
 
 SUITE("example resp session", a_pipeline_cut_at_every_byte_has_the_same_answers,
       a_pipeline_in_random_pieces_has_the_same_answers, a_reset_at_every_byte_leaves_nothing,
-      long_pipelines_and_many_keys_are_answered_in_order, a_large_value_comes_back,
-      what_is_broken_is_answered_and_closed, a_client_that_does_not_read_is_closed)
+      answers_larger_than_a_reply_come_in_order, long_pipelines_and_many_keys_are_answered_in_order,
+      a_large_value_comes_back, what_is_broken_is_answered_and_closed,
+      a_client_that_does_not_read_is_closed)

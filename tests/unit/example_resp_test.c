@@ -211,30 +211,39 @@ static void begin(void)
     ck_assert_int_eq(tr_try_spawn(test, &shards, shard, "shard"), TR_OK);
 }
 
+/* Asks the shard for one job. The result is there until the next one. */
+static const struct result *work_on(struct job job)
+{
+    const struct done *done = NULL;
+    job.hash = hash_of(job.key, 1);
+    work_ask asked = tr_ask(test, shards, work, .jobs = {&job, 1});
+    ck_assert_int_eq(tr_try_await(test, asked, &done), TR_OK);
+    ck_assert_uint_eq(done->results.count, 1);
+    return done->results.items;
+}
+
 static const char *get_text(const char *key)
 {
     static char text[100];
-    const struct found *found;
-    get_ask asked = tr_ask(test, shards, get, .key = bytes_of(key));
-    ck_assert_int_eq(tr_try_await(test, asked, &found), TR_OK);
-    if (!found->is_there)
+    const struct result *found = work_on((struct job){.verb = GET, .key = bytes_of(key)});
+    if (found->outcome == NOT_DONE)
         return NULL;
+    ck_assert_int_eq(found->outcome, DONE);
     snprintf(text, sizeof text, "%.*s", (int)found->value.size, (const char *)found->value.data);
     return text;
 }
 
-/* The outcome in *outcome; returns the number. */
+/* Checks the outcome; returns the number. */
 #define DO(outcome_is, ...)                                                                        \
     ({                                                                                             \
-        const struct done *done_ = NULL;                                                           \
-        ck_assert_int_eq(tr_try_await(test, tr_ask(test, shards, __VA_ARGS__), &done_), TR_OK);    \
-        ck_assert_int_eq(done_->outcome, outcome_is);                                              \
-        done_->number;                                                                             \
+        const struct result *result_ = work_on((struct job){.verb = __VA_ARGS__});                 \
+        ck_assert_int_eq(result_->outcome, outcome_is);                                            \
+        result_->number;                                                                           \
     })
 
 static void set_text(const char *key, const char *value)
 {
-    DO(DONE, set, .key = bytes_of(key), .value = bytes_of(value));
+    DO(DONE, SET, .key = bytes_of(key), .value = bytes_of(value));
 }
 
 TEST(a_shard_keeps_values, "")
@@ -252,14 +261,14 @@ TEST(a_shard_keeps_values, "")
     set_text("a", "one, longer");
     set_text("a", "One, longer");
     ck_assert_str_eq(get_text("a"), "One, longer");
-    ck_assert_int_eq(DO(DONE, exists, .key = bytes_of("a")), 1);
-    ck_assert_int_eq(DO(DONE, count_keys), 4);
-    ck_assert_int_eq(DO(DONE, del, .key = bytes_of("a")), 1);
-    ck_assert_int_eq(DO(DONE, del, .key = bytes_of("a")), 0);
-    ck_assert_int_eq(DO(DONE, exists, .key = bytes_of("a")), 0);
+    ck_assert_int_eq(DO(DONE, EXISTS, .key = bytes_of("a")), 1);
+    ck_assert_int_eq(DO(DONE, COUNT), 4);
+    ck_assert_int_eq(DO(DONE, DEL, .key = bytes_of("a")), 1);
+    ck_assert_int_eq(DO(DONE, DEL, .key = bytes_of("a")), 0);
+    ck_assert_int_eq(DO(DONE, EXISTS, .key = bytes_of("a")), 0);
     ck_assert_ptr_null(get_text("a"));
-    DO(DONE, clear);
-    ck_assert_int_eq(DO(DONE, count_keys), 0);
+    DO(DONE, CLEAR);
+    ck_assert_int_eq(DO(DONE, COUNT), 0);
     ck_assert_ptr_null(get_text("b"));
     tr_kit_free(kit);
 }
@@ -268,12 +277,12 @@ TEST(a_value_is_set_on_conditions, "")
 {
     begin();
     tr_bytes key = bytes_of("a");
-    DO(NOT_DONE, set, .key = key, .value = bytes_of("1"), .condition = IF_THERE);
+    DO(NOT_DONE, SET_THERE, .key = key, .value = bytes_of("1"));
     ck_assert_ptr_null(get_text("a"));
-    DO(DONE, set, .key = key, .value = bytes_of("1"), .condition = IF_MISSING);
-    DO(NOT_DONE, set, .key = key, .value = bytes_of("2"), .condition = IF_MISSING);
+    DO(DONE, SET_MISSING, .key = key, .value = bytes_of("1"));
+    DO(NOT_DONE, SET_MISSING, .key = key, .value = bytes_of("2"));
     ck_assert_str_eq(get_text("a"), "1");
-    DO(DONE, set, .key = key, .value = bytes_of("3"), .condition = IF_THERE);
+    DO(DONE, SET_THERE, .key = key, .value = bytes_of("3"));
     ck_assert_str_eq(get_text("a"), "3");
     tr_kit_free(kit);
 }
@@ -282,16 +291,48 @@ TEST(numbers_are_added_exactly, "")
 {
     begin();
     tr_bytes key = bytes_of("n");
-    ck_assert_int_eq(DO(DONE, add, .key = key, .amount = 1), 1);
-    ck_assert_int_eq(DO(DONE, add, .key = key, .amount = -11), -10);
+    ck_assert_int_eq(DO(DONE, ADD, .key = key, .number = 1), 1);
+    ck_assert_int_eq(DO(DONE, ADD, .key = key, .number = -11), -10);
     ck_assert_str_eq(get_text("n"), "-10");
     set_text("n", "9223372036854775806");
-    ck_assert_int_eq(DO(DONE, add, .key = key, .amount = 1), INT64_MAX);
-    DO(OVERFLOWS, add, .key = key, .amount = 1);
+    ck_assert_int_eq(DO(DONE, ADD, .key = key, .number = 1), INT64_MAX);
+    DO(OVERFLOWS, ADD, .key = key, .number = 1);
     ck_assert_str_eq(get_text("n"), "9223372036854775807");
     set_text("n", "1x");
-    DO(NOT_A_NUMBER, add, .key = key, .amount = 1);
+    DO(NOT_A_NUMBER, ADD, .key = key, .number = 1);
     ck_assert_str_eq(get_text("n"), "1x");
+    tr_kit_free(kit);
+}
+
+/* What a job finds is what it was then, also if a later one of the request changes it. */
+TEST(many_jobs_are_done_in_order, "")
+{
+    begin();
+    tr_bytes key = bytes_of("a");
+    const struct done *done = NULL;
+    struct job jobs[] = {{.verb = GET},
+                         {.verb = SET, .value = bytes_of("1")},
+                         {.verb = GET},
+                         {.verb = SET, .value = bytes_of("2")},
+                         {.verb = GET},
+                         {.verb = ADD, .number = 40},
+                         {.verb = DEL},
+                         {.verb = GET}};
+    size_t count = sizeof jobs / sizeof *jobs;
+    for (size_t i = 0; i < count; i++) {
+        jobs[i].key = key;
+        jobs[i].hash = hash_of(key, 1);
+    }
+    work_ask asked = tr_ask(test, shards, work, .jobs = {jobs, count});
+    ck_assert_int_eq(tr_try_await(test, asked, &done), TR_OK);
+    ck_assert_uint_eq(done->results.count, count);
+    const struct result *results = done->results.items;
+    ck_assert_int_eq(results[0].outcome, NOT_DONE);
+    ck_assert_mem_eq(results[2].value.data, "1", 1);
+    ck_assert_mem_eq(results[4].value.data, "2", 1);
+    ck_assert_int_eq(results[5].number, 42);
+    ck_assert_int_eq(results[6].number, 1);
+    ck_assert_int_eq(results[7].outcome, NOT_DONE);
     tr_kit_free(kit);
 }
 
@@ -307,36 +348,36 @@ TEST(keys_end_when_their_time_is_over, "")
     begin();
     tr_bytes a = bytes_of("a");
     tr_bytes b = bytes_of("b");
-    ck_assert_int_eq(DO(DONE, ttl, .key = a), TTL_NO_KEY);
-    DO(DONE, set, .key = a, .value = bytes_of("1"), .lifetime_ns = 10 * TR_SECOND);
+    ck_assert_int_eq(DO(DONE, TTL, .key = a), TTL_NO_KEY);
+    DO(DONE, SET, .key = a, .value = bytes_of("1"), .number = 10 * TR_SECOND);
     set_text("b", "2");
-    ck_assert_int_eq(DO(DONE, ttl, .key = b), TTL_NONE);
-    ck_assert_int_eq(DO(DONE, expire, .key = bytes_of("c"), .lifetime_ns = TR_SECOND), 0);
+    ck_assert_int_eq(DO(DONE, TTL, .key = b), TTL_NONE);
+    ck_assert_int_eq(DO(DONE, EXPIRE, .key = bytes_of("c"), .number = TR_SECOND), 0);
     tr_kit_advance(kit, 4 * TR_SECOND);
-    int64_t left = DO(DONE, ttl, .key = a);
+    int64_t left = DO(DONE, TTL, .key = a);
     ck_assert(left > 5 * TR_SECOND && left <= 6 * TR_SECOND);
     /* Adding keeps the end, setting does not. */
-    DO(DONE, add, .key = a, .amount = 100);
-    ck_assert_int_gt(DO(DONE, ttl, .key = a), 0);
+    DO(DONE, ADD, .key = a, .number = 100);
+    ck_assert_int_gt(DO(DONE, TTL, .key = a), 0);
     set_text("a", "3");
-    ck_assert_int_eq(DO(DONE, ttl, .key = a), TTL_NONE);
-    ck_assert_int_eq(DO(DONE, expire, .key = a, .lifetime_ns = TR_SECOND), 1);
-    ck_assert_int_eq(DO(DONE, expire, .key = b, .lifetime_ns = -1), 1);
+    ck_assert_int_eq(DO(DONE, TTL, .key = a), TTL_NONE);
+    ck_assert_int_eq(DO(DONE, EXPIRE, .key = a, .number = TR_SECOND), 1);
+    ck_assert_int_eq(DO(DONE, EXPIRE, .key = b, .number = -1), 1);
     ck_assert_ptr_null(get_text("b"));
-    ck_assert_int_eq(DO(DONE, count_keys), 1);
+    ck_assert_int_eq(DO(DONE, COUNT), 1);
     tr_kit_advance(kit, 2 * TR_SECOND);
-    ck_assert_int_eq(DO(DONE, count_keys), 0); /* nobody has looked for it */
+    ck_assert_int_eq(DO(DONE, COUNT), 0); /* nobody has looked for it */
     ck_assert_ptr_null(get_text("a"));
     /* No timer is left: nothing is to be done until the next key that ends. */
     uint64_t turns = turns_of_kit();
     tr_kit_advance(kit, TR_MINUTE);
     ck_assert_uint_eq(turns_of_kit(), turns);
     /* A key whose time is over is not found, also if no sweep was due. */
-    DO(DONE, set, .key = a, .value = bytes_of("1"), .lifetime_ns = TR_MILLISECOND);
+    DO(DONE, SET, .key = a, .value = bytes_of("1"), .number = TR_MILLISECOND);
     tr_kit_advance(kit, 2 * TR_MILLISECOND);
-    ck_assert_int_eq(DO(DONE, count_keys), 1);
+    ck_assert_int_eq(DO(DONE, COUNT), 1);
     ck_assert_ptr_null(get_text("a"));
-    ck_assert_int_eq(DO(DONE, count_keys), 0);
+    ck_assert_int_eq(DO(DONE, COUNT), 0);
     tr_kit_free(kit);
 }
 
@@ -396,4 +437,5 @@ TEST(a_scan_of_a_table_that_grows_finds_all_that_stay, "")
 SUITE("example resp", commands_split_at_every_byte_are_parsed, what_is_no_command_is_refused,
       a_typed_line_has_limits, numbers_are_exact, patterns_match_as_those_of_redis,
       a_shard_keeps_values, a_value_is_set_on_conditions, numbers_are_added_exactly,
-      keys_end_when_their_time_is_over, a_scan_of_a_table_that_grows_finds_all_that_stay)
+      many_jobs_are_done_in_order, keys_end_when_their_time_is_over,
+      a_scan_of_a_table_that_grows_finds_all_that_stay)

@@ -72,7 +72,8 @@ static void play_talk(void)
     ck_assert_ptr_nonnull(strstr(sent(), "{\"troupe\":1,\"app\":\"play\","));
     const char *answer = ask("{\"id\":5,\"do\":\"ls\",\"behavior\":\"purse\"}");
     ck_assert_ptr_nonnull(strstr(answer, "{\"id\":5,\"part\":{\"path\":\"/user/purse\""));
-    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":5,\"ok\":{\"count\":1,\"more\":false}}\n"));
+    ck_assert_ptr_nonnull(
+        strstr(answer, "{\"id\":5,\"ok\":{\"count\":1,\"more\":false,\"next\":0}}\n"));
     answer = ask("{\"id\":6,\"do\":\"tell\",\"path\":\"/user/purse\",\"message\":\"deposit\","
                  "\"json\":\"{\\\"cents\\\":7}\",\"may\":true}");
     ck_assert_str_eq(answer, "{\"id\":6,\"ok\":{\"path\":\"/user/purse\"}}\n");
@@ -186,5 +187,33 @@ TEST(noise_does_no_harm, "O-09", "U-02")
     kits_each(play_noise);
 }
 
+static void play_page(void)
+{
+    static const char refused[] = "\"no\":\"TR_NOT_PERMITTED\"";
+    begin();
+    (void)sent();
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":1,\"do\":\"session\",\"text\":\"in\\u001bspector\","
+                                     "\"reads_only\":true}"),
+                                 "\"reads_only\":true,\"pages\":1"));
+    ck_assert_str_eq(visitor.via, "in?spector");
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":2,\"do\":\"session\"}"), "\"reads_only\":true"));
+    ck_assert_ptr_nonnull(
+        strstr(ask("{\"id\":3,\"do\":\"stop\",\"path\":\"/user/purse\",\"may\":true}"), refused));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":4,\"do\":\"info\",\"secrets\":true}"), refused));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":5,\"do\":\"info\"}"), "\"ok\""));
+    ck_assert_ptr_nonnull(
+        strstr(ask("{\"id\":6,\"do\":\"tree\",\"path\":\"/user\"}"), "{\"behavior\":\"purse\""));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":7,\"do\":\"channels\"}"), "\"total\":0"));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":8,\"do\":\"log tail\"}"), "\"total\":0"));
+    ck_assert_uint_eq(observer.page_count, 1);
+    tr__visitor_close(&visitor);
+    ck_assert_uint_eq(observer.page_count, 0);
+}
+
+TEST(a_page_may_less_than_other_clients, "I-03 I-04")
+{
+    kits_each(play_page);
+}
+
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
-      a_giant_request_ends_the_connection, noise_does_no_harm)
+      a_giant_request_ends_the_connection, noise_does_no_harm, a_page_may_less_than_other_clients)

@@ -133,6 +133,30 @@ TEST(a_full_socket_is_reported_when_it_can_be_written_to_again, "")
     fixture_free(&fixture);
 }
 
+TEST(output_is_reported_only_to_those_who_watch_it, "")
+{
+    struct fixture fixture = fixture_make();
+    const tr_platform *real = fixture.real;
+    int fd = fixture.ends[0];
+    char byte;
+    unwatch(&fixture, fd);
+    ck_assert_int_eq(real->io_watch_output(real, fixture.parker, fd, 2), TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(real->io_watch_input(real, fixture.parker, fd, 2), TR_OK);
+    ck_assert_uint_eq(one_event(&fixture, 2), 0);
+    put(fixture.ends[1]);
+    ck_assert_uint_eq(one_event(&fixture, 2), TR_IO_IN);
+    put(fd);
+    ck_assert_int_eq(read(fixture.ends[1], &byte, 1),
+                     1); /* here the kernel says that it can be written to */
+    ck_assert_uint_eq(one_event(&fixture, 2), 0);
+    ck_assert_int_eq(real->io_watch_output(real, fixture.parker, fd, 2), TR_OK);
+    ck_assert_uint_eq(one_event(&fixture, 2), TR_IO_IN | TR_IO_OUT);
+    close(fixture.ends[1]);
+    ck_assert_uint_eq(one_event(&fixture, 2), TR_IO_IN | TR_IO_OUT | TR_IO_END);
+    fixture.ends[1] = -1;
+    fixture_free(&fixture);
+}
+
 TEST(an_end_is_reported_with_what_came_before, "")
 {
     struct fixture fixture = fixture_make();
@@ -370,9 +394,10 @@ TEST(wakes_and_events_of_other_threads_end_a_park, "WP-01")
 
 SUITE("os epoll", what_is_possible_already_is_reported_first_and_each_change_once,
       a_full_socket_is_reported_when_it_can_be_written_to_again,
-      an_end_is_reported_with_what_came_before, a_wake_up_asks_the_kernel_once,
-      without_watched_descriptors_the_kernel_is_not_asked, a_park_with_idle_descriptors_sleeps_once,
-      more_events_than_asked_for_stay_in_order, an_event_of_a_closed_descriptor_has_its_old_token,
+      output_is_reported_only_to_those_who_watch_it, an_end_is_reported_with_what_came_before,
+      a_wake_up_asks_the_kernel_once, without_watched_descriptors_the_kernel_is_not_asked,
+      a_park_with_idle_descriptors_sleeps_once, more_events_than_asked_for_stay_in_order,
+      an_event_of_a_closed_descriptor_has_its_old_token,
       a_duplicate_does_not_keep_a_descriptor_watched,
       a_descriptor_may_be_closed_before_it_is_unwatched, what_cannot_be_watched_is_refused,
       wakes_and_events_of_other_threads_end_a_park)

@@ -8,6 +8,7 @@
 #include "support/test.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -281,8 +282,34 @@ TEST(an_alarm_makes_the_descriptor_readable_and_no_park_return, "")
     fixture_free(&fixture);
 }
 
+/* The number of places in the kernel's table of descriptors of this process. */
+static long table_size(void)
+{
+    char line[256];
+    long size = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "FDSize: %ld", &size) == 1)
+            break;
+    }
+    fclose(file);
+    return size;
+}
+
+TEST(the_table_of_descriptors_does_not_grow_while_there_are_threads, "C-02")
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    struct fixture fixture = fixture_make();
+    long wanted = limit.rlim_cur < 16384 ? (long)limit.rlim_cur : 16384;
+    ck_assert_int_ge(table_size(), wanted);
+    fixture_free(&fixture);
+}
+
 SUITE("os parker", wakes_before_a_park_are_remembered_once, a_past_deadline_does_not_sleep,
       a_park_sleeps_until_its_deadline, a_wake_from_another_thread_ends_a_park,
       its_descriptor_is_readable_while_a_park_would_return,
       its_descriptor_is_readable_while_events_are_left, without_descriptors_a_new_parker_is_a_limit,
-      an_alarm_makes_the_descriptor_readable_and_no_park_return)
+      an_alarm_makes_the_descriptor_readable_and_no_park_return,
+      the_table_of_descriptors_does_not_grow_while_there_are_threads)

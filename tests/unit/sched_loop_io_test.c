@@ -190,6 +190,53 @@ TEST(spins_for_io_become_rare_while_nothing_comes, "P-04")
     end();
 }
 
+static tr_time sleep_ns;
+
+static void passing_park(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    (void)platform;
+    (void)parker;
+    (void)deadline;
+    virtual->mono += sleep_ns;
+}
+
+/* Sleeps once for so long, skips the rests that do not spin, and says whether the next one waits for what comes then. */
+static bool spins_until(tr_time slept_ns, tr_time after_ns)
+{
+    do {
+        sleep_ns = slept_ns;
+        tr__loop_rest(&loop, TR_NEVER);
+        ck_assert(!tr__loop_slice(&loop));
+    } while (loop.io_skip);
+    uint64_t parks = atom64_load(&loop.parks, ATOM_RELAXED);
+    event_at_ns = virtual->mono + after_ns;
+    tr__loop_rest(&loop, TR_NEVER);
+    event_at_ns = TR_NEVER;
+    ck_assert(!tr__loop_slice(&loop));
+    return atom64_load(&loop.parks, ATOM_RELAXED) == parks;
+}
+
+TEST(a_spin_for_io_is_longer_while_io_comes_soon, "P-04")
+{
+    begin_passing(0);
+    virtual->table.park = passing_park;
+    watch(JOBS);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert(spins_until(TR_SPIN_IO_NS, TR_SPIN_IO_NS - 10 * TR_MICROSECOND));
+    ck_assert(!spins_until(TR_SPIN_IO_NS, TR_SPIN_IO_NS + 10 * TR_MICROSECOND));
+    ck_assert(!spins_until(2 * TR_SPIN_IO_NS, TR_SPIN_NS + 10 * TR_MICROSECOND));
+    ck_assert(spins_until(2 * TR_SPIN_IO_NS, TR_SPIN_NS - 10 * TR_MICROSECOND));
+    ck_assert(spins_until(TR_SPIN_IO_NS, TR_SPIN_NS + 10 * TR_MICROSECOND));
+    end();
+    begin_passing(TR_SPIN_NS); /* as the options say, and not longer */
+    virtual->table.park = passing_park;
+    watch(JOBS);
+    ck_assert(!tr__loop_slice(&loop));
+    ck_assert(!spins_until(TR_SPIN_IO_NS, TR_SPIN_NS + 10 * TR_MICROSECOND));
+    ck_assert(spins_until(TR_SPIN_IO_NS, TR_SPIN_NS - 10 * TR_MICROSECOND));
+    end();
+}
+
 static jmp_buf left;
 
 static void leave_on_io(struct loop *self, uint64_t token, uint32_t what)
@@ -225,4 +272,5 @@ SUITE("sched loop io", a_loop_without_watched_descriptors_never_asks_for_io,
       what_cannot_be_watched_is_not_counted, a_wake_up_asks_for_io_once,
       a_busy_worker_looks_at_io_each_200_us, io_is_looked_at_while_its_tasks_wait_for_their_share,
       io_tasks_run_at_once_when_nothing_else_is_ready, an_event_ends_a_spin_and_is_asked_for_once,
-      spins_for_io_become_rare_while_nothing_comes, a_hook_that_does_not_return_loses_no_event)
+      spins_for_io_become_rare_while_nothing_comes, a_spin_for_io_is_longer_while_io_comes_soon,
+      a_hook_that_does_not_return_loses_no_event)

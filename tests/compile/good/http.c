@@ -32,7 +32,8 @@ static tr_next on_raw(tr_self *self, const struct tr_http_request *request)
         ;
     piece = tr_http_body(self, 100);
     if (tr_http_header(self, "a") || tr_http_query(self, "b") || tr_http_part(self, "c") ||
-        tr_http_cookie(self, "d") || tr_http_form(self, "e") || tr_http_is_gone(self))
+        tr_http_cookie(self, "d") || tr_http_request_id(self) || tr_http_form(self, "e") ||
+        tr_http_is_gone(self))
         return tr_http_reply(self, 303, .location = "/", .cache = "no-store");
     const struct user *user = TR_HTTP_JSON(self, user);
     return tr_http_reply_json(self, 200, user, .id = user->id, .name = user->name);

@@ -2,6 +2,8 @@
 /* ids: B-01 */
 /* expect gcc: tr_behavior_closed. undeclared */
 /* expect clang: use of undeclared identifier 'tr_behavior_closed' */
+/* lines gcc: 37 */
+/* lines clang: 43 */
 #include "common.h"
 
 tr_next f(tr_self *self);

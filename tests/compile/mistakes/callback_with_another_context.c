@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 A-01 */
-/* flags: -Werror */
-/* expect: pointer type mismatch */
+/* expect: the context is not of the type that TR_CALLBACK.done. names */
 #include "common.h"
 
 static void on_done(struct bank *bank, const transfer_answer *answer)

@@ -2,6 +2,7 @@
 /* ids: B-06 */
 /* expect gcc: struct deposit. has no member named .amout.; did you mean .amount. */
 /* expect clang: field designator 'amout' does not refer to any field in type 'const struct deposit' */
+/* lines clang: 32 */
 #include "common.h"
 
 void f(tr_self *self, account_ref account);

@@ -2,6 +2,7 @@
 /* ids: B-06 */
 /* expect gcc: tr_type_price. undeclared */
 /* expect clang: use of undeclared identifier 'tr_type_price' */
+/* lines clang: 36 */
 #include "common.h"
 
 TR_REQUEST(get_price, price, (str, item));

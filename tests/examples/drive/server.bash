@@ -33,3 +33,22 @@ stop() {
 dial() {
     exec {peer}<>"/dev/tcp/$host/$port" || exit 1
 }
+
+# dial_by COMMAND... starts a program that connects to the server. Sets `to` and `from`, the descriptors of its input and its
+# output, and `client`. Only one at a time: a second one would keep the input of the first open.
+dial_by() {
+    rm -f "$scratch/to.$$" "$scratch/from.$$"
+    mkfifo "$scratch/to.$$" "$scratch/from.$$" || exit 1
+    "$@" <"$scratch/to.$$" >"$scratch/from.$$" &
+    client=$!
+    exec {to}>"$scratch/to.$$" {from}<"$scratch/from.$$"
+    rm -f "$scratch/to.$$" "$scratch/from.$$"
+}
+
+# Closes the input of that program, and prints how it has ended.
+hang_up() {
+    exec {to}>&-
+    wait "$client"
+    echo "$1 has ended with $?"
+    exec {from}<&-
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of the inspector, against tests/browser/inspector.c under load: what it shows is what the control socket says.
+//
+// With TROUPE_PICTURES=docs/guide/img the case of the pictures writes them there.
+import { connect } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { smaller } from './picture.mjs';
+import { assert, test, until, WAIT_MS, within } from './support.mjs';
+
+const pictures = process.env.TROUPE_PICTURES;
+const SHOP = '/user/shop';
+
+// Starts the program and a page. Returns {program, address, page, say, ask, requests}.
+async function begin(stage, { tellers = 300, given = ['--inspect-allow'], options = {}, view = '/tree' } = {}) {
+  const socket = join(stage.directory, 'socket');
+  const program = await stage.start('tests/inspector_target',
+    [String(tellers), '--control', socket, '--store', join(stage.directory, 'store'), '--inspect', '127.0.0.1:0', ...given]);
+  await program.line(/^ready$/);
+  const address = await addressOf(program);
+  const page = await stage.open(null, { viewport: { width: 1280, height: 800 }, ...options });
+  const requests = [];
+  page.on('request', request => requests.push(request.url()));
+  page.on('console', message => message.type() === 'error' && !message.text().startsWith('WebSocket connection') && stage.problems.push(new Error(message.text())));
+  await page.goto(address + view);
+  await page.waitForSelector('.tile');
+  return { program, address, page, requests, socket };
+}
+
+// The address that the program has printed.
+async function addressOf(program) {
+  const end = Date.now() + WAIT_MS;
+  for (;;) {
+    const found = /inspector: (http:\/\/\S+)/.exec(program.said());
+    if (found) return found[1];
+    assert.ok(Date.now() < end, program.said());
+    await new Promise(done => setTimeout(done, 20));
+  }
+}
+
+// One request of the control protocol. Returns {ok, parts}.
+function ask(socket, verb, members = {}) {
+  return within(new Promise((done, failed) => {
+    const connection = connect(socket);
+    const parts = [];
+    let rest = '';
+    connection.on('error', failed);
+    connection.on('data', bytes => {
+      const lines = (rest + bytes).split('\n');
+      rest = lines.pop();
+      for (const line of lines.map(text => JSON.parse(text))) {
+        if (line.troupe) connection.write(`${JSON.stringify({ id: 1, do: verb, ...members })}\n`);
+        else if (line.part) parts.push(line.part);
+        else {
+          connection.destroy();
+          if (line.no) failed(new Error(`${verb}: ${line.no} ${line.why}`));
+          else done({ ok: line.ok, parts });
+        }
+      }
+    });
+  }), `the answer to ${verb}`);
+}
+
+// The first line of the control socket.
+const greeting = socket => within(new Promise((done, failed) => {
+  let text = '';
+  const connection = connect(socket).on('error', failed).on('data', bytes => {
+    text += bytes;
+    if (!text.includes('\n')) return;
+    connection.destroy();
+    done(JSON.parse(text.split('\n')[0]));
+  });
+}), 'the greeting');
+
+const text = (page, selector) => page.locator(selector).first().innerText();
+const go = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
+// Waits until a selector shows a text.
+const shows = (page, selector, part) => until(page, ([where, what]) =>
+  [...document.querySelectorAll(where)].some(element => element.textContent.includes(what)), [selector, part]);
+// Presses the button of an act, then the one of its question.
+async function act(page, button, { picture } = {}) {
+  await page.locator(button).first().click();
+  await page.waitForSelector('dialog[open]');
+  if (picture) await picture();
+  await page.click('dialog[open] button[type=submit]');
+  await until(page, () => !document.querySelector('dialog[open]'));
+}
+
+test('the_page_makes_no_other_request_and_stays_small', 'IP-01', async stage => {
+  const { page, address, requests } = await begin(stage);
+  const origin = address.replace(/\/#.*/, '');
+  for (const view of ['time', 'mailboxes', 'trace', 'durable', 'connections', 'failures', 'store', 'log']) {
+    await go(page, `#/${view}`);
+    await until(page, name => document.querySelector('nav [aria-current]')?.textContent.toLowerCase().includes(name), view);
+  }
+  const allowed = ['/', '/app.js', '/app.css'].map(path => origin + path);
+  assert.deepEqual(requests.filter(url => !url.startsWith('data:')).map(url => url.replace(/#.*/, '')).sort(), allowed.sort());
+  assert.ok(!page.url().includes('token'), 'the token stays out of the address');
+  assert.equal(await page.evaluate(() => document.querySelectorAll('[style]').length > 0 && document.querySelectorAll('script:not([src])').length), 0);
+});
+
+test('tree_and_actor_show_what_the_socket_says', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage);
+  await shows(page, 'td', 'teller');
+  const { ok } = await ask(socket, 'behaviors');
+  const teller = ok.behaviors.find(row => row.behavior === 'teller');
+  const row = page.locator('tr', { has: page.locator('a', { hasText: /^teller$/ }) }).first();
+  assert.ok((await row.innerText()).includes(String(teller.live)), await row.innerText());
+  if (await page.locator('.twig').count()) await shows(page, '.twig', '300 × teller');
+  await go(page, `#/tree${SHOP}/guest`);
+  await shows(page, '.json', '18446744073709551608'); // of 64 bits, exact
+  const shown = await text(page, 'main');
+  assert.ok(shown.includes('<img src=x onerror='), 'hostile text is shown');
+  assert.ok(!shown.includes('4111'), 'a secret is not');
+  assert.equal(await page.evaluate(() => window.wasRun), undefined);
+  await go(page, '#/tree/user/nobody');
+  await shows(page, '.problem', 'This actor is not there');
+});
+
+test('a_stuck_handler_and_a_growing_mailbox_are_named', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage, { view: '/mailboxes' });
+  await shows(page, 'td', 'desk');
+  await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'block', json: '{"ms":6000}', may: true });
+  await shows(page, '.findings', 'on_block of /user/shop/mill');
+  await page.locator('.findings a', { hasText: 'on_block' }).click();
+  await shows(page, '.problem', 'Its worker is stuck');
+  await go(page, '#/time');
+  await shows(page, '.workers .bad', 'on_block');
+});
+
+test('failures_letters_and_stored_state_are_found', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage, { view: '/failures' });
+  await shows(page, 'td', 'an anvil is too heavy');
+  await go(page, '#/failures?tab=letters');
+  await shows(page, 'td', 'count_one');
+  const letters = await ask(socket, 'dead-letters');
+  assert.ok(letters.ok.total > 0);
+  await go(page, '#/durable/order/o-2');
+  await shows(page, 'h2', 'o-2');
+  await shows(page, 'td', 'an anvil is too heavy');
+  await go(page, '#/durable/shelf?q=row-0');
+  await until(page, () => document.querySelectorAll('tbody tr').length === 10);
+  await go(page, `#/durable/shelf/${encodeURIComponent('<b>x</b> "\'&')}`);
+  await shows(page, '.json', '<i>left</i>');
+  assert.ok(!(await text(page, 'main')).includes('1234'), 'a secret is not shown');
+  await go(page, '#/durable/shelf/row-00?tab=sql');
+  await page.fill('textarea[name=sql]', 'SELECT title, pages FROM book');
+  await page.click('.sql button');
+  await shows(page, 'td', 'Emma');
+  await go(page, '#/durable/shelf/row-00?tab=kv');
+  await shows(page, 'td', 'last');
+  assert.equal(await page.evaluate(() => window.wasRun), undefined);
+});
+
+test('acts_ask_once_and_change_the_program', 'IP-03', async stage => {
+  const { page, socket } = await begin(stage, { view: `/tree${SHOP}/guest` });
+  const state = async path => (await ask(socket, 'show', { path })).ok.state;
+  await act(page, '[data-act=suspend]');
+  await page.waitForSelector('[data-act=resume]');
+  assert.equal(await state(`${SHOP}/guest`), 'Suspended');
+  await act(page, '[data-act=resume]');
+  await page.waitForSelector('[data-act=suspend]');
+  await go(page, `#/tree${SHOP}/guest?tab=send`);
+  await page.waitForSelector('select[name=message]');
+  await page.selectOption('select[name=message]', 'deposit');
+  await page.fill('input[name=cents]', '9007199254740993');
+  await page.fill('input[name=note]', 'from the "page"');
+  await act(page, '[data-send=tell]');
+  await page.selectOption('select[name=message]', 'get_balance');
+  await act(page, '[data-send=ask]');
+  await shows(page, '.reply', '9007199254740993');
+  await go(page, '#/durable/shelf/row-01');
+  await act(page, '[data-act=sleep]');
+  await page.waitForSelector('[data-act=wake]');
+  await act(page, '[data-act=wake]');
+  await page.waitForSelector('[data-act=sleep]');
+  await act(page, '[data-act="durable rm"]');
+  await until(page, () => location.hash === '#/durable/shelf');
+  assert.ok(!(await ask(socket, 'durable ls', { kind: 'shelf', key: 'row-01' })).parts.length);
+  await go(page, '#/failures?tab=letters');
+  await page.locator('tr', { hasText: 'count_one' }).locator('[data-act=replay]').first().click();
+  await page.click('dialog[open] button[type=submit]');
+  // The mailbox of one message may be full again, which the question then says.
+  await until(page, () => !document.querySelector('dialog[open]') || document.querySelector('dialog .problem')?.textContent.includes('TR_MAILBOX_FULL'));
+  await page.keyboard.press('Escape');
+  const { parts: audit } = await ask(socket, 'log tail', { text: 'control: replay' });
+  assert.ok(audit.length, 'the act left a line in the log');
+  await go(page, '#/log');
+  await act(page, '[data-act=log]');
+  await go(page, '#/store');
+  const backup = join(stage.directory, 'copy');
+  await page.fill('input[name=backup]', backup);
+  await act(page, '[data-act="store backup"]');
+  await shows(page, '.panel', backup);
+  assert.ok(readFileSync(join(backup, 'troupe.db')).length > 0);
+  await go(page, `#/tree${SHOP}/narrow`);
+  await act(page, '[data-act=kill]');
+  await shows(page, '.problem', 'This actor is not there');
+});
+
+test('a_page_that_may_only_read_cannot_act', 'IP-03', async stage => {
+  const { page } = await begin(stage, { given: [], view: `/tree${SHOP}/guest` });
+  await shows(page, '.brand', 'read only');
+  await page.waitForSelector('[data-act=kill]');
+  assert.ok(await page.locator('[data-act=kill]').isDisabled());
+});
+
+test('keys_and_search_lead_to_views_and_actors', 'IP-01', async stage => {
+  const { page } = await begin(stage);
+  await page.keyboard.press('7');
+  await until(page, () => location.hash === '#/failures');
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog.help[open]');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('/user/shop/hall/teller-29');
+  await page.waitForSelector('.search li');
+  await page.keyboard.press('Enter');
+  await until(page, () => location.hash === '#/tree/user/shop/hall/teller-29');
+  await shows(page, '.who', 'teller');
+  await page.keyboard.press('u');
+  await until(page, () => location.hash === '#/tree/user/shop/hall');
+  await page.keyboard.press('p');
+  await shows(page, '.live', 'paused');
+});
+
+// What views show whose verbs a program may lack: then they say so.
+test('each_view_shows_its_part_or_says_that_it_cannot', 'IP-02', async stage => {
+  const { page, socket, program } = await begin(stage, { view: '/time' });
+  const { verbs } = await greeting(socket);
+  const echo = connect(Number(/echo at \S+:(\d+)/.exec(program.said())[1]), '127.0.0.1').on('error', () => {});
+  echo.write('hello');
+  const parts = [
+    ['samples', '/time', '.flame', 'mill'],
+    ['handlers', '/time', 'td', 'on_grind'],
+    ['slow', '/time', 'td', SHOP],
+    ['mail', `/tree${SHOP}/desk?tab=mail`, 'td', 'tea at five'],
+    ['tree', '/tree', '.twig', 'hall'],
+    ['channels', '/connections', 'td', 'listener'],
+    ['channels', '/connections', 'td', 'stream'],
+    ['log tail', '/log?q=shop%20is%20open', 'td', 'the shop is open: <script>'],
+    ['log tail', '/log?q=ticks', 'td', 'ticks'],
+    ['durable events', '/durable/ledger/cash?tab=events', '.changed', '6600'],
+    ['records', '/failures?tab=records', 'td', 'troupe replay'],
+    ['stalls', '/failures?tab=stalls', '.more', 'in all'],
+    ['alarms', '/durable?all=alarms', 'td', 'dust'],
+    ['queues', '/durable?all=queues', 'td', 'returns'],
+  ];
+  const lacking = new Set();
+  for (const [verb, hash, selector, part] of parts) {
+    await go(page, `#${hash}`);
+    if (verbs.includes(verb)) await shows(page, selector, part);
+    else {
+      lacking.add(verb);
+      await shows(page, '.empty', `does not answer ${verb}`);
+    }
+  }
+  echo.destroy();
+  if (lacking.size) console.log(`# the program lacks: ${[...lacking].join(', ')}`);
+  assert.equal(await page.evaluate(() => window.wasRun), undefined);
+});
+
+test('a_message_is_followed_turn_by_turn', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage, { view: `/trace?path=${SHOP}/guest` });
+  await shows(page, '.extra', 'following');
+  await shows(page, '.empty', 'Waiting for the next message');
+  await ask(socket, 'tell', { path: SHOP, message: 'tour', json: '{"text":"a <b>tour</b>"}', may: true });
+  await shows(page, '.hop', 'get_balance');
+  await page.locator('.chips button', { hasText: 'Flow' }).click();
+  await page.waitForSelector('svg.flow');
+});
+
+test('a_restart_is_said', 'IP-04', async stage => {
+  const { page, program, address } = await begin(stage);
+  const port = new URL(address).port;
+  const given = program.given.map(word => (word === '127.0.0.1:0' ? `127.0.0.1:${port}` : word));
+  await program.kill('SIGKILL');
+  await shows(page, '.notice', 'does not answer');
+  program.errors = '';
+  await program.again(given);
+  await program.line(/^ready$/);
+  await shows(page, '.notice', 'The address has changed');
+  await page.fill('.token input', await addressOf(program));
+  await page.click('.token button');
+  await shows(page, '.notice', 'was started again');
+  await shows(page, '.live', 'live');
+});
+
+test('a_hundred_thousand_actors_cost_the_page_little', 'IP-05', async stage => {
+  const { page, address } = await begin(stage, { tellers: 100000 });
+  await page.goto('about:blank');
+  const start = Date.now();
+  await page.goto(address);
+  await shows(page, 'td', 'teller');
+  const first = Date.now() - start;
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  const figures = async () => Object.fromEntries((await session.send('Performance.getMetrics')).metrics.map(entry => [entry.name, entry.value]));
+  await page.waitForTimeout(1000);
+  const before = await figures();
+  await page.waitForTimeout(3000);
+  const after = await figures();
+  const each = name => (after[name] - before[name]) / (after.Timestamp - before.Timestamp);
+  const rows = await page.evaluate(() => document.querySelectorAll('tr, li').length);
+  // Times depend on what else the machine does, so they are only printed; one frame in a second does not.
+  console.log(`# 100,000 actors: first view after ${first} ms; each second ${(1000 * each('ThreadTime')).toFixed(1)} ms of the main thread, ` +
+    `${(1000 * each('ScriptDuration')).toFixed(1)} ms of script, ${each('LayoutCount').toFixed(1)} layouts; ${rows} rows`);
+  assert.ok(rows < 300, `${rows} rows`);
+  assert.ok(each('LayoutCount') < 2, `${each('LayoutCount')} layouts in a second`);
+});
+
+// The pictures of the guide, of each view; also at 1024 pixels and on a phone, where nothing may be wider than the screen.
+test('every_view_fits_small_screens', 'IP-01', async stage => {
+  const { page, socket } = await begin(stage);
+  await new Promise(done => connect(Number(/echo at \S+:(\d+)/.exec(stage.programs[0].said())[1]), '127.0.0.1', done).write('hello'));
+  await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'block', json: '{"ms":150}', may: true });
+  const list = [['tree', '/tree'], ['actor', `/tree${SHOP}/guest`], ['time', '/time'], ['mailboxes', `/mailboxes?path=${SHOP}/desk`], ['trace', `/trace?path=${SHOP}/guest`], ['durable', '/durable/shelf/row-00'],
+    ['events', '/durable/ledger/cash?tab=events'], ['connections', '/connections'], ['failures', '/failures'], ['store', '/store'], ['log', '/log']];
+  const shoot = async name => {
+    if (pictures) writeFileSync(join(pictures, `inspector-${name}.png`), smaller(await page.screenshot()));
+  };
+  for (const [width, height, suffix] of [[390, 844, '-phone'], [1024, 680, '']]) {
+    await page.setViewportSize({ width, height });
+    for (const [name, hash] of list) {
+      await go(page, `#${hash}`);
+      await page.waitForSelector('main .panel, main > .empty');
+      if (name === 'trace' && !suffix) {
+        await shows(page, '.empty', 'Waiting for the next message');
+        await ask(socket, 'tell', { path: SHOP, message: 'tour', json: '{"text":"a tour"}', may: true });
+      }
+      await page.waitForTimeout(pictures && !suffix ? 3500 : 200);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${name} is ${wide} pixels wide on ${width}`);
+      assert.equal(await page.locator('text=This view has failed').count(), 0, name);
+      if ((!suffix && name !== 'events') || name === 'tree') await shoot(name + suffix);
+    }
+  }
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await go(page, '#/time');
+  await page.waitForTimeout(pictures ? 3000 : 200);
+  await shoot('dark');
+});

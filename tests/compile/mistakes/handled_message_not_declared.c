@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ids: B-01 */
+/* expect: tr_type_depositt */
+/* lines clang: 33 */
+#include "common.h"
+
+static tr_next on_deposit(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(account, struct account, TR_ON(depositt, on_deposit));

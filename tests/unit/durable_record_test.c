@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Records of durable turns: what is in them, and which files are refused.
+ */
+#include "support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <troupe/kit.h>
+#include <troupe/troupe.h>
+#include <troupe/wire.h>
+#include <unistd.h>
+
+#include "actor/cell/system.h"
+#include "durable/host.h"
+#include "durable/record_read.h"
+#include "os/small_file.h"
+
+TR_MESSAGE(pin, (str, digits));
+TR_SECRET(pin, digits);
+TR_MESSAGE(safe, (u64, coins), (message(pin), pin), (list(message(pin)), old));
+TR_MESSAGE(fill, (u64, coins), (message(pin), pin));
+TR_MESSAGE(spoil, (str, how), (message(pin), pin));
+TR_ACTOR(safe, fill, spoil);
+
+static tr_next on_fill(tr_self *self, struct safe *state, const struct fill *message)
+{
+    state->coins += message->coins;
+    state->pin.digits = tr_strdup(self, message->pin.digits);
+    return TR_SAME;
+}
+
+static tr_next on_spoil(tr_self *self, struct safe *state, const struct spoil *message)
+{
+    state->coins = 1000000;
+    (void)tr_random(self);
+    (void)tr_now(self);
+    if (strcmp(message->how, "crash") == 0)
+        tr_crash(self, TR_BAD_DATA, "spoiled");
+    if (strcmp(message->how, "wait") == 0)
+        tr_sleep(self, TR_SECOND); /* what was changed is stored here */
+    state->coins++;
+    return tr_fail(self, TR_BAD_DATA, "spoiled");
+}
+
+TR_BEHAVIOR(safe, struct safe, TR_ON(fill, on_fill), TR_ON(spoil, on_spoil));
+TR_DURABLE(safe, safe, .idle_ns = TR_HOUR);
+
+static char directory[64];
+
+/* Lets a turn fail, and reads its record. */
+static struct tr_record *record_of(const char *how, bool has_secrets)
+{
+    const tr_kit_options options = {.durable = TR_DURABLES(safe)};
+    char path[128];
+    char why[RECORD_WHY_SIZE];
+    void *file;
+    size_t size;
+    struct tr_record *record;
+    tr_kit *kit = tr_kit_new(&options);
+    ck_assert_ptr_nonnull(kit);
+    (void)strcpy(directory, "/tmp/troupe-record-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    struct durable_host *host = tr_kit_system(kit)->durable.host;
+    host->records = directory;
+    host->records_secrets = has_secrets;
+    safe_ref anna;
+    tr_client *client = tr_kit_client(kit);
+    ck_assert_int_eq(tr_try_durable(client, &anna, safe, "anna"), TR_OK);
+    (void)tr_tell(client, anna, fill, .coins = 5, .pin = {"1234"});
+    (void)tr_kit_settle(kit);
+    (void)tr_tell(client, anna, spoil, .how = how, .pin = {"5678"});
+    (void)tr_kit_settle(kit);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    (void)tr_kit_settle(kit);
+    tr_kit_free(kit);
+    (void)snprintf(path, sizeof path, "%s/crash/turn-1.trr", directory);
+    const tr_platform *platform = tr_platform_real();
+    ck_assert_int_eq(tr__file_read(platform, path, RECORD_SIZE_MAX, &file, &size), TR_OK);
+    ck_assert_int_eq(unlink(path), 0);
+    (void)snprintf(path, sizeof path, "%s/crash", directory);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(rmdir(directory), 0);
+    ck_assert_msg(tr__record_read((tr_bytes){file, size}, &record, why) == TR_OK, "%s", why);
+    /* One byte less, one more, one other. */
+    struct tr_record *none;
+    ck_assert_int_eq(tr__record_read((tr_bytes){file, size - 1}, &none, why), TR_BAD_DATA);
+    for (size_t i = 0; i < size; i++) {
+        ((char *)file)[i] ^= 0x55;
+        ck_assert_msg(tr__record_read((tr_bytes){file, size}, &none, why) != TR_OK, "%zu", i);
+        ((char *)file)[i] ^= 0x55;
+    }
+    platform->resize(platform, file, 0);
+    return record;
+}
+
+static void check(const struct tr_record *record, bool has_secrets)
+{
+    void *state;
+    void *message;
+    ck_assert_str_eq(record->kind, "safe");
+    ck_assert_str_eq(record->message, "spoil");
+    ck_assert_str_eq(record->status, "TR_BAD_DATA");
+    ck_assert_str_eq(record->text, "spoiled");
+    ck_assert_mem_eq(record->key.data, "anna", 4);
+    ck_assert(record->has_secrets == has_secrets && !record->is_cut && !record->is_ask);
+    ck_assert_int_eq(tr_unpack(&tr_type_safe, record->state, &state, NULL), TR_OK);
+    ck_assert_uint_eq(((struct safe *)state)->coins, 5); /* before the turn */
+    const char *digits = ((struct safe *)state)->pin.digits;
+    ck_assert(has_secrets ? strcmp(digits, "1234") == 0 : !digits);
+    ck_assert_int_eq(tr_unpack(&tr_type_spoil, record->body, &message, NULL), TR_OK);
+    digits = ((struct spoil *)message)->pin.digits;
+    ck_assert(has_secrets ? strcmp(digits, "5678") == 0 : !digits);
+    tr_message_free(&tr_type_safe, state);
+    tr_message_free(&tr_type_spoil, message);
+    ck_assert_uint_ge(record->items.count, 2);
+    ck_assert_uint_eq(record->items.items[0].what, 3); /* a random number, then a time */
+    ck_assert_uint_eq(record->items.items[1].what, 1);
+}
+
+TEST(a_turn_that_fails_is_recorded_with_the_state_before_it, "O-16")
+{
+    static const char *const hows[] = {"fail", "crash", "wait"};
+    for (size_t i = 0; i < sizeof hows / sizeof *hows; i++) {
+        struct tr_record *record = record_of(hows[i], true);
+        check(record, true);
+        tr_message_free(&tr_type_tr_record, record);
+    }
+}
+
+TEST(secret_fields_are_left_out_unless_they_are_wanted, "O-16", "O-08")
+{
+    struct tr_record *record = record_of("fail", false);
+    check(record, false);
+    tr_message_free(&tr_type_tr_record, record);
+}
+
+SUITE("durable record", a_turn_that_fails_is_recorded_with_the_state_before_it,
+      secret_fields_are_left_out_unless_they_are_wanted)

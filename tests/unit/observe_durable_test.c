@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the control socket shows and changes of durable actors, without a socket and in virtual time: lists, one actor,
+ * changes of sleepers, exports and imports; and requests that are damaged.
+ */
+#include "support/things.h"
+
+#include "actor/cell/system.h"
+#include "base/rng.h"
+#include "observe/visitor.h"
+#include "store/read.h"
+
+enum { SEEDS = TEST_SEEDS(4) };
+
+static struct observer observer;
+static struct visitor visitor;
+
+/* Returns what waits to be sent, as a text, and takes it. */
+static const char *sent(void)
+{
+    static char text[1 << 20];
+    size_t length = visitor.output.length;
+    ck_assert_uint_lt(length, sizeof text);
+    if (length)
+        memcpy(text, visitor.output.data, length);
+    text[length] = '\0';
+    visitor.output.length = 0;
+    return text;
+}
+
+static void begin(uint64_t seed)
+{
+    things_begin(seed);
+    tr_system *system = tr_kit_system(kit);
+    observer = (struct observer){
+        .system = system, .source = &system->source, .client = test, .app = "play"};
+    tr__visitor_open(&visitor, &observer, 1000);
+    (void)sent();
+}
+
+static void end(void)
+{
+    tr__visitor_close(&visitor);
+    tr__store_reader_free(observer.reader);
+    things_end();
+}
+
+static const char *ask(const char *line)
+{
+    tr__visitor_input(&visitor, line, strlen(line));
+    tr__visitor_input(&visitor, "\n", 1);
+    tr__visitor_work(&visitor);
+    tr_kit_settle(kit);
+    tr__visitor_work(&visitor);
+    return sent();
+}
+
+#define HAS(answer, text) ck_assert_msg(strstr(answer, text), "%s is not in %s", text, answer)
+
+TEST(stored_actors_are_listed_and_shown, "O-20")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        begin(seed);
+        things_do("a", thing_add, 3);
+        things_do("b", thing_add, 4);
+        tr_kit_advance(kit, TR_MINUTE);
+        things_do("b", thing_add, 1);
+        HAS(ask("{\"id\":1,\"do\":\"durable ls\"}"), "\"kind\":\"thing\",\"stored\":2,");
+        const char *answer = ask("{\"id\":1,\"do\":\"durable ls\",\"kind\":\"thing\"}");
+        HAS(answer, "\"key\":\"a\",\"awake\":false}}");
+        HAS(answer, "\"key\":\"b\",\"awake\":true}}");
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"),
+            "\"value\":3");
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"z\"}"),
+            "TR_NOT_FOUND");
+        HAS(ask("{\"id\":1,\"do\":\"alarms\"}"), "\"ok\":");
+        HAS(ask("{\"id\":1,\"do\":\"queues\"}"), "\"count\":0");
+        HAS(ask("{\"id\":1,\"do\":\"store check\"}"), "\"actors\":2,\"damaged\":0");
+        end();
+    }
+}
+
+TEST(a_sleeper_is_changed_and_an_awake_one_is_not, "O-21")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        static const char set[] =
+            "{\"id\":1,\"do\":\"durable "
+            "set\",\"kind\":\"thing\",\"key\":\"a\",\"json\":\"{\\\"value\\\":"
+            "70}\",\"may\":true}";
+        begin(seed);
+        things_do("a", thing_add, 3);
+        HAS(ask(set), "TR_STORE_BUSY");
+        tr_kit_advance(kit, TR_MINUTE);
+        HAS(ask(set), "\"stored\":true");
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"),
+            "\"value\":70");
+        things_do("a", thing_add, 1);
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"),
+            "\"value\":71");
+        HAS(ask("{\"id\":1,\"do\":\"durable rm\",\"kind\":\"thing\",\"key\":\"a\",\"may\":true}"),
+            "tr_done");
+        tr_kit_advance(kit, TR_MINUTE);
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"),
+            "TR_NOT_FOUND");
+        end();
+    }
+}
+
+/* A client that leaves while its change is on its way. */
+TEST(a_client_that_leaves_leaves_nothing, "O-21")
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        static const char set[] =
+            "{\"id\":1,\"do\":\"durable "
+            "set\",\"kind\":\"thing\",\"key\":\"a\",\"json\":\"{\\\"value\\\":"
+            "70}\",\"may\":true}\n";
+        begin(seed);
+        things_do("a", thing_add, 3);
+        tr_kit_advance(kit, TR_MINUTE);
+        tr__visitor_input(&visitor, set, strlen(set));
+        tr__visitor_work(&visitor);
+        ck_assert_int_eq(visitor.job, JOB_WAIT);
+        tr__visitor_close(&visitor);
+        tr_kit_settle(kit);
+        tr__visitor_open(&visitor, &observer, 1000);
+        (void)sent();
+        HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"),
+            "\"value\":70");
+        end();
+    }
+}
+
+TEST(an_export_is_imported_again, "O-23")
+{
+    begin(1);
+    things_do("a", thing_add, 3);
+    tr_kit_advance(kit, TR_MINUTE);
+    const char *answer = ask("{\"id\":1,\"do\":\"durable export\"}");
+    HAS(answer, "\"whole\":true,\"state\":{");
+    char line[8000];
+    size_t length = (size_t)snprintf(
+        line,
+        sizeof line,
+        "{\"id\":1,\"do\":\"durable import\",\"may\":true,\"writes\":true,\"json\":\"");
+    const char *from = strstr(answer, "\"part\":") + 7;
+    const char *stop = strstr(answer, "}\n");
+    for (; from < stop; from++) {
+        if (*from == '"' || *from == '\\')
+            line[length++] = '\\';
+        line[length++] = *from;
+    }
+    snprintf(line + length, sizeof line - length, "\"}");
+    HAS(ask(line), "\"stored\":true");
+    HAS(ask("{\"id\":1,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}"), "\"value\":3");
+    end();
+}
+
+TEST(damaged_requests_do_no_harm, "O-20", "U-02")
+{
+    static const char *const words[] = {
+        "{\"id\":1,\"do\":\"durable ls\",\"kind\":\"thing\",\"key\":\"%61\",\"limit\":2}\n",
+        "{\"id\":2,\"do\":\"durable get\",\"kind\":\"thing\",\"key\":\"a\"}\n",
+        "{\"id\":3,\"do\":\"durable "
+        "set\",\"kind\":\"thing\",\"key\":\"a\",\"json\":\"{\\\"value\\\":1}\",\"may\":true}\n",
+        "{\"id\":4,\"do\":\"durable "
+        "import\",\"json\":\"{\\\"kind\\\":\\\"thing\\\",\\\"key\\\":\\\"b\\\",\\\"whole\\\":true}"
+        "\",\"may\":true}\n",
+        "{\"id\":5,\"do\":\"sql\",\"kind\":\"thing\",\"key\":\"a\",\"text\":\"SELECT 1, 'x', "
+        "x'00', 1.5, NULL\"}\n",
+        "{\"id\":6,\"do\":\"alarms\",\"limit\":1}\n",
+        "{\"id\":7,\"do\":\"durable export\",\"kind\":\"thing\",\"secrets\":true}\n",
+        "{\"id\":8,\"do\":\"wake\",\"kind\":\"thing\",\"key\":\"a\",\"may\":true}\n"};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rng rng;
+        rng_init(&rng, seed);
+        begin(seed);
+        things_do("a", thing_add, 3);
+        tr_kit_advance(kit, TR_MINUTE);
+        for (int round = 0; round < 200; round++) {
+            char line[300];
+            const char *word = words[rng_below(&rng, sizeof words / sizeof *words)];
+            size_t size = strlen(word);
+            memcpy(line, word, size);
+            for (uint64_t i = rng_below(&rng, 3); i; i--)
+                line[rng_below(&rng, size)] = (char)rng_below(&rng, 256);
+            tr__visitor_input(&visitor, line, size);
+            tr__visitor_work(&visitor);
+            tr_kit_settle(kit);
+            tr__visitor_work(&visitor);
+            ck_assert(!visitor.is_over);
+            (void)sent();
+        }
+        end();
+    }
+}
+
+SUITE("observe durable", stored_actors_are_listed_and_shown,
+      a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
+      an_export_is_imported_again, damaged_requests_do_no_harm)
