@@ -2,7 +2,7 @@
 # Short commands in front of CMake, for people. `make help` lists them.
 PREFIX ?= /usr/local
 DESTDIR ?=
-EXAMPLE ?= $(notdir $(firstword $(wildcard examples/*_bank)))
+EXAMPLE ?= 42_bank_online
 ARGS ?=
 SOURCES = $(shell find include src tests bench examples -name '*.[ch]' 2>/dev/null)
 
@@ -13,10 +13,10 @@ build/build.ninja:
 	@command -v cmake >/dev/null || { echo "cmake is missing: run tools/bootstrap" >&2; exit 1; }
 	cmake --preset release
 
-run: bootstrap ## build and run the bank (EXAMPLE=01_name for another one, ARGS="--workers 2")
+run: writable bootstrap ## build and run the bank on the web (ARGS="--rate 1000"; EXAMPLE=01_hello for another one)
 	@$(MAKE) --no-print-directory build/build.ninja
 	cmake --build --preset release --target example_$(EXAMPLE)
-	build/examples/$(EXAMPLE) $(ARGS)
+	@build/examples/$(EXAMPLE) $(if $(filter 42_%,$(EXAMPLE)),--store build/bank.data) $(ARGS)
 
 test: ## everything that must hold before a commit, less than twenty minutes
 	@tools/bootstrap test
@@ -45,6 +45,16 @@ guard: ## count the instructions of hot paths, compare with bench/guard.baseline
 spec: ## which promises of docs/contract.md the last test run has proved
 	@tools/spec
 
+deb: build/build.ninja ## Debian packages in build/deb: library, -dev, tool, gdb, documentation
+	cmake --build --preset release --target troupe troupe_static troupe_tool
+	tools/deb
+
+amalgamation: ## the library as two files: build/amalgamation/troupe.c, troupe.h
+	tools/amalgamate
+
+docs: ## the documentation as a site: build/docs/index.html
+	tools/docs
+
 format: ## format all C files
 	clang-format -i $(SOURCES)
 
@@ -55,6 +65,11 @@ install: build/build.ninja ## install under $(DESTDIR)$(PREFIX)
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 	@[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig 2>/dev/null || true
 
+# Before anything is installed or built.
+writable:
+	@mkdir -p build 2>/dev/null && [ -w build ] || { \
+	    echo "make: this directory cannot be written: copy the tree to one that can, and run make there" >&2; exit 1; }
+
 bootstrap: ## install the Debian packages that are missing for run and install
 	@tools/bootstrap
 
@@ -64,4 +79,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-.PHONY: all run test check-long bench bench-quick guard spec format install bootstrap clean help
+.PHONY: all run writable test check-long bench bench-quick guard spec deb amalgamation docs format install bootstrap clean help

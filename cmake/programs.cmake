@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# build/bin/troupe-bench from bench/, the programs of bench/micro and bench/net on demand (the targets micro and net),
+# build/bin/troupe-bench from bench/, the programs of bench/micro and bench/net on demand (the targets micro, net and http),
 # and build/examples/NN_name from each examples/NN_name/.
 
 # Links the machine code of the archive as it is, and does not optimise the whole program again.
@@ -31,7 +31,7 @@ foreach(source IN LISTS micro_sources)
     if(name STREQUAL "wire" AND NOT MsgpackC_FOUND)
         continue() # It compares with msgpack-c.
     endif()
-    if(name MATCHES "^(commit_tail|store|wake)$" AND NOT TROUPE_SQLITE)
+    if(name MATCHES "^(commit_tail|commits|store|wake)$" AND NOT TROUPE_SQLITE)
         continue() # They need a store.
     endif()
     if(name STREQUAL "tls" AND NOT tls_library)
@@ -46,7 +46,7 @@ foreach(source IN LISTS micro_sources)
     elseif(name MATCHES "^(commit_tail|hash_ring|store|tls)$")
         target_include_directories(micro_${name} PRIVATE src)
     endif()
-    if(name MATCHES "^(store|wake)$")
+    if(name MATCHES "^(commits|store)$")
         target_link_libraries(micro_${name} PRIVATE SQLite::SQLite3)
     elseif(name STREQUAL "tls")
         target_link_libraries(micro_tls PRIVATE ${tls_library})
@@ -54,11 +54,11 @@ foreach(source IN LISTS micro_sources)
     add_dependencies(micro micro_${name})
 endforeach()
 
-# Servers and their client, for bench/net/run; libuv's only where it is installed.
+# Servers and their clients, for bench/net/run; those of libuv and OpenSSL only where these are installed.
 add_custom_target(net)
 find_library(uv_library uv)
-foreach(name client epoll libuv troupe)
-    if(name STREQUAL "libuv" AND NOT uv_library)
+foreach(name client epoll libuv ssl tls_client troupe)
+    if((name STREQUAL "libuv" AND NOT uv_library) OR (name MATCHES "^(ssl|tls_client)$" AND NOT tls_library))
         continue()
     endif()
     add_executable(net_${name} EXCLUDE_FROM_ALL bench/net/${name}.c)
@@ -69,9 +69,24 @@ foreach(name client epoll libuv troupe)
         target_link_libraries(net_troupe PRIVATE troupe_static m)
     elseif(name STREQUAL "libuv")
         target_link_libraries(net_libuv PRIVATE ${uv_library})
+    elseif(name MATCHES "^(ssl|tls_client)$")
+        target_link_libraries(net_${name} PRIVATE ${tls_library})
     endif()
     add_dependencies(net net_${name})
 endforeach()
+
+# The server and the client of WebSockets, for bench/http/run.
+if(TROUPE_HTTP)
+    add_custom_target(http)
+    foreach(name troupe wsclient)
+        add_executable(http_${name} EXCLUDE_FROM_ALL bench/http/${name}.c)
+        target_link_libraries(http_${name} PRIVATE troupe_flags)
+        set_target_properties(http_${name} PROPERTIES OUTPUT_NAME ${name}
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/http)
+        add_dependencies(http http_${name})
+    endforeach()
+    target_link_libraries(http_troupe PRIVATE troupe_static m)
+endif()
 
 set(example_targets "")
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*/*.c)
@@ -89,12 +104,79 @@ foreach(source IN LISTS example_sources)
     endif()
     target_sources(example_${name} PRIVATE ${source})
 endforeach()
+# An example with pages of HTML includes each as bytes: #include "page.html.inc".
+file(GLOB example_pages CONFIGURE_DEPENDS examples/*/*.html)
+foreach(page IN LISTS example_pages)
+    cmake_path(GET page PARENT_PATH directory)
+    cmake_path(GET directory FILENAME name)
+    cmake_path(GET page FILENAME file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
+    file(READ ${page} page_hex HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," page_bytes "${page_hex}")
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pages/${name}/${file}.inc CONTENT "@page_bytes@\n" @ONLY)
+    target_include_directories(example_${name} PRIVATE ${PROJECT_BINARY_DIR}/pages/${name})
+endforeach()
 
-# build/bin/troupe, the tool that looks into running programs. It needs nothing of the library.
+# Examples in C++, where there is a compiler for it.
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+    enable_language(CXX)
+    file(GLOB cxx_sources CONFIGURE_DEPENDS examples/*/*.cc)
+    foreach(source IN LISTS cxx_sources)
+        cmake_path(GET source PARENT_PATH directory)
+        cmake_path(GET directory FILENAME name)
+        add_executable(example_${name} ${source})
+        target_compile_features(example_${name} PRIVATE cxx_std_17)
+        target_compile_options(example_${name} PRIVATE -Wall -Wextra $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
+        target_link_libraries(example_${name} PRIVATE troupe_static m)
+        if(TROUPE_SANITIZE)
+            target_compile_options(example_${name} PRIVATE ${sanitize})
+            target_link_options(example_${name} PRIVATE ${sanitize})
+        endif()
+        set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name} INTERPROCEDURAL_OPTIMIZATION OFF
+            RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+        troupe_link_as_is(example_${name})
+        list(APPEND example_targets example_${name})
+    endforeach()
+endif()
+
+# The program that bench/operate/run looks into.
+add_executable(operate_load EXCLUDE_FROM_ALL bench/operate/load.c)
+target_link_libraries(operate_load PRIVATE troupe_static troupe_flags m)
+set_target_properties(operate_load PROPERTIES OUTPUT_NAME load RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/operate)
+
+# build/bin/troupe, the tool that looks into running programs. It has the library for stores of programs that do not run.
 file(GLOB tool_sources CONFIGURE_DEPENDS tool/*.c)
 add_executable(troupe_tool ${tool_sources})
-target_include_directories(troupe_tool PRIVATE tool)
-target_link_libraries(troupe_tool PRIVATE troupe_flags)
+target_include_directories(troupe_tool PRIVATE tool src)
+# The tool reads what others have written, and its speed does not matter: all that the compiler has.
+target_compile_options(troupe_tool PRIVATE -fstack-protector-strong $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-U_FORTIFY_SOURCE>
+    $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-D_FORTIFY_SOURCE=2>)
+set_target_properties(troupe_tool PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_link_options(troupe_tool PRIVATE -pie -Wl,-z,relro,-z,now)
+include(cmake/templates.cmake)
+target_link_libraries(troupe_tool PRIVATE troupe_static troupe_flags m)
+troupe_link_as_is(troupe_tool)
 set_target_properties(troupe_tool PROPERTIES OUTPUT_NAME troupe
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 install(TARGETS troupe_tool OPTIONAL)
+
+# The man page and the completion of bash are written by the tool itself, from its table of commands.
+set(tool_texts ${PROJECT_BINARY_DIR}/share)
+add_custom_command(TARGET troupe_tool POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${tool_texts}
+    COMMAND sh -c "\"$0\" --man >\"$1/troupe.1\" && \"$0\" --completion >\"$1/troupe.bash\"" $<TARGET_FILE:troupe_tool> ${tool_texts}
+    VERBATIM)
+install(FILES ${tool_texts}/troupe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+install(FILES ${tool_texts}/troupe.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME troupe
+    OPTIONAL)
+
+# A server for bench/http2/run.
+if(TROUPE_HTTP)
+    add_executable(http2_server EXCLUDE_FROM_ALL bench/http2/server.c)
+    target_link_libraries(http2_server PRIVATE troupe_flags troupe_static)
+    set_target_properties(http2_server PROPERTIES OUTPUT_NAME server
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/http2)
+    add_custom_target(http2 DEPENDS http2_server)
+endif()

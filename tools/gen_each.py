@@ -48,6 +48,7 @@ PREFACE = f"""\
  */
 #ifndef TROUPE_DETAIL_EACH_H
 #define TROUPE_DETAIL_EACH_H
+#pragma GCC system_header
 
 /* clang-format off */
 
@@ -70,6 +71,9 @@ PREFACE = f"""\
 #define TR_PP_IS_TUPLE(x) TR_PP_PROBED(TR_PP_TUPLE_PROBE x, 0, )
 #define TR_PP_TUPLE_PROBE(...) ~, 1, ~
 #define TR_PP_UNTUPLE(...) __VA_ARGS__
+/* What stands behind a tuple. */
+#define TR_PP_BEHIND(x) TR_PP_EAT x
+#define TR_PP_EAT(...)
 
 /* Calls macro f with arguments that are expanded first: one of them may become several. */
 #define TR_PP_CALL(f, ...) f(__VA_ARGS__)
