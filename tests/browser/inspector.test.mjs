@@ -189,6 +189,12 @@ test('acts_ask_once_and_change_the_program', 'IP-03', async stage => {
   await act(page, '[data-act=log]');
   await go(page, '#/store');
   const backup = join(stage.directory, 'copy');
+  // A minute later the page is drawn again, and proposes no other path to somebody who types.
+  const proposed = await page.inputValue('input[name=backup]');
+  const later = new Date(Date.now() + 120000);
+  await page.clock.setFixedTime(later);
+  await shows(page, '.panel', ` at ${later.toTimeString().slice(0, 8)}`);
+  assert.equal(await page.inputValue('input[name=backup]'), proposed);
   await page.fill('input[name=backup]', backup);
   await act(page, '[data-act="store backup"]');
   await shows(page, '.panel', backup);

@@ -47,14 +47,16 @@ function Check() {
       ${state.parts.length > 0 && html`<ul>${state.parts.map((row, i) => html`<li key=${i}><a href=${durableLink(row.kind, row.key)}>${row.kind} ${row.key}</a> ${row.status}</li>`)}</ul>`}`}</div>`;
 }
 
+/* The path is proposed once: what somebody types must not meet another proposal. */
+const proposed = (directory) => `${directory || '/tmp/store'}-backup-${new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').replace('T', '-')}`;
+
 function Backup({ directory }) {
-  const [path, type] = useState(null);
+  const [path, type] = useState(() => proposed(directory));
   const [made, show] = useState(null);
-  const proposed = `${directory || '/tmp/store'}-backup-${new Date().toISOString().slice(0, 16).replace(/[-:]/g, '').replace('T', '-')}`;
   if (!has('store backup')) return html`<${Empty}>This program does not answer <code>store backup</code>.<//>`;
   return html`<div class="pad"><label class="field"><span class="field-name">to a new directory, where the program runs</span>
-      <input name="backup" value=${path == null ? proposed : path} spellcheck=${false} onInput=${(event) => type(event.target.value)} /></label>
-    <div class="buttons"><${Act} verb="store backup" args=${{ text: path == null ? proposed : path }} label="Back up" title="Back up the store" text="The program copies its store while it runs. Actors do not wait for it." done=${({ ok }) => show(ok)} />
+      <input name="backup" value=${path} spellcheck=${false} onInput=${(event) => type(event.target.value)} /></label>
+    <div class="buttons"><${Act} verb="store backup" args=${{ text: path }} label="Back up" title="Back up the store" text="The program copies its store while it runs. Actors do not wait for it." done=${({ ok }) => show(ok)} />
       ${!may() && html`<span class="muted">This page may only read.</span>`}</div>
     ${made && html`<p><${Tag} kind="ok">done<//> ${bytes(made.bytes)} in <code>${made.path}</code></p>`}</div>`;
 }
@@ -81,7 +83,7 @@ export function Store() {
       <${Panel} title="Files" extra=${html`<${Age} at=${stats.at} every=${3000} />`}><${Needs} verb="store stats" what="sizes of files"><${Problem} error=${stats.error} />
         ${stats.ok && html`<${Facts} list=${[['directory', files.directory ? html`<code class="wrap">${files.directory}</code>` : 'in memory'], ['database', files.database_bytes != null ? bytes(files.database_bytes) : null], ['log', files.log_bytes != null ? bytes(files.log_bytes) : null],
           ['free on the disk', files.disk_free_bytes != null ? bytes(files.disk_free_bytes) : null], ...others(files)]} />`}<${Check} /><//><//>
-      <${Panel} title="Backup"><${Backup} directory=${files.directory} /><//>
+      <${Panel} title="Backup">${(stats.at || !has('store stats')) && html`<${Backup} directory=${files.directory} />`}<//>
     </div>
     <${Panel} title="Kinds">${it && html`<${Table} columns=${[
       { name: 'kind', label: 'kind', cell: (row) => html`<a href=${link('durable', [row.kind])}><b>${row.kind}</b></a>`, sort: (row) => row.kind },
