@@ -78,9 +78,10 @@ const go = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
 const shows = (page, selector, part) => until(page, ([where, what]) =>
   [...document.querySelectorAll(where)].some(element => element.textContent.includes(what)), [selector, part]);
 // Presses the button of an act, then the one of its question.
-async function act(page, button, { picture } = {}) {
+async function act(page, button, { picture, line } = {}) {
   await page.locator(button).first().click();
   await page.waitForSelector('dialog[open]');
+  if (line) await shows(page, 'dialog pre', line);
   if (picture) await picture();
   await page.click('dialog[open] button[type=submit]');
   await until(page, () => !document.querySelector('dialog[open]'));
@@ -154,18 +155,19 @@ test('failures_letters_and_stored_state_are_found', 'IP-02', async stage => {
 
 test('acts_ask_once_and_change_the_program', 'IP-03', async stage => {
   const { page, socket } = await begin(stage, { view: `/tree${SHOP}/guest` });
+  const offers = verb => until(page, name => document.querySelector(`[data-act=${name}]`), verb);
   const state = async path => (await ask(socket, 'show', { path })).ok.state;
   await act(page, '[data-act=suspend]');
-  await page.waitForSelector('[data-act=resume]');
+  await offers('resume');
   assert.equal(await state(`${SHOP}/guest`), 'Suspended');
   await act(page, '[data-act=resume]');
-  await page.waitForSelector('[data-act=suspend]');
+  await offers('suspend');
   await go(page, `#/tree${SHOP}/guest?tab=send`);
   await page.waitForSelector('select[name=message]');
   await page.selectOption('select[name=message]', 'deposit');
   await page.fill('input[name=cents]', '9007199254740993');
   await page.fill('input[name=note]', 'from the "page"');
-  await act(page, '[data-send=tell]');
+  await act(page, '[data-send=tell]', { line: '"cents":9007199254740993' });
   await page.selectOption('select[name=message]', 'get_balance');
   await act(page, '[data-send=ask]');
   await shows(page, '.reply', '9007199254740993');

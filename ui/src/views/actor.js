@@ -178,10 +178,12 @@ function Send({ path }) {
 
 /* ---- The whole. ---- */
 
+const isGone = (error) => error.status === 'TR_NOT_FOUND' || error.status === 'TR_STOPPED';
+
 function Gone({ path, error }) {
   const durable = durableOf(path);
   return html`<${Panel} title=${html`<${Crumbs} path=${path} />`}>
-    ${error.status === 'TR_NOT_FOUND' || error.status === 'TR_STOPPED'
+    ${isGone(error)
       ? html`<p class="problem"><b>This actor is not there.</b> It has ended, or has not been started.</p>
         ${durable && html`<p>It is a durable actor, so it may be asleep: <a href=${durableLink(durable[1], durable[2])}>what is stored of it</a>.</p>`}`
       : html`<${Problem} error=${error} />`}<//>
@@ -192,12 +194,13 @@ export function Actor({ path, params }) {
   const answer = useAnswer('show', { path }, 1000);
   const it = answer.ok;
   const tab = params.get('tab') || (it && it.value == null ? 'why' : 'state');
-  if (answer.error) return html`<${Gone} path=${path} error=${answer.error} />`;
+  /* A request that fails once must not take away what somebody types below. */
+  if (answer.error && (!it || isGone(answer.error))) return html`<${Gone} path=${path} error=${answer.error} />`;
   if (!it) return html`<${Panel} title=${html`<${Crumbs} path=${path} />`}><${Empty}>reading …<//><//>`;
   return html`<${Panel} class="actor" title=${html`<${Crumbs} path=${path} />`} extra=${html`<${Age} at=${answer.at} every=${1000} />`}>
       <div class="who"><${State} row=${it} /><a href=${link('tree', [], { behavior: it.behavior })}><b>${it.behavior}</b></a>
         <${Source} ...${it} /><code class="muted">${it.ref}</code><${Acts} path=${path} row=${it} again=${answer.again} /></div>
-      <${Stuck} stuck=${it.stuck} />
+      <${Stuck} stuck=${it.stuck} /><${Problem} error=${answer.error} />
       ${it.not_asked && !it.stuck && html`<p class="problem"><b>${it.not_asked}</b> Its worker did not answer within 100 ms.</p>`}
     <//>
     <div class="columns">
