@@ -38,21 +38,39 @@
  *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or .redirects_max
  *     TR_NOT_PERMITTED   a redirect from https to http
  *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
- *     TR_NOT_SUPPORTED   built without HTTP, or without TLS
+ *     TR_NOT_SUPPORTED   built without HTTP, without TLS, or without what .version asks for; a server of https that does not
+ *                     agree on HTTP/2, which .version asks for
  * and those of asks (troupe/ask.h). tr_ask_error has the text.
  *
  * Connections. Each worker keeps connections to a host for later asks, for all its actors: at most TR_HTTP_CONNECTIONS_MAX
  * to one host, each for TR_HTTP_IDLE_NS after its last answer. When all are busy, asks wait for one in the order in which
  * they came. An ask whose kept connection has ended before anything of the answer came is sent again once, on a new connection,
- * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated.
+ * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, but for
+ * one that a server of HTTP/2 has said not to have handled.
+ *
+ * Versions. A server of https is offered HTTP/2 and HTTP/1.1, and the client speaks what it chooses. Without TLS it is HTTP/1.1,
+ * or HTTP/2 by prior knowledge with .version = TR_HTTP_VERSION_2. Asks of one host share a connection of HTTP/2, each as a
+ * stream, as many at once as the server allows, at most TR_HTTP2_STREAMS_MAX; one more opens another connection, or
+ * waits. An ask that ends by its deadline resets its stream, and a stream that is given up does: the connection
+ * stays. One that said nothing since such an ask gets a ping, and no further asks until something comes; if nothing does within
+ * TR_HTTP2_PING_NS, it ends with TR_STALLED. A stream that the server refuses (REFUSED_STREAM), or that its GOAWAY leaves
+ * out, is asked again once, whatever its method, unless its body is a stream; if that fails too: TR_RESET or TR_CLOSED.
+ * Any other RST_STREAM: TR_RESET; the text has its code. Frames that are wrong: TR_BAD_DATA, and the connection ends.
  *
  * TLS is verified against the authorities of the system, or those of .by, and the name of the URL. The answers of HEAD and those
- * with 204 and 304 have no body. Nothing is decompressed: no Accept-Encoding is sent unless .headers has one. HTTP/1.1.
+ * with 204 and 304 have no body. Nothing is decompressed: no Accept-Encoding is sent unless .headers has one.
  */
 #ifndef TROUPE_HTTP_CLIENT_H
 #define TROUPE_HTTP_CLIENT_H
 
 #include <troupe/http.h>
+
+/** Which HTTP an ask wants, and which one an answer came by. */
+typedef enum tr_http_version {
+    TR_HTTP_VERSION_ANY, /* HTTP/2 if a server of https chooses it, else HTTP/1.1 */
+    TR_HTTP_VERSION_1,   /* HTTP/1.1 */
+    TR_HTTP_VERSION_2    /* HTTP/2; without TLS by prior knowledge */
+} tr_http_version;
 
 /** Members of tr_http_ask and tr_http_open. All zero is the default. Everything is copied. */
 typedef struct tr_http_call {
@@ -82,13 +100,14 @@ typedef struct tr_http_call {
     /* .address, another way there (an address, or the path of a UNIX socket); .trusts, .certificate, .key, .server_name,
      * .insecure of TLS. Other members: TR_INVALID_ARGUMENT. */
     const tr_endpoint *by TR_ZERO;
+    tr_http_version version TR_ZERO; /* another one is not spoken */
 } tr_http_call;
 
 /** A request or an answer whose body is sent or read piece by piece. All zero is none. */
 TR_MESSAGE(tr_http_stream, (ref, keeper), (u64, number));
-/** An answer. Names of headers are in lower case. `url` is where it came from, after redirects. */
+/** An answer. Names of headers are in lower case. `url` is where it came from, after redirects; `version` is a tr_http_version. */
 TR_MESSAGE(tr_http_answer, (i32, status), (list(message(tr_http_field)), headers), (bytes, body),
-           (str, url), (message(tr_http_stream), stream));
+           (str, url), (message(tr_http_stream), stream), (u32, version));
 /** What tr_http_ask returns: an ask, for tr_await, tr_try_await and tr_await_any. */
 typedef union tr_http_call_ask {
     tr_pending any;
@@ -152,7 +171,7 @@ tr_http_call_ask tr_http_finish(tr_self *self, struct tr_http_stream stream, boo
  */
 TR_MUST_CHECK tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buffer,
                                         size_t size, size_t *got);
-/** Gives a stream up: its connection ends. One that has ended: nothing happens. In a turn. Does not wait. */
+/** Gives a stream up: its connection ends, one of HTTP/2 stays. One that has ended: nothing happens. In a turn. Does not wait. */
 void tr_http_drop(tr_self *self, struct tr_http_stream stream);
 TR_END_C
 

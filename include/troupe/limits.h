@@ -463,12 +463,15 @@
 #define TR_HTTP_IDLE_NS (30 * TR_SECOND)
 /** How long a body waits for 100 Continue. Then it is sent. */
 #define TR_HTTP_CONTINUE_NS TR_SECOND
-/** How long a stream of tr_http_open, or of an answer, may be unused. Then its connection is reset. */
+/** How long a stream of tr_http_open, or of an answer, may be unused. Then its connection is reset, or its stream of HTTP/2. */
 #define TR_HTTP_STREAM_NS (30 * TR_SECOND)
 /** Bytes of one tr_http_send. More: TR_TOO_LARGE. */
 #define TR_HTTP_PIECE_MAX (256u * 1024)
 /** Informational answers (1xx) before the answer. More: TR_BAD_DATA. */
 #define TR_HTTP_INTERIM_MAX 16
+/** How long a server of HTTP/2 that let an ask run out of time, and said nothing meanwhile, may be silent. Then: TR_STALLED. */
+#define TR_HTTP2_PING_NS (5 * TR_SECOND)
+
 /* ---- Gateways. ---- */
 
 /** Connections of one durable actor. One more is refused with 429. */

@@ -100,10 +100,10 @@ static void stream_free(struct tr_self *self, struct http_client *client,
 }
 
 /* Ends a stream with its connection. */
-static void stream_end(struct tr_self *self, struct http_client *client,
-                       const struct http_stream *stream)
+static void stream_end(struct tr_self *self, struct http_client *client, struct http_stream *stream)
 {
-    tr__http_conn_end(self, &client->hosts, stream->flow.conn, true);
+    stream->flow.self = self;
+    tr__http_flow_drop(&stream->flow, &client->hosts, TR_OK);
     stream_free(self, client, stream);
 }
 
@@ -175,7 +175,7 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
     if (status == TR_OK)
         status = tr__http_client_reply(self, client, &flow, &head, &wish);
     else
-        tr__http_conn_end(self, &client->hosts, flow.conn, true);
+        tr__http_flow_drop(&flow, &client->hosts, status);
     if (status != TR_OK)
         fail_at(self, status, stream->url, flow.why);
     stream_free(self, client, stream);
@@ -201,12 +201,11 @@ static tr_next on_next(tr_self *self, struct http_client *client,
         stream_rest(self, stream);
         return TR_SAME;
     }
-    if (status == TR_OK && tr__http_flow_keeps(&stream->flow)) {
-        tr__http_conn_keep(self, stream->flow.conn, timer_deadline(tr_now(self), stream->idle_ns));
-        stream_free(self, client, stream);
-    } else {
-        stream_end(self, client, stream);
-    }
+    if (status == TR_OK)
+        tr__http_flow_close(&stream->flow, &client->hosts, stream->idle_ns);
+    else
+        tr__http_flow_drop(&stream->flow, &client->hosts, status);
+    stream_free(self, client, stream);
     return TR_SAME;
 }
 
@@ -217,7 +216,7 @@ static tr_next on_drop(tr_self *self, struct http_client *client,
     if (stream && !stream->is_busy)
         stream_end(self, client, stream);
     else if (stream)
-        tr_reset(self, stream->flow.conn->channel); /* its turn ends with that */
+        tr__http_flow_cancel(&stream->flow, self); /* its turn ends with that */
     return TR_SAME;
 }
 

@@ -23,7 +23,9 @@ enum {
     CALL_STREAMS = 2,    /* the answer is its head, and the body follows */
     CALL_DOWNGRADES = 4, /* a redirect may lead from https to http */
     CALL_EXPECTS = 8,    /* Expect: 100-continue */
-    CALL_INSECURE = 16   /* any certificate is accepted */
+    CALL_INSECURE = 16,  /* any certificate is accepted */
+    CALL_VERSION_1 = 32, /* nothing but HTTP/1.1 */
+    CALL_VERSION_2 = 64  /* nothing but HTTP/2 */
 };
 
 TR_REQUEST(tr_http_call_, tr_http_answer, (str, url), (str, method), (str, type),

@@ -7,6 +7,7 @@
 #include "actor/cell/system.h"
 #include "http/answer.h"
 #include "http/check.h"
+#include "http/h2_session.h"
 #include "http/url.h"
 #include "net/buffer.h"
 
@@ -166,13 +167,16 @@ static bool make_wish(struct http_job *job, struct http_wish *wish)
     *wish = (struct http_wish){.deadline_ns = job->flow.deadline_ns,
                                .connections_max = call->connections_max,
                                .waiting_max = call->waiting_max};
+    wish->demands_2 = call->flags & CALL_VERSION_2;
+    wish->offers_2 = wish->demands_2 ||
+                     (job->url.is_tls && tr__h2_is_built() && !(call->flags & CALL_VERSION_1));
     wish->to = (tr_endpoint){.size = sizeof wish->to, .address = address};
     wish->to.kind = job->url.is_tls ? TR_ENDPOINT_TLS
                     : is_unix       ? TR_ENDPOINT_UNIX
                                     : TR_ENDPOINT_TCP;
     if (job->url.is_tls) {
         wish->to.trusts = call->trusts;
-        wish->to.alpn = "http/1.1";
+        wish->to.alpn = !wish->offers_2 ? "http/1.1" : wish->demands_2 ? "h2" : "h2,http/1.1";
         wish->to.server_name = is_own && call->address ? job->url.host : NULL;
         if (is_own && call->server_name)
             wish->to.server_name = call->server_name;
@@ -188,9 +192,11 @@ static bool make_wish(struct http_job *job, struct http_wish *wish)
         return false;
     snprintf(key,
              size,
-             "%d%d %s %s %s %s %s %s",
+             "%d%d%d%d %s %s %s %s %s %s",
              job->url.is_tls,
              to->insecure,
+             wish->offers_2,
+             wish->demands_2,
              job->url.address,
              address,
              text_of(to->server_name),
@@ -209,6 +215,7 @@ static void flow_init(struct http_job *job)
     job->flow = (struct http_flow){.self = job->self, .deadline_ns = deadline_ns};
     job->flow.limits = (struct http_limits){.head_max = (size_t)call->head_max,
                                             .headers_max = TR_HTTP_HEADERS_MAX};
+    job->flow.is_tls = job->url.is_tls;
     job->flow.is_head = strcmp(job->method, "HEAD") == 0;
     job->flow.has_chunks = opens && call->length <= 0;
     job->flow.to_send = opens ? call->length : job->has_body ? (int64_t)call->body.size : 0;
@@ -226,7 +233,7 @@ static tr_status exchange(struct http_job *job)
     tr_bytes head = make_head(job);
     if (!head.data)
         return TR_NO_MEMORY;
-    tr_status status = tr__http_flow_write(flow, head);
+    tr_status status = tr__http_flow_ask(flow, head);
     if (status == TR_OK && waits)
         status = tr__http_flow_expect(flow, &job->head);
     if (opens)
@@ -251,7 +258,21 @@ static bool may_repeat(const struct http_job *job)
     return false;
 }
 
-/* Takes a connection and exchanges; once more on a new connection, if a kept one has ended before the answer. */
+/*
+ * Whether a request that failed is asked again: a kept connection has ended before the answer, or the server of HTTP/2 has not
+ * looked at it.
+ */
+static bool is_asked_again(const struct http_job *job, tr_status status, bool was_kept)
+{
+    bool is_gone = status == TR_CLOSED || status == TR_RESET;
+    if (!is_gone || job->flow.has_any)
+        return false;
+    if (job->flow.is_unprocessed && !(job->call->flags & CALL_OPENS))
+        return true;
+    return was_kept && !job->flow.is_reset && may_repeat(job);
+}
+
+/* Takes a connection and exchanges; once more if that is safe. */
 static tr_status exchange_safely(struct http_job *job)
 {
     struct http_wish wish;
@@ -259,20 +280,21 @@ static tr_status exchange_safely(struct http_job *job)
         return TR_NO_MEMORY;
     for (;;) {
         flow_init(job);
-        tr_status status =
-            tr__http_conn_take(job->self, &job->client->hosts, &wish, &job->flow.conn);
+        tr_status status = tr__http_flow_open(&job->flow, &job->client->hosts, &wish);
         if (status != TR_OK) {
-            job->flow.conn = NULL;
+            if (status == TR_NOT_SUPPORTED)
+                job->why = "the server does not agree on HTTP/2";
             return status;
         }
         bool was_kept = job->flow.conn->is_kept;
         status = exchange(job);
         if (status == TR_OK)
             return TR_OK;
-        bool is_gone = status == TR_CLOSED || status == TR_RESET;
-        bool is_again = is_gone && was_kept && !job->flow.has_any && may_repeat(job);
-        tr__http_conn_end(job->self, &job->client->hosts, job->flow.conn, true);
-        job->flow.conn = NULL;
+        bool is_again = !wish.is_new && is_asked_again(job, status, was_kept);
+        bool is_shared = job->flow.call;
+        tr__http_flow_drop(&job->flow, &job->client->hosts, status);
+        if (is_shared) /* it stays */
+            tr__http_client_arm(job->self, job->client);
         if (!is_again)
             return status;
         wish.is_new = true;
@@ -308,13 +330,11 @@ static void finish_unread(struct http_job *job)
         status = tr__http_flow_read(&job->flow, TR_HTTP_DROP_MAX, &piece);
         dropped += piece.size;
     }
-    if (status == TR_OK && tr__http_flow_keeps(&job->flow))
-        tr__http_conn_keep(
-            job->self, job->flow.conn, timer_deadline(tr_now(job->self), job->call->idle_ns));
+    if (status == TR_OK && job->flow.is_over)
+        tr__http_flow_close(&job->flow, &job->client->hosts, job->call->idle_ns);
     else
-        tr__http_conn_end(job->self, &job->client->hosts, job->flow.conn, true);
+        tr__http_flow_drop(&job->flow, &job->client->hosts, status);
     tr__http_client_arm(job->self, job->client);
-    job->flow.conn = NULL;
 }
 
 /* Goes where the answer leads. TR_OK, or why not. */
@@ -388,13 +408,14 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
 {
     struct tr_http_answer answer;
     answer_fill(&answer, head, wish->url);
+    answer.version = flow->call ? TR_HTTP_VERSION_2 : TR_HTTP_VERSION_1;
     if (wish->streams && !flow->is_over) {
         tr_status status = tr__http_stream_new(
             self, client, flow, wish->idle_ns, wish->body_max, wish->url, &answer.stream);
         if (status == TR_OK)
             (void)tr_self_try_reply(self, &tr_type_tr_http_answer, &answer);
         else
-            tr__http_conn_end(self, &client->hosts, flow->conn, true);
+            tr__http_flow_drop(flow, &client->hosts, status);
         return status;
     }
     struct net_buffer *body = tr_scratch(self, sizeof *body);
@@ -408,12 +429,11 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
         (void)tr_self_try_reply(self, &tr_type_tr_http_answer, &answer);
     }
     tr__net_buffer_free(body);
-    if (status == TR_OK && tr__http_flow_keeps(flow)) {
-        tr__http_conn_keep(self, flow->conn, timer_deadline(tr_now(self), wish->idle_ns));
-        tr__http_client_arm(self, client);
-    } else {
-        tr__http_conn_end(self, &client->hosts, flow->conn, status != TR_OK);
-    }
+    if (status == TR_OK)
+        tr__http_flow_close(flow, &client->hosts, wish->idle_ns);
+    else
+        tr__http_flow_drop(flow, &client->hosts, status);
+    tr__http_client_arm(self, client);
     return status;
 }
 
@@ -427,7 +447,7 @@ static tr_status reply_open(struct http_job *job, const char *url)
     if (status == TR_OK)
         (void)tr_self_try_reply(job->self, &tr_type_tr_http_answer, &answer);
     else
-        tr__http_conn_end(job->self, &job->client->hosts, job->flow.conn, true);
+        tr__http_flow_drop(&job->flow, &job->client->hosts, status);
     return status;
 }
 
@@ -446,7 +466,7 @@ static tr_status run(struct http_job *job)
     }
     char *url = tr_try_scratch(job->self, HTTP_URL_TEXT_MAX);
     if (!url) {
-        tr__http_conn_end(job->self, &job->client->hosts, job->flow.conn, true);
+        tr__http_flow_drop(&job->flow, &job->client->hosts, status);
         return TR_NO_MEMORY;
     }
     tr__http_url_print(&job->url, url);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/turn/park.h"
+#include "http/h2_client.h"
 #include "net/input.h"
 #include "net/rare.h"
 #include "net/read.h"
@@ -18,6 +19,26 @@ enum {
 static tr_time left_of(const struct http_flow *flow)
 {
     return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
+}
+
+/* When a connection without a request ends. */
+static tr_time due_of(const struct http_flow *flow, tr_time idle_ns)
+{
+    return timer_deadline(tr_now(flow->self), idle_ns);
+}
+
+tr_status tr__http_flow_open(struct http_flow *flow, struct http_hosts *hosts,
+                             const struct http_wish *wish)
+{
+    tr_status status = tr__http_conn_take(flow->self, hosts, wish, &flow->conn);
+    if (status == TR_OK && flow->conn->h2) {
+        status = tr__h2_call_open(flow);
+        if (status != TR_OK)
+            tr__http_conn_return(flow->conn, due_of(flow, TR_HTTP_IDLE_NS), false);
+    }
+    if (status != TR_OK)
+        flow->conn = NULL;
+    return status;
 }
 
 /* ---- Writing. ---- */
@@ -84,19 +105,29 @@ tr_status tr__http_flow_write(struct http_flow *flow, tr_bytes bytes)
     return TR_OK;
 }
 
+tr_status tr__http_flow_ask(struct http_flow *flow, tr_bytes head)
+{
+    return flow->call ? tr__h2_call_ask(flow, head) : tr__http_flow_write(flow, head);
+}
+
 tr_status tr__http_flow_send(struct http_flow *flow, tr_bytes bytes)
 {
     char size[24];
+    if (flow->call)
+        flow->has_begun |= tr__h2_call_has_begun(flow->call);
+    if (!flow->has_chunks && bytes.size > (uint64_t)flow->to_send)
+        return TR_LIMIT;
     if (flow->has_begun)
         return TR_CLOSED;
     if (!bytes.size)
         return TR_OK;
     if (!flow->has_chunks) {
-        if (bytes.size > (uint64_t)flow->to_send)
-            return TR_LIMIT;
         flow->to_send -= (int64_t)bytes.size;
-        return tr__http_flow_write(flow, bytes);
+        return flow->call ? tr__h2_call_send(flow, bytes, !flow->to_send)
+                          : tr__http_flow_write(flow, bytes);
     }
+    if (flow->call)
+        return tr__h2_call_send(flow, bytes, false);
     int length = snprintf(size, sizeof size, "%zx\r\n", bytes.size);
     tr_status status = tr__http_flow_write(flow, (tr_bytes){size, (size_t)length});
     if (status == TR_OK)
@@ -111,7 +142,9 @@ tr_status tr__http_flow_end(struct http_flow *flow)
     tr_status status = TR_OK;
     if (flow->has_begun)
         return TR_CLOSED;
-    if (flow->has_chunks)
+    if (flow->has_chunks && flow->call)
+        status = tr__h2_call_send(flow, TR_BYTES(""), true);
+    else if (flow->has_chunks)
         status = tr__http_flow_write(flow, TR_BYTES("0\r\n\r\n"));
     else if (flow->to_send)
         return TR_INVALID_TRANSITION;
@@ -221,8 +254,23 @@ static void settle(struct http_flow *flow, const struct http_answer_head *answer
     flow->chunk = (struct http_chunk){0};
 }
 
+/* As settle, for HTTP/2, where each frame says how long it is. */
+static tr_status head_of_call(struct http_flow *flow, struct http_answer_head *answer)
+{
+    tr_status status = tr__h2_call_head(flow, answer);
+    if (status != TR_OK)
+        return status;
+    bool has_none = flow->is_head || answer->status == 204 || answer->status == 304;
+    flow->has_final = true;
+    flow->keeps = true;
+    flow->is_over = has_none || tr__h2_call_is_over(flow->call);
+    return TR_OK;
+}
+
 tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *answer)
 {
+    if (flow->call)
+        return head_of_call(flow, answer);
     for (int i = 0; i <= TR_HTTP_INTERIM_MAX; i++) {
         tr_status status = head_read(flow, left_of(flow), false, answer);
         if (status != TR_OK)
@@ -242,6 +290,8 @@ tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *an
 
 tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *answer)
 {
+    if (flow->call)
+        return tr__h2_call_expect(flow);
     tr_time within_ns = left_of(flow);
     bool is_short = within_ns > TR_HTTP_CONTINUE_NS;
     tr_status status = head_read(flow, is_short ? TR_HTTP_CONTINUE_NS : within_ns, true, answer);
@@ -288,6 +338,11 @@ tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece
     *piece = (tr_bytes){"", 0};
     if (flow->is_over)
         return TR_OK;
+    if (flow->call) {
+        tr_status status = tr__h2_call_read(flow, max, piece);
+        flow->is_over = status == TR_OK && tr__h2_call_is_over(flow->call);
+        return status;
+    }
     if (flow->form == BODY_CHUNKS)
         return read_chunks(flow, max, piece);
     if (flow->form == BODY_LENGTH && flow->left < max)
@@ -307,7 +362,10 @@ tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece
     return status;
 }
 
-bool tr__http_flow_keeps(const struct http_flow *flow)
+/* ---- Ends. ---- */
+
+/* Whether the connection can carry another request. */
+static bool keeps(const struct http_flow *flow)
 {
     struct channel *channel;
     if (!flow->keeps || !flow->is_sent || !flow->has_final || !flow->is_over ||
@@ -315,4 +373,41 @@ bool tr__http_flow_keeps(const struct http_flow *flow)
         return false;
     return tr__channel_of(flow->self, flow->conn->channel, &channel) == TR_OK &&
            channel->state == CHANNEL_OPEN && !tr__input_has_bytes(channel);
+}
+
+void tr__http_flow_close(struct http_flow *flow, struct http_hosts *hosts, tr_time idle_ns)
+{
+    struct http_conn *conn = flow->conn;
+    tr_time due_ns = due_of(flow, idle_ns);
+    if (flow->call) {
+        tr__h2_call_free(flow->call, false);
+        tr__http_conn_return(conn, due_ns, true);
+    } else if (keeps(flow)) {
+        tr__http_conn_keep(flow->self, conn, due_ns);
+    } else {
+        tr__http_conn_end(flow->self, hosts, conn, false);
+    }
+    flow->call = NULL;
+    flow->conn = NULL;
+}
+
+void tr__http_flow_drop(struct http_flow *flow, struct http_hosts *hosts, tr_status why)
+{
+    struct http_conn *conn = flow->conn;
+    if (flow->call) {
+        tr__h2_call_free(flow->call, why == TR_TIMEOUT);
+        tr__http_conn_return(conn, due_of(flow, TR_HTTP_IDLE_NS), false);
+    } else {
+        tr__http_conn_end(flow->self, hosts, conn, true);
+    }
+    flow->call = NULL;
+    flow->conn = NULL;
+}
+
+void tr__http_flow_cancel(struct http_flow *flow, struct tr_self *self)
+{
+    if (flow->call)
+        tr__h2_call_cancel(flow->call);
+    else
+        tr_reset(self, flow->conn->channel);
 }

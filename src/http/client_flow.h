@@ -16,6 +16,8 @@ enum http_body_form { BODY_NONE, BODY_LENGTH, BODY_CHUNKS, BODY_REST /* with the
 struct http_flow {
     struct tr_self *self; /* of the turn that uses it now */
     struct http_conn *conn;
+    struct h2_call *call; /* of HTTP/2; NULL: HTTP/1.1 */
+    bool is_tls;
     tr_time deadline_ns;
     struct http_limits limits;
     const char *why; /* what is wrong with what came; NULL: the status says it */
@@ -31,11 +33,21 @@ struct http_flow {
     bool has_final; /* its head was read */
     bool keeps;     /* the server keeps the connection */
     bool is_over;   /* its body was read */
+    /* Of HTTP/2. */
+    bool is_reset;       /* the server has ended this stream alone */
+    bool is_unprocessed; /* it says that it has not looked at the request */
     enum http_body_form form;
     uint64_t left; /* of BODY_LENGTH */
     struct http_chunk chunk;
 };
 
+/**
+ * Takes a connection, and on one of HTTP/2 a stream. The flow belongs to the caller. The statuses of tr__http_conn_take.
+ */
+TR_MUST_CHECK tr_status tr__http_flow_open(struct http_flow *flow, struct http_hosts *hosts,
+                                           const struct http_wish *wish);
+/** Sends the head of a request, as that of HTTP/1.1. The statuses of tr__http_flow_write. */
+TR_MUST_CHECK tr_status tr__http_flow_ask(struct http_flow *flow, tr_bytes head);
 /**
  * Writes bytes; waits while the connection does not take them. TR_CLOSED with has_begun: an answer comes already, and the
  * rest need not be sent. TR_TIMEOUT, TR_RESET, ...
@@ -57,7 +69,11 @@ TR_MUST_CHECK tr_status tr__http_flow_expect(struct http_flow *flow, struct http
 TR_MUST_CHECK tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *head);
 /** Reads the next piece of the body, at most `max` bytes, borrowed until the next read; no bytes: that was all. The statuses of tr__http_flow_head. */
 TR_MUST_CHECK tr_status tr__http_flow_read(struct http_flow *flow, size_t max, tr_bytes *piece);
-/** Whether the connection can carry another request. */
-bool tr__http_flow_keeps(const struct http_flow *flow);
+/** Ends a flow whose answer was read, and keeps its connection for idle_ns if it can carry another request. */
+void tr__http_flow_close(struct http_flow *flow, struct http_hosts *hosts, tr_time idle_ns);
+/** Ends a flow before its answer is read: with its connection, or its stream of HTTP/2. */
+void tr__http_flow_drop(struct http_flow *flow, struct http_hosts *hosts, tr_status why);
+/** Ends the wait of another turn for this flow, with an error. */
+void tr__http_flow_cancel(struct http_flow *flow, struct tr_self *self);
 
 #endif

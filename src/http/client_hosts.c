@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "actor/turn/park.h"
+#include "http/h2_client.h"
+#include "net/dial.h"
 #include "net/input.h"
 #include "net/wait.h"
 
@@ -37,7 +39,7 @@ static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts,
 /* Frees a host that is not needed any more. */
 static void host_look(struct tr_self *self, struct http_hosts *hosts, struct http_host *host)
 {
-    if (host->open || host->waiting)
+    if (host->open || host->waiting || host->shared)
         return;
     struct http_host **at = place_of(hosts, host->key);
     *at = host->next;
@@ -65,6 +67,55 @@ static struct http_conn *idle_pop(struct http_host *host)
     return conn;
 }
 
+/* Finds a connection of HTTP/2 that takes another call. */
+static struct http_conn *shared_find(const struct http_host *host)
+{
+    struct http_conn *conn = host->shared;
+    while (conn && !tr__h2_client_has_place(conn->h2, conn->users))
+        conn = conn->next;
+    return conn;
+}
+
+/* Makes a connection that was opened what both sides have agreed on. TR_NOT_SUPPORTED: not what is demanded. */
+static tr_status conn_agree(struct tr_self *self, struct http_conn *conn,
+                            const struct http_wish *wish)
+{
+    struct channel *channel;
+    tr_status status = tr__channel_of(self, conn->channel, &channel);
+    if (status != TR_OK)
+        return status;
+    const char *agreed = tr__channel_protocol(channel);
+    bool is_2 =
+        wish->to.kind == TR_ENDPOINT_TLS ? agreed && strcmp(agreed, "h2") == 0 : wish->demands_2;
+    conn->host->speaks_1 = !is_2;
+    if (!is_2)
+        return wish->demands_2 ? TR_NOT_SUPPORTED : TR_OK;
+    status = tr__h2_client_begin(channel, conn);
+    if (status != TR_OK)
+        return status;
+    conn->users = 1;
+    conn->next = conn->host->shared;
+    conn->host->shared = conn;
+    return TR_OK;
+}
+
+/* Ends a connection that is not in the lists of its host. */
+static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets)
+{
+    struct channel *channel;
+    if (conn->h2)
+        tr__h2_client_forget(conn->h2);
+    if (tr__channel_of(self, conn->channel, &channel) == TR_OK) {
+        if (resets)
+            tr_reset(self, conn->channel);
+        else
+            tr_close(self, conn->channel);
+    }
+    conn->host->open -= !conn->has_left;
+    tr__waits_wake_one(&conn->host->line);
+    tr_free(self, conn);
+}
+
 static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                            const struct http_wish *wish, struct http_conn **opened)
 {
@@ -79,14 +130,18 @@ static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struc
     *conn = (struct http_conn){.host = host};
     to.connect_ns = left_ns < TR_CONNECT_NS ? left_ns : TR_CONNECT_NS;
     host->open++;
+    host->is_dialed |= wish->offers_2;
     tr_status status = tr_try_connect(self, &to, &conn->channel);
+    if (wish->offers_2)
+        host->is_dialed = false;
+    if (status == TR_OK && wish->offers_2)
+        status = conn_agree(self, conn, wish);
     if (status == TR_OK) {
+        tr__waits_wake_one(&host->line); /* others may share it, or open one now */
         *opened = conn;
         return TR_OK;
     }
-    host->open--;
-    tr_free(self, conn);
-    tr__waits_wake_one(&host->line);
+    conn_close(self, conn, true);
     host_look(self, hosts, host);
     return status;
 }
@@ -109,6 +164,12 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     return status;
 }
 
+static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
+{
+    bool is_shareable = host->is_dialed && !host->speaks_1; /* by a turn that connects now */
+    return host->open < wish->connections_max && !is_shareable;
+}
+
 tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
                              const struct http_wish *wish, struct http_conn **taken)
 {
@@ -118,7 +179,14 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
         if (!host)
             return TR_NO_MEMORY;
         bool is_next = is_again || !host->waiting;
-        bool may_open = host->open < wish->connections_max;
+        bool may_open = host_may_open(host, wish);
+        struct http_conn *shared = is_next ? shared_find(host) : NULL;
+        if (shared) {
+            shared->users++;
+            tr__waits_wake_one(&host->line); /* there may be more places */
+            *taken = shared;
+            return TR_OK;
+        }
         while (is_next && host->idle && !(wish->is_new && may_open)) {
             struct http_conn *conn = idle_pop(host);
             if (!wish->is_new && is_fresh(self, conn)) {
@@ -128,7 +196,7 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
             host->waiting++; /* so that it stays */
             tr__http_conn_end(self, hosts, conn, false);
             host->waiting--;
-            may_open = host->open < wish->connections_max;
+            may_open = host_may_open(host, wish);
         }
         if (is_next && may_open)
             return conn_open(self, hosts, host, wish, taken);
@@ -153,24 +221,32 @@ void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time du
     tr__waits_wake_one(&conn->host->line);
 }
 
+void tr__http_conn_return(struct http_conn *conn, tr_time due_ns, bool is_answered)
+{
+    conn->users--;
+    conn->is_kept |= is_answered;
+    conn->due_ns = due_ns;
+    tr__waits_wake_one(&conn->host->line);
+}
+
+void tr__http_conn_leave(struct http_conn *conn)
+{
+    if (conn->has_left)
+        return;
+    conn->has_left = true;
+    conn->host->open--;
+    tr__waits_wake_one(&conn->host->line);
+}
+
 void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
                        bool resets)
 {
     struct http_host *host = conn->host;
-    struct channel *channel;
-    if (tr__channel_of(self, conn->channel, &channel) == TR_OK) {
-        if (resets)
-            tr_reset(self, conn->channel);
-        else
-            tr_close(self, conn->channel);
-    }
-    tr_free(self, conn);
-    host->open--;
-    tr__waits_wake_one(&host->line);
+    conn_close(self, conn, resets);
     host_look(self, hosts, host);
 }
 
-/* Removes a connection from the idle ones of its host, and ends it. */
+/* Removes a connection from the idle or shared ones of its host, and ends it. */
 static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at)
 {
     struct http_conn *conn = *at;
@@ -178,38 +254,57 @@ static void idle_end(struct tr_self *self, struct http_hosts *hosts, struct http
     tr__http_conn_end(self, hosts, conn, false);
 }
 
+/* Ends the connection of a channel if it is in this list. */
+static bool list_closed(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
+                        tr_channel channel)
+{
+    for (; *at; at = &(*at)->next) {
+        if ((*at)->channel.bits == channel.bits) {
+            idle_end(self, hosts, at);
+            return true;
+        }
+    }
+    return false;
+}
+
 void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel)
 {
     for (size_t i = 0; i < HTTP_HOST_BUCKETS; i++) {
         for (struct http_host *host = hosts->buckets[i]; host; host = host->next) {
-            for (struct http_conn **at = &host->idle; *at; at = &(*at)->next) {
-                if ((*at)->channel.bits == channel.bits) {
-                    idle_end(self, hosts, at);
-                    return;
-                }
-            }
+            if (list_closed(self, hosts, &host->idle, channel) ||
+                list_closed(self, hosts, &host->shared, channel))
+                return;
         }
     }
+}
+
+/* Ends what is due in a list of connections. Returns when the next one is due. */
+static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
+                          tr_time now_ns)
+{
+    tr_time next_ns = TR_NEVER;
+    while (*at) {
+        tr_time due_ns = (*at)->users ? now_ns + TR_SECOND : (*at)->due_ns;
+        if (due_ns <= now_ns) {
+            idle_end(self, hosts, at);
+            continue;
+        }
+        next_ns = due_ns < next_ns ? due_ns : next_ns;
+        at = &(*at)->next;
+    }
+    return next_ns;
 }
 
 /* As tr__http_hosts_sweep, for one host, which may be freed. */
 static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                           tr_time now_ns)
 {
-    tr_time next_ns = TR_NEVER;
-    struct http_conn **at = &host->idle;
     host->waiting++; /* so that it stays */
-    while (*at) {
-        if ((*at)->due_ns <= now_ns) {
-            idle_end(self, hosts, at);
-            continue;
-        }
-        next_ns = (*at)->due_ns < next_ns ? (*at)->due_ns : next_ns;
-        at = &(*at)->next;
-    }
+    tr_time idle_ns = list_sweep(self, hosts, &host->idle, now_ns);
+    tr_time shared_ns = list_sweep(self, hosts, &host->shared, now_ns);
     host->waiting--;
     host_look(self, hosts, host);
-    return next_ns;
+    return idle_ns < shared_ns ? idle_ns : shared_ns;
 }
 
 tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Hosts and connections of the client of HTTP. A host is a way to a server: scheme, name, port, and the options of TLS. It
- * is there while it has connections, or turns that wait for one. A connection is idle and kept by its host, or belongs to
- * a turn or a stream. Memory is that of the client, so its end frees all. Owner only.
+ * is there while it has connections, or turns that wait for one. A connection of HTTP/1.1 is idle and kept by its host, or
+ * belongs to a turn or a stream. One of HTTP/2 belongs to its host, and has users (http/h2_client.h). Memory is that of the
+ * client, so its end frees all.
+ *
+ * Until a host is known to speak HTTP/1.1, one turn at a time connects to it, and the others wait: they may share what it
+ * opens. Owner only.
  */
 #ifndef HTTP_CLIENT_HOSTS_H
 #define HTTP_CLIENT_HOSTS_H
@@ -17,17 +21,23 @@ struct http_host {
     struct http_host *next;    /* in its bucket */
     struct channel_waits line; /* turns that wait for a connection */
     uint32_t waiting;
-    uint32_t open;          /* connections, with those that are being opened */
-    struct http_conn *idle; /* the one that was used last is first */
+    uint32_t open;            /* connections, with those that are being opened */
+    struct http_conn *idle;   /* the one that was used last is first */
+    struct http_conn *shared; /* of HTTP/2 */
+    bool is_dialed;           /* a turn connects that may get HTTP/2 */
+    bool speaks_1;            /* the last connection was one of HTTP/1.1 */
     char key[];
 };
 
 struct http_conn {
-    struct http_conn *next; /* of idle ones */
+    struct http_conn *next; /* of idle ones, or of shared ones */
     struct http_host *host;
     tr_channel channel;
-    tr_time due_ns; /* of an idle one: when it ends */
-    bool is_kept;   /* it has carried an answer before */
+    tr_time due_ns;       /* of an idle one: when it ends */
+    bool is_kept;         /* it has carried an answer before */
+    struct h2_client *h2; /* NULL: HTTP/1.1 */
+    uint32_t users;       /* calls of HTTP/2 */
+    bool has_left;        /* it takes no more, and does not count as open */
 };
 
 struct http_hosts {
@@ -41,7 +51,9 @@ struct http_wish {
     tr_time deadline_ns;
     uint32_t connections_max;
     uint32_t waiting_max;
-    bool is_new; /* a kept one is not wanted */
+    bool is_new;    /* a kept one is not wanted */
+    bool offers_2;  /* HTTP/2 may be spoken, */
+    bool demands_2; /* and nothing else */
 };
 
 /**
@@ -52,10 +64,14 @@ TR_MUST_CHECK tr_status tr__http_conn_take(struct tr_self *self, struct http_hos
                                            const struct http_wish *wish, struct http_conn **taken);
 /** Keeps a connection for the next turn, until due_ns. */
 void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time due_ns);
+/** Gives back a place on a connection of HTTP/2, which is kept until due_ns without users. */
+void tr__http_conn_return(struct http_conn *conn, tr_time due_ns, bool is_answered);
+/** A connection of HTTP/2 takes no further calls: another may be opened. */
+void tr__http_conn_leave(struct http_conn *conn);
 /** Ends a connection: in order, or by a reset. Frees it, and its host if that was all. */
 void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
                        bool resets);
-/** Ends the idle connection of this channel, if there is one. */
+/** Ends the idle or shared connection of this channel, if there is one. */
 void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel);
 /** Ends the idle connections whose time is over. Returns when the next one is due; TR_NEVER: none. */
 tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns);

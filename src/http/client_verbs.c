@@ -9,6 +9,7 @@
 #include "actor/ask/turn_asks.h"
 #include "actor/cell/verb.h"
 #include "http/client.h"
+#include "http/h2_session.h"
 #include "http/trace.h"
 
 enum { CALL_HEAD_MAX = 64 * 1024 /* the largest .head_max */ };
@@ -40,7 +41,8 @@ bool tr__http_by_is_good(const tr_endpoint *by)
 static bool numbers_are_good(const tr_http_call *call)
 {
     return call->within_ns >= 0 && call->idle_ns >= 0 && call->length >= 0 &&
-           call->head_max <= CALL_HEAD_MAX && call->body_max <= TR_PAYLOAD_MAX;
+           call->head_max <= CALL_HEAD_MAX && call->body_max <= TR_PAYLOAD_MAX &&
+           (unsigned)call->version <= TR_HTTP_VERSION_2;
 }
 
 static bool bodies_are_good(const tr_http_call *call)
@@ -105,6 +107,9 @@ static void fill_numbers(struct tr_http_call_ *message, const tr_http_call *call
     message->waiting_max = call->waiting_max ? call->waiting_max : TR_HTTP_WAITING_MAX;
     message->idle_ns = call->idle_ns ? call->idle_ns : TR_HTTP_IDLE_NS;
     message->flags |= call->streams ? CALL_STREAMS : 0;
+    message->flags |= call->version == TR_HTTP_VERSION_1   ? CALL_VERSION_1
+                      : call->version == TR_HTTP_VERSION_2 ? CALL_VERSION_2
+                                                           : 0;
     message->flags |= call->may_downgrade ? CALL_DOWNGRADES : 0;
     message->flags |= call->expects ? CALL_EXPECTS : 0;
 }
@@ -184,7 +189,9 @@ static tr_http_call_ask begin(struct tr_self *self, const char *url, const tr_ht
     struct tr_http_call_ message;
     uint64_t client;
     tr_status status = self && call ? TR_OK : TR_INVALID_ARGUMENT;
-    if (status == TR_OK && !tr__http_is_built())
+    bool is_built =
+        tr__http_is_built() && (!call || call->version != TR_HTTP_VERSION_2 || tr__h2_is_built());
+    if (status == TR_OK && !is_built)
         status = TR_NOT_SUPPORTED;
     if (status == TR_OK)
         status = fill(self, url, call, opens, &message);

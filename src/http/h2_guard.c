@@ -24,6 +24,13 @@ void tr__h2_guard_init(struct h2_guard *guard, uint32_t block_max)
         .preface_left = H2_PREFACE_SIZE, .block_max = block_max, .credit = H2_CREDIT_STEP};
 }
 
+void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max)
+{
+    tr__h2_guard_init(guard, block_max);
+    guard->preface_left = 0;
+    guard->is_client = true;
+}
+
 /* Counts begin again when their time is over. */
 static void look_at_time(struct h2_guard *guard, tr_time now_ns)
 {
@@ -101,7 +108,8 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
             count_block(guard, size, flags);
         break;
     case FRAME_RST_STREAM:
-        tr__h2_guard_reset(guard, now_ns);
+        if (!guard->is_client)
+            tr__h2_guard_reset(guard, now_ns);
         break;
     case FRAME_SETTINGS:
         if (!(flags & FLAG_ACK))

@@ -37,11 +37,14 @@ struct h2_guard {
     uint32_t resets;
     uint32_t idle;   /* frames that carry nothing */
     uint32_t credit; /* such frames that are not counted */
+    bool is_client;  /* it looks at a server: what resets streams costs asks, and is no flood */
     const char *why; /* what is too much, once it is */
 };
 
 /** `block_max`: bytes of one block of headers, as they are sent. */
 void tr__h2_guard_init(struct h2_guard *guard, uint32_t block_max);
+/** The same, for what a server sends: it has no preface. */
+void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max);
 /** Looks at bytes that have come. Returns how many of them may be read; if those are not all, guard->why is set. */
 size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size_t size,
                          tr_time now_ns);

@@ -2,6 +2,7 @@
 /** In place of the other files http/h2_*.c where the library is built without nghttp2. Nothing of this is called. */
 #include "base/assert.h"
 #include "http/h2_answer.h"
+#include "http/h2_client.h"
 #include "http/h2_events.h"
 #include "http/h2_session.h"
 #include "http/h2_stream.h"
@@ -146,5 +147,94 @@ void tr__h2_events_close(struct h2_stream *stream)
 void tr__h2_events_cut(struct h2_stream *stream)
 {
     (void)stream;
+    TR_NOT_REACHED(none);
+}
+
+/* ---- The client. ---- */
+
+tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
+{
+    (void)channel;
+    (void)conn;
+    return TR_NOT_SUPPORTED;
+}
+
+bool tr__h2_client_has_place(const struct h2_client *client, uint32_t count)
+{
+    (void)client;
+    (void)count;
+    TR_NOT_REACHED(none);
+}
+
+void tr__h2_client_forget(struct h2_client *client)
+{
+    (void)client;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_open(struct http_flow *flow)
+{
+    (void)flow;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_ask(struct http_flow *flow, tr_bytes head)
+{
+    (void)flow;
+    (void)head;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last)
+{
+    (void)flow;
+    (void)bytes;
+    (void)is_last;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_expect(struct http_flow *flow)
+{
+    (void)flow;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answer)
+{
+    (void)flow;
+    (void)answer;
+    TR_NOT_REACHED(none);
+}
+
+tr_status tr__h2_call_read(struct http_flow *flow, size_t max, tr_bytes *piece)
+{
+    (void)flow;
+    (void)max;
+    (void)piece;
+    TR_NOT_REACHED(none);
+}
+
+bool tr__h2_call_has_begun(const struct h2_call *call)
+{
+    (void)call;
+    TR_NOT_REACHED(none);
+}
+
+bool tr__h2_call_is_over(const struct h2_call *call)
+{
+    (void)call;
+    TR_NOT_REACHED(none);
+}
+
+void tr__h2_call_cancel(struct h2_call *call)
+{
+    (void)call;
+    TR_NOT_REACHED(none);
+}
+
+void tr__h2_call_free(struct h2_call *call, bool is_late)
+{
+    (void)call;
+    (void)is_late;
     TR_NOT_REACHED(none);
 }

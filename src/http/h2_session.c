@@ -99,8 +99,7 @@ static bool is_full(const struct h2_session *session)
            channel->work->output.size >= channel->endpoint->options.output_max;
 }
 
-/* Sends what nghttp2 has, as far as the output takes it. Negative: an error of nghttp2. */
-static ssize_t send_frames(struct h2_session *session)
+ssize_t tr__h2_send_frames(struct h2_session *session)
 {
     struct channel *channel = session->channel;
     while (channel->state == CHANNEL_OPEN) {
@@ -162,7 +161,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     tr__protocol_turns_forget(session->channel);
     session->is_busy = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)send_frames(session); /* without memory nothing is said */
+        (void)tr__h2_send_frames(session); /* without memory nothing is said */
     session->is_busy = false;
     session->is_over = true;
     if (session->channel->state == CHANNEL_OPEN)
@@ -220,7 +219,7 @@ void tr__h2_flush(struct h2_session *session)
         return;
     session->is_busy = true;
     session->is_blocked = false;
-    ssize_t problem = session->is_starved ? NGHTTP2_ERR_NOMEM : send_frames(session);
+    ssize_t problem = session->is_starved ? NGHTTP2_ERR_NOMEM : tr__h2_send_frames(session);
     session->is_busy = false;
     if (problem < 0)
         cut(session, problem);
@@ -323,7 +322,7 @@ static nghttp2_session_callbacks *callbacks_new(void)
 /* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) void nghttp2_option_set_max_continuations(nghttp2_option *option, size_t max);
 
-static nghttp2_option *options_new(void)
+nghttp2_option *tr__h2_options_new(void)
 {
     nghttp2_option *options;
     if (nghttp2_option_new(&options) != 0)
@@ -339,7 +338,7 @@ static nghttp2_option *options_new(void)
 static tr_status engine_new(struct h2_session *session)
 {
     nghttp2_session_callbacks *callbacks = callbacks_new();
-    nghttp2_option *options = options_new();
+    nghttp2_option *options = tr__h2_options_new();
     int problem = NGHTTP2_ERR_NOMEM;
     if (callbacks && options)
         problem = nghttp2_session_server_new3(
@@ -418,7 +417,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         tr__protocol_turns_forget(channel);
         session->is_busy = true;
         tr__h2_events_end_all(session, has_failed);
-        ssize_t problem = send_frames(session); /* answers that are whole */
+        ssize_t problem = tr__h2_send_frames(session); /* answers that are whole */
         end_streams(session);
         if (problem == 0 &&
             nghttp2_submit_goaway(session->engine,
@@ -427,7 +426,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
                                   has_failed ? NGHTTP2_INTERNAL_ERROR : NGHTTP2_NO_ERROR,
                                   NULL,
                                   0) == 0)
-            (void)send_frames(session);
+            (void)tr__h2_send_frames(session);
         session->is_busy = false;
         session->is_over = true;
         wake_all(session);
