@@ -86,7 +86,9 @@ int __lsan_is_turned_off(void)
     return bytes_before != 0 && __sanitizer_get_current_allocated_bytes() <= bytes_before;
 }
 #else
-static void bytes_note(void) {}
+static void bytes_note(void)
+{
+}
 #endif
 
 static const struct test_case *current;
