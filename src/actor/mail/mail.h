@@ -253,7 +253,7 @@ static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
         return cell->replies || cell->exceptions || cell->flags & CELL_WOKEN ||
-               (cell->events && !cell->extra->durable);
+               cell->extra->mail.late || (cell->events && !cell->extra->durable);
     return cell->notices || cell->flags & (CELL_MIXED | CELL_WOKEN);
 }
 
@@ -301,7 +301,7 @@ void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
 /**
  * Raises the barrier when a turn begins to wait as one. Sets aside the rest of this cycle, except
- * mail that passes a barrier.
+ * mail that passes a barrier. The cost does not depend on how much mail waits: actor/mail/cycle.c.
  */
 void tr__mail_hold(struct cell *cell);
 /**
@@ -310,7 +310,16 @@ void tr__mail_hold(struct cell *cell);
  */
 void tr__mail_release(struct cell *cell);
 
-/** As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. */
+/**
+ * Puts messages that return, a ring, before the rest of this cycle, and so before all newer ones.
+ * During a barrier they wait for its end.
+ */
+void tr__mail_put_first(struct cell *cell, struct envelope *first);
+
+/**
+ * As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. An unfinished
+ * cycle is continued with its next part.
+ */
 bool tr__mail_join(struct cell *cell);
 
 /** Begins a cycle: joins the mailboxes. Returns false if they are empty. */
@@ -322,6 +331,15 @@ static inline bool mail_begin_cycle(struct cell *cell)
     cell->cycle = cell->notices;
     cell->notices = NULL;
     return cell->cycle;
+}
+
+/** Whether messages of a cycle that has begun are left, other than those that wait for the end of a barrier. */
+static inline bool mail_is_unfinished(const struct cell *cell)
+{
+    if (cell->cycle || !cell->extra)
+        return cell->cycle;
+    const struct extra_mail *mail = &cell->extra->mail;
+    return mail->late || (mail->held && !(cell->flags & CELL_BARRIER));
 }
 
 /** Resumes an unfinished cycle: puts new replies and exceptions before the rest of it. */
