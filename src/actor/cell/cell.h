@@ -204,7 +204,7 @@ struct extra_asks {
     struct list laters; /* of struct later: requests whose reply was deferred */
 };
 
-/** What cell->cycle has: see actor/mail/cycle.c. */
+/** What cell->cycle has: see actor/mail/cycle.h. */
 enum cycle_part {
     CYCLE_ANY, /* a cycle, or its rest, that no barrier has sorted */
     CYCLE_ANSWERS,
@@ -216,7 +216,7 @@ enum cycle_part {
 struct extra_mail {
     /* a ring: asks, if they have a mailbox of their own (CELL_BY_KIND) */
     struct envelope *requests;
-    /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.c */
+    /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
     struct envelope *held;
     struct envelope *late; /* a ring: the last part of a cycle, which passes a barrier */
     uint8_t part;          /* enum cycle_part: what cell->cycle has */

@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The parts of a cycle.
- *
- * A barrier may begin and end in every turn, and so neither may look at all mail that waits. The
- * first barrier of a cycle sorts the rest of that cycle into three parts, which are handled in this
- * order:
- *   - answers;
- *   - held: mail that waits while there is a barrier;
- *   - late: other mail that passes a barrier, such as events.
- * From then on cell->cycle has only one of them at a time, named by extra->mail.part. The others are
- * in extra->mail. A barrier that begins or ends exchanges these rings, and looks at no envelope. So
- * each envelope is sorted once, and again only if it was stashed in between.
- *
- * While a part is left, the cell has CELL_MIXED or CELL_BARRIER, so that every run comes to
- * tr__mail_join when cell->cycle is empty.
- */
+#include "actor/mail/cycle.h"
+
 #include "actor/mail/mail.h"
 
 #include "base/assert.h"

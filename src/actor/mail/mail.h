@@ -16,6 +16,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/post.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/cycle.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
@@ -299,29 +300,6 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
 /** Answers the waiting probes of an actor that is up and already Suspended. Owner only. */
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
-/**
- * Raises the barrier when a turn begins to wait as one. Sets aside the rest of this cycle, except
- * mail that passes a barrier. The cost does not depend on how much mail waits: actor/mail/cycle.c.
- */
-void tr__mail_hold(struct cell *cell);
-/**
- * Lowers the barrier when the last barrier turn is over. The mail that was set aside comes before
- * everything else, except replies and exceptions.
- */
-void tr__mail_release(struct cell *cell);
-
-/**
- * Puts messages that return, a ring, before the rest of this cycle, and so before all newer ones.
- * During a barrier they wait for its end.
- */
-void tr__mail_put_first(struct cell *cell, struct envelope *first);
-
-/**
- * As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. An unfinished
- * cycle is continued with its next part.
- */
-bool tr__mail_join(struct cell *cell);
-
 /** Begins a cycle: joins the mailboxes. Returns false if they are empty. */
 static inline bool mail_begin_cycle(struct cell *cell)
 {
@@ -341,9 +319,6 @@ static inline bool mail_is_unfinished(const struct cell *cell)
     const struct extra_mail *mail = &cell->extra->mail;
     return mail->late || (mail->held && !(cell->flags & CELL_BARRIER));
 }
-
-/** Resumes an unfinished cycle: puts new replies and exceptions before the rest of it. */
-void tr__mail_resume_cycle(struct cell *cell);
 
 /**
  * Makes a dead letter of a message that was accepted. Takes the envelope. Signals, and messages of
