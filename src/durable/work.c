@@ -34,6 +34,7 @@ static const char *waiting_mail(const struct cell *cell)
                                             cell->exceptions,
                                             extra->mail.held,
                                             cell->cycle,
+                                            extra->mail.late,
                                             extra->mail.requests,
                                             cell->notices,
                                             cell->events};

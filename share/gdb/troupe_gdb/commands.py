@@ -10,7 +10,7 @@ from troupe_gdb.memory import (COUNT_MAX, Layout, Problem, Record, chain, count,
                                evaluate, forget, number_of, ring)
 from troupe_gdb.message import Descriptor, message_text, ref_text
 from troupe_gdb.search import find_systems, the_system
-from troupe_gdb.system import (BOXES, FOREIGN, behavior_of, box_of, envelope_text, has_fields,
+from troupe_gdb.system import (BOXES, FOREIGN, behavior_of, box_of, cycle_of, envelope_text, has_fields,
                                inbox_of, is_client, is_envelope, queued_of, stash_of)
 
 MORE = "... and more: `set troupe-limit` has the number that is shown"
@@ -230,8 +230,8 @@ An actor without a name is called by its slot and generation, as /user/$5.0 is."
                 "-" if has_client else enum_name("sched_state", cell.number("sched_state")).capitalize(),
                 "-" if owner == FOREIGN else str(owner),
                 queued_of(cell), str(cell.number("queued_lines", 0) * 64)] + \
-            [count(ring(box_of(cell, name))) for name in boxes + ["cycle"]] + \
-            [count(ring(stash_of(cell))), count(inbox_of(cell)), behavior_of(cell)]
+            [count(ring(box_of(cell, name))) for name in boxes] + \
+            [count(cycle_of(cell)), count(ring(stash_of(cell))), count(inbox_of(cell)), behavior_of(cell)]
 
 
 class Mail(Command):
@@ -280,7 +280,8 @@ is, the message as tr_type_print writes it, and its sender."""
         for worker in system.workers:
             if worker.inner("view").number("cell", 0) == cell.address:
                 yield "now", Mail.handled(worker)
-        for name in ("cycle",) + BOXES:
+        yield "cycle", cycle_of(cell)
+        for name in BOXES:
             yield name, ring(box_of(cell, name))
         yield "inbox", reversed(list(inbox_of(cell)))
         yield "stash", ring(stash_of(cell))

@@ -164,15 +164,23 @@ def stash_of(cell):
 
 
 def box_of(cell, name):
-    """A mailbox, or the cycle. Asks have one of their own only where they go first."""
+    """A mailbox, or what the run takes from. Asks have one of their own only where they go first."""
     return in_extra(cell, "mail", "requests") if name == "asks" else cell.number(name, 0)
+
+
+def cycle_of(cell):
+    """The messages of the cycle, with the parts that a barrier has made of it."""
+    yield from ring(box_of(cell, "cycle"))
+    yield from ring(in_extra(cell, "mail", "held"))
+    yield from ring(in_extra(cell, "mail", "late"))
 
 
 def queued_of(cell):
     """How many messages wait in the lists of an actor, its stash included, as text."""
     def all_of():
-        for name in BOXES + ("cycle",):
+        for name in BOXES:
             yield from ring(box_of(cell, name))
+        yield from cycle_of(cell)
         yield from ring(stash_of(cell))
     return count(all_of())
 

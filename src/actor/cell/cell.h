@@ -204,12 +204,24 @@ struct extra_asks {
     struct list laters; /* of struct later: requests whose reply was deferred */
 };
 
-/** Mailboxes that few actors have. */
+/** What cell->cycle has: see actor/mail/cycle.h. */
+enum cycle_part {
+    CYCLE_ANY, /* a cycle, or its rest, that no barrier has sorted */
+    CYCLE_ANSWERS,
+    CYCLE_HELD,
+    CYCLE_LATE
+};
+
+/** Mailboxes that few actors have, and the parts of a cycle. */
 struct extra_mail {
     /* a ring: asks, if they have a mailbox of their own (CELL_BY_KIND) */
     struct envelope *requests;
-    /* a ring: the rest of the cycle in which a barrier began */
+    /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
     struct envelope *held;
+    struct envelope *late; /* a ring: the last part of a cycle, which passes a barrier */
+    uint8_t part;          /* enum cycle_part: what cell->cycle has */
+    bool is_impure;        /* some of `held` passes a barrier: it was unstashed during one */
+    uint32_t sorted;       /* how many messages barriers have looked at; for tests */
 };
 
 struct extra_stash {

@@ -26,8 +26,9 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     const struct tr_args *args = worker->system->user.root.args;
     if (!args || origin_rare(cell->origin)->spec != &worker->system->user.root.spec)
         return true;
-    TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn is parked: all mail is in the two rings */
-    if (has_args(cell->cycle) || has_args(cell->notices))
+    TR_ASSERT(!(cell->flags & CELL_BARRIER)); /* no turn is parked */
+    if (has_args(cell->cycle) || (cell->extra && has_args(cell->extra->mail.held)) ||
+        has_args(cell->notices))
         return true;
     struct address address = {.kind = ENVELOPE_NOTICE, .to = cell->identity};
     struct envelope *envelope;
@@ -43,7 +44,6 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     /* Put it before all mail that has arrived. */
     struct envelope *first = NULL;
     ring_push(&first, envelope);
-    ring_join(&first, &cell->cycle);
-    cell->cycle = first;
+    tr__mail_put_first(cell, first);
     return true;
 }

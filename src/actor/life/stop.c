@@ -46,7 +46,7 @@ static void extra_free(struct worker *worker, struct cell *cell)
     TR_ASSERT(!extra->timers.keys.count);
     TR_ASSERT(!extra->timers.loose.count);
     TR_ASSERT(!extra->parked.count);
-    TR_ASSERT(!extra->senders.ring && !extra->mail.held);
+    TR_ASSERT(!extra->senders.ring && !extra->mail.held && !extra->mail.late);
     TR_ASSERT(!extra->watches.table.slots);
     if (extra->durable) {
         struct durable *durable = extra->durable;

@@ -185,11 +185,12 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
+    /* During a barrier nothing in the cycle takes capacity: do not look through it. */
     struct envelope *oldest = NULL;
-    if (cell->flags & CELL_BARRIER)
-        oldest = take_oldest(&cell->extra->mail.held);
-    if (!oldest)
+    if (!(cell->flags & CELL_BARRIER))
         oldest = take_oldest(&cell->cycle);
+    if (!oldest && cell->extra)
+        oldest = take_oldest(&cell->extra->mail.held);
     if (!oldest && cell->extra)
         oldest = take_oldest(&cell->extra->mail.requests);
     if (!oldest)

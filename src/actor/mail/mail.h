@@ -16,6 +16,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/post.h"
 #include "actor/mail/capacity.h"
+#include "actor/mail/cycle.h"
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
@@ -253,7 +254,7 @@ static inline bool mail_has_arrived(const struct cell *cell)
 {
     if (__builtin_expect(cell->flags & CELL_BARRIER, 0))
         return cell->replies || cell->exceptions || cell->flags & CELL_WOKEN ||
-               (cell->events && !cell->extra->durable);
+               cell->extra->mail.late || (cell->events && !cell->extra->durable);
     return cell->notices || cell->flags & (CELL_MIXED | CELL_WOKEN);
 }
 
@@ -299,20 +300,6 @@ static inline void mail_look(struct worker *worker, struct cell *cell)
 /** Answers the waiting probes of an actor that is up and already Suspended. Owner only. */
 void tr__mail_answer_probes(struct worker *worker, struct cell *cell);
 
-/**
- * Raises the barrier when a turn begins to wait as one. Sets aside the rest of this cycle, except
- * mail that passes a barrier.
- */
-void tr__mail_hold(struct cell *cell);
-/**
- * Lowers the barrier when the last barrier turn is over. The mail that was set aside comes before
- * everything else, except replies and exceptions.
- */
-void tr__mail_release(struct cell *cell);
-
-/** As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. */
-bool tr__mail_join(struct cell *cell);
-
 /** Begins a cycle: joins the mailboxes. Returns false if they are empty. */
 static inline bool mail_begin_cycle(struct cell *cell)
 {
@@ -324,8 +311,14 @@ static inline bool mail_begin_cycle(struct cell *cell)
     return cell->cycle;
 }
 
-/** Resumes an unfinished cycle: puts new replies and exceptions before the rest of it. */
-void tr__mail_resume_cycle(struct cell *cell);
+/** Whether messages of a cycle that has begun are left, other than those that wait for the end of a barrier. */
+static inline bool mail_is_unfinished(const struct cell *cell)
+{
+    if (cell->cycle || !cell->extra)
+        return cell->cycle;
+    const struct extra_mail *mail = &cell->extra->mail;
+    return mail->late || (mail->held && !(cell->flags & CELL_BARRIER));
+}
 
 /**
  * Makes a dead letter of a message that was accepted. Takes the envelope. Signals, and messages of

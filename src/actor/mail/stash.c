@@ -31,9 +31,9 @@ void tr__stash_empty(struct cell *cell)
     struct cell_extra *extra = cell->extra;
     if (!extra || !extra->stash.ring)
         return;
-    ring_join(&extra->stash.ring, &cell->cycle);
-    cell->cycle = extra->stash.ring;
+    struct envelope *first = extra->stash.ring;
     extra->stash.ring = NULL;
+    tr__mail_put_first(cell, first);
     extra->stash.count = 0;
     extra->stash.lines = 0;
 }
@@ -80,12 +80,7 @@ size_t tr__unstash(struct cell *cell, size_t max)
         extra->stash.lines -= mail_lines(envelope);
         count++;
     }
-    /* The unstashed messages go before the rest of this cycle, and so before all newer messages. */
-    struct envelope **rest = &cell->cycle;
-    if (cell->flags & CELL_BARRIER)
-        rest = &extra->mail.held; /* no turn of theirs may begin now */
-    ring_join(&first, rest);
-    *rest = first;
+    tr__mail_put_first(cell, first);
     return count;
 }
 

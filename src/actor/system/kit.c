@@ -340,6 +340,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     const struct envelope *received = NULL;
     const struct envelope *stash = NULL;
     const struct envelope *held = NULL;
+    const struct envelope *late = NULL;
     const struct envelope *requests = NULL;
     const struct envelope *channels = NULL;
     const tr_behavior *behavior = cell->dispatch ? cell->dispatch->behavior : NULL;
@@ -351,6 +352,7 @@ static void census_cell(struct census *census, const struct cell *cell)
     } else if (cell->life != LIFE_NEW && cell->extra) {
         stash = cell->extra->stash.ring;
         held = cell->extra->mail.held;
+        late = cell->extra->mail.late;
         requests = cell->extra->mail.requests;
         census->queued += tr__batch_in_hand(cell);
     }
@@ -360,7 +362,8 @@ static void census_cell(struct census *census, const struct cell *cell)
                       ring_count(cell->replies, &tally) + ring_count(cell->exceptions, &tally) +
                       ring_count(requests, &tally) + ring_count(cell->events, &tally) +
                       ring_count(received, &tally) + ring_count(held, &tally) +
-                      ring_count(channels, &tally) + ring_count(stash, &set_aside);
+                      ring_count(late, &tally) + ring_count(channels, &tally) +
+                      ring_count(stash, &set_aside);
     TR_ASSERT(cell->queued_lines == tally.lines + set_aside.lines);
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
     const struct door_mail *mail = door_holds_mail(head) ? head : NULL;

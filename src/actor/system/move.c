@@ -15,15 +15,15 @@
 
 /*
  * Whether the rare parts of an actor allow a move. Parked turns, asks, a function of tr_blocking,
- * senders that wait, held mail, and failures and restarts that are being handled are bound to the
- * worker: an actor with any of these stays until they are over.
+ * senders that wait, and failures and restarts that are being handled are bound to the worker: an
+ * actor with any of these stays until they are over.
  */
 static bool extra_may_move(const struct cell_extra *extra)
 {
     if (extra->parked.count || extra->asks.then_count || extra->asks.table.count ||
         extra->asks.table.newest || extra->waits.blocked)
         return false;
-    if (extra->senders.ring || extra->mail.held || extra->senders.is_serving)
+    if (extra->senders.ring || extra->senders.is_serving)
         return false;
     if (extra->supervision.failed || extra->supervision.group ||
         list_first(&extra->supervision.returns))

@@ -51,8 +51,9 @@ void tr__idle_fire(struct worker *worker, struct cell_idle *idle)
     if (cell->flags & CELL_SEALED)
         return;
     /* A queued message counts as received. */
-    bool has_mail = cell->cycle || cell->notices || (cell->extra && cell->extra->mail.requests) ||
-                    door_has_mail(&cell->door);
+    const struct extra_mail *mail = cell->extra ? &cell->extra->mail : NULL;
+    bool has_mail = cell->cycle || cell->notices || door_has_mail(&cell->door) ||
+                    (mail && (mail->requests || mail->held || mail->late));
     struct tr_receive_timeout message = {.idle_ns = idle->after_ns};
     struct address address = {.kind = ENVELOPE_EVENT, .to = cell->identity};
     struct envelope *envelope;

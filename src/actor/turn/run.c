@@ -388,7 +388,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
         } else {
             if (__builtin_expect(cell->flags & CELL_METERED, 0) && stack_is_wrong(worker, cell))
                 tr__stack_enter(worker, cell);
-            if (cell->cycle && !self->turns && (cell->replies || cell->exceptions))
+            if (!self->turns && (cell->replies || cell->exceptions) && mail_is_unfinished(cell))
                 tr__mail_resume_cycle(cell);
             envelope = next_message(worker, cell);
             self = worker->turns.message;

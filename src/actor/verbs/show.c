@@ -55,6 +55,7 @@ static void show_mail(const struct cell *cell, tr_actor_report *report)
     const struct cell_extra *extra = cell->extra;
     const struct envelope *rings[] = {extra ? extra->mail.held : NULL,
                                       cell->cycle,
+                                      extra ? extra->mail.late : NULL,
                                       extra ? extra->mail.requests : NULL,
                                       cell->notices,
                                       cell->replies,
