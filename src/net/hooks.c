@@ -527,6 +527,7 @@ const struct channel_hooks tr__net_hooks = {
     .on_end = on_end,
     .on_change = on_change,
     .on_shutdown = tr__net_shut_down,
+    .on_sealed = tr__shutdown_sealed,
     .on_abandon = on_abandon,
     .may_move = tr__channels_may_move,
     .on_leave = tr__channels_leave,

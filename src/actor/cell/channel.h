@@ -72,6 +72,8 @@ struct channel_hooks {
     void (*on_change)(struct worker *worker, struct cell *cell);
     /** The system shuts down: listeners of this worker close, and idle sessions end. */
     void (*on_shutdown)(struct worker *worker);
+    /** The actor is sealed and has nothing to do: sets extra->waits.holds_stop, or clears it. */
+    void (*on_sealed)(struct worker *worker, struct cell *cell);
     /** The turns of the actor that waited were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
