@@ -516,6 +516,7 @@ const struct channel_hooks tr__net_hooks = {
     .admit = admit,
     .fallback = tr__default_handler,
     .on_batch = tr__datagrams_batch,
+    .on_declined = tr__datagrams_declined,
     .on_done = on_done,
     .on_plain_end = on_plain_end,
     .on_reply = on_reply,

@@ -467,8 +467,8 @@ TEST(an_actor_that_is_resumed_sends_what_it_wrote, "C-09", "S-01")
 
 SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
       a_shutdown_lets_busy_sessions_answer,
-      a_shutdown_lets_sessions_of_messages_get_the_rest_of_a_piece, a_request_in_the_middle_ends_with_the_deadline,
-      what_lingers_at_the_deadline_is_reset,
+      a_shutdown_lets_sessions_of_messages_get_the_rest_of_a_piece,
+      a_request_in_the_middle_ends_with_the_deadline, what_lingers_at_the_deadline_is_reset,
       what_was_written_before_a_close_is_sent_when_the_channel_is_open, a_set_up_may_write_and_end,
       what_a_run_that_fails_has_written_does_not_leave,
       an_actor_that_is_resumed_sends_what_it_wrote)

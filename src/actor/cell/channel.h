@@ -48,6 +48,11 @@ struct channel_hooks {
      * have come behind it. NULL: it comes alone.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
+    /**
+     * The turn of a CHANNEL envelope has declined its messages: returns those of on_batch behind the first, which the caller
+     * counts. NULL: there are none.
+     */
+    const void *const *(*on_declined)(struct tr_self *self, size_t *count);
     /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
