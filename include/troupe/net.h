@@ -244,7 +244,9 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 /**
  * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked up), TR_NOT_PERMITTED,
  * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
+ * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_WRONG_TYPE (the
+ * set-up of the behavior wants another message, or one where none is given, or none where one is given; the log says which), TR_TOO_LARGE (the set-up
+ * message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
  * In a turn. Does not wait.
  */
 #define tr_try_listen(self, ref, actor, ...)                                                       \

@@ -25,6 +25,7 @@
 #include "net/rare.h"
 #include "net/shakes.h"
 #include "net/signals.h"
+#include "net/shutdown.h"
 #include "net/table.h"
 #include "net/wait.h"
 #include "net/work.h"
@@ -326,7 +327,8 @@ static void event_new(struct channel *channel)
 static bool may_call(const struct channel *channel)
 {
     const struct cell *cell = channel->cell;
-    return !channel->event && cell && !(cell->flags & CELL_SEALED) && cell->life < LIFE_STOPPING;
+    return !channel->event && cell && cell->life < LIFE_STOPPING &&
+           (!(cell->flags & CELL_SEALED) || tr__shutdown_holds(channel));
 }
 
 /* Whether there is certainly nothing for anybody, as after most turns. */

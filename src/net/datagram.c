@@ -23,6 +23,8 @@ enum {
 struct datagrams {
     size_t next;
     size_t count;
+    size_t
+        others;  /* behind the first one of the batch whose turn runs; not counted as handled yet */
     size_t size; /* for each datagram */
     bool has_paths;
     struct tr_datagram messages[BATCH_MAX]; /* those whose turn runs */
@@ -37,9 +39,18 @@ static size_t frame_max(const struct channel *channel)
     return max < FRAME_MAX ? max : FRAME_MAX;
 }
 
+/* The turn of a batch has ended, or its channel has: those behind the first were handled, unless they were declined. */
+static void others_count(struct channel *channel)
+{
+    struct datagrams *batch = channel->rare->datagrams;
+    atom64_count(&channel->worker->counters.handled, batch->others);
+    batch->others = 0;
+}
+
 static void batch_free(struct channel *channel)
 {
     struct net_worker *net = channel->worker->channels.net;
+    others_count(channel);
     if (net && !net->datagrams)
         net->datagrams = channel->rare->datagrams;
     else
@@ -96,7 +107,7 @@ static struct datagrams *batch_new(struct channel *channel)
         batch = batch_make(channel, size, has_paths);
     }
     if (batch)
-        batch->next = batch->count = 0;
+        batch->next = batch->count = batch->others = 0;
     return batch;
 }
 
@@ -168,13 +179,29 @@ const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t 
     size_t more = batch->next - first - 1; /* the first one is counted already, or when it ends */
     self->turns += (uint32_t)more;
     atom64_count(&worker->counters.accepted, more);
-    atom64_count(&worker->counters.handled, more);
+    batch->others = more;
     *count = more + 1;
     return batch->taken + first;
 }
 
+const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count)
+{
+    const struct envelope *envelope = self->envelope;
+    if (envelope->type != &tr_type_tr_datagram || envelope->block_class != ENVELOPE_LENT)
+        return NULL;
+    const struct channel *channel = (const struct channel *)(uintptr_t)envelope->sender;
+    if (!channel || !channel->rare->datagrams || !channel->rare->datagrams->others)
+        return NULL;
+    struct datagrams *batch = channel->rare->datagrams;
+    *count = batch->others;
+    batch->others = 0;
+    return batch->taken + batch->next - *count;
+}
+
 void tr__datagram_done(struct channel *channel)
 {
+    if (channel->rare->datagrams)
+        others_count(channel);
     if (channel->rare->datagrams && !tr__datagrams_has_some(channel))
         batch_free(channel);
 }

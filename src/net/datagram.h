@@ -12,6 +12,11 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
  * no other one, or the turn has no datagram. Owner only.
  */
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count);
+/**
+ * The turn of a datagram has declined it: returns those that tr__datagrams_batch gave it behind the first one, which count
+ * as dead letters and no more as handled. NULL: there are none. Owner only.
+ */
+const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count);
 /** The turn of a datagram has ended. Owner only. */
 void tr__datagram_done(struct channel *channel);
 /** Whether datagrams have come that were not handled. Owner only. */

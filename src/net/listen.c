@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "actor/cell/verb.h"
+#include "actor/life/spawn.h"
 #include "net/channel.h"
 #include "net/endpoint.h"
 #include "net/listener.h"
@@ -29,6 +30,31 @@ static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options
         return !args->setup_type && handles(args->behavior, &tr_type_tr_connection);
     return handles(args->behavior, &tr_type_tr_received) ||
            handles(args->behavior, &tr_type_tr_opened);
+}
+
+/*
+ * Checks what each session would be started with, so that a mistake is a status of the listener and not one of each
+ * connection. The log says what is wrong. Where others accept, the listener starts nobody.
+ */
+static tr_status sessions_check(struct tr_self *self, const tr_listen_args *args,
+                                const tr_endpoint *options)
+{
+    tr_error error = {.status = TR_OK};
+    const tr_spawn_args spawn = {.size = sizeof spawn,
+                                 .behavior = args->behavior,
+                                 .worker = -1,
+                                 .setup_type = args->setup_type,
+                                 .setup = args->setup,
+                                 .error = &error};
+    tr_status status = TR_OK;
+    if (!options->accepted_by.bits)
+        status = tr__spawn_check(self->worker->system, &spawn);
+    if (status != TR_OK)
+        tr_log_error(self,
+                     "cannot listen at %s: %s",
+                     options->address,
+                     error.status ? error.text : tr_status_text(status));
+    return status;
 }
 
 static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, int *fd,
@@ -83,10 +109,11 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
     if (status != TR_OK)
         return status;
+    status = sessions_check(self, args, &endpoint->options);
     const struct tr_protocol *protocol = endpoint->options.protocol;
-    if (protocol)
+    if (status == TR_OK && protocol)
         status = protocol->open(self, endpoint, args->behavior);
-    else if (!behavior_fits(args, &endpoint->options))
+    else if (status == TR_OK && !behavior_fits(args, &endpoint->options))
         status = TR_INVALID_ARGUMENT;
     if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
         status = tr__secure_prepare(self, endpoint);

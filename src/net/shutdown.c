@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/shutdown.h"
 
+#include "actor/cell/extra.h"
 #include "actor/cell/slots.h"
 #include "actor/cell/system.h"
 #include "net/channel_end.h"
@@ -29,6 +30,37 @@ bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *ch
            channel_has(channel, CHANNEL_ACCEPTED) && channel->state == CHANNEL_OPEN &&
            !net_buffer_size(&channel->work->input.buffer) && self->envelope &&
            !tr_type_is_equal(self->envelope->type, &tr_type_tr_received);
+}
+
+/*
+ * Whether a part of a piece has come for the handler of a session, or a whole one that waits for its turn. A protocol
+ * decides by itself.
+ */
+static bool is_in_piece(const struct channel *channel)
+{
+    return channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN &&
+           channel_has(channel, CHANNEL_ACCEPTED) && !channel->endpoint->options.protocol &&
+           net_buffer_size(&channel->work->input.buffer) &&
+           tr__channel_handles(channel, &tr_type_tr_received);
+}
+
+bool tr__shutdown_holds(const struct channel *channel)
+{
+    const struct cell_extra *extra = channel->cell->extra;
+    return extra && extra->waits.holds_stop &&
+           (is_in_piece(channel) || channel_has(channel, CHANNEL_CLOSES));
+}
+
+void tr__shutdown_sealed(struct worker *worker, struct cell *cell)
+{
+    bool holds = false;
+    if (is_stopping(worker)) {
+        LIST_EACH (link, &net_cell_of(cell)->channels)
+            holds |= is_in_piece(LIST_OWNER(link, struct channel, link));
+    }
+    struct cell_extra *extra = holds ? tr__extra_of(worker, cell) : cell->extra;
+    if (extra)
+        extra->waits.holds_stop = holds;
 }
 
 static void cell_shut_down(const struct cell *cell)

@@ -19,4 +19,15 @@ void tr__shutdown_limit(struct channel *channel);
  */
 bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *channel);
 
+/**
+ * Whether a session that is sealed still gets what comes from this channel: it has been in the middle of a piece since
+ * the system shuts down, and the channel has the rest of it or its end. Owner only.
+ */
+bool tr__shutdown_holds(const struct channel *channel);
+/**
+ * The hook on_sealed. A session for whose handler a part of a piece has come does not stop before it has the rest, or
+ * the channel has ended, or the deadline is reached. Out of memory: it stops. Owner only.
+ */
+void tr__shutdown_sealed(struct worker *worker, struct cell *cell);
+
 #endif

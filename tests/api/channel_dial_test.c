@@ -556,6 +556,33 @@ TEST(datagrams_come_in_batches_to_those_who_want_them, "C-13")
     kits_each(play_datagram_batches);
 }
 
+static tr_next on_unwanted(const struct tr_datagram *const *messages, size_t count)
+{
+    (void)messages;
+    say("%zu", count);
+    return TR_DECLINE;
+}
+
+TR_BEHAVIOR(udp_decliner, void, TR_ON(run, on_run), TR_ON_BATCH(tr_datagram, on_unwanted));
+
+static void play_declined_datagrams(void)
+{
+    HOST(udp_decliner, bind_batches);
+    tr_kit_peer *peer = tr_kit_bind(kit, "127.0.0.1:9999");
+    ck_assert_ptr_nonnull(peer);
+    for (int i = 0; i < 5; i++)
+        ck_assert_int_eq(tr_kit_send_to(peer, "127.0.0.1:8125", TR_BYTES("x")), TR_OK);
+    tr_kit_settle(kit);
+    SAID("5");
+    ck_assert_uint_eq(dead_letters(TR_UNHANDLED), 5);
+    tr_kit_close(peer);
+}
+
+TEST(each_datagram_of_a_declined_batch_is_a_dead_letter, "C-13", "B-02")
+{
+    kits_each(play_declined_datagrams);
+}
+
 SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
       each_way_not_to_connect_has_its_status, the_addresses_of_a_name_are_tried_in_turn,
       a_connect_takes_no_longer_than_it_may, a_dial_is_told_and_what_was_written_early_is_sent,
@@ -563,4 +590,5 @@ SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
       exchanges_are_answered_in_order, a_turn_waits_for_several_channels,
       a_channel_is_handed_over_with_what_was_not_read, a_channel_stays_when_nobody_takes_it,
       sessions_move_with_their_channels, datagrams_come_one_by_one_and_cut_ones_say_so,
-      datagrams_come_in_batches_to_those_who_want_them)
+      datagrams_come_in_batches_to_those_who_want_them,
+      each_datagram_of_a_declined_batch_is_a_dead_letter)

@@ -111,6 +111,61 @@ TEST(a_shutdown_lets_busy_sessions_answer, "X-01", "CH-22")
     kits_each(play_busy_sessions);
 }
 
+TR_ACTOR(message_session, run);
+
+static tr_next on_message_line(tr_self *self, const struct tr_received *line)
+{
+    tr_print(self, line->channel, "did %s\n", (const char *)line->bytes.data);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(message_session, void, TR_ON(run, on_run), TR_ON(tr_received, on_message_line));
+
+ONCE(listen_messages,
+     listener = tr_listen(self, message_session, TR_TCP(SERVER, .framing = TR_LINES)))
+
+/* No turn waits: what the sessions have of a line is all that says that they are in the middle of it. */
+static void play_parts_of_lines(void)
+{
+    HOST(host, listen_messages);
+    tr_kit_peer *idle = peer_new();
+    tr_kit_peer *half = peer_new();
+    tr_kit_peer *gone = peer_new();
+    tr_kit_peer *stuck = peer_new();
+    peer_send(half, "zero\none and a ha");
+    PEER_GETS(half, "did zero\n");
+    peer_send(gone, "one");
+    peer_send(stuck, "one");
+    tr_system_shutdown(tr_kit_system(kit), 20 * TR_SECOND);
+    tr_kit_settle(kit);
+    PEER_GETS(idle, "");
+    ck_assert_int_eq(tr_kit_peer_status(idle), TR_CLOSED);
+    peer_send(half, "lf");
+    PEER_GETS(half, "");
+    peer_send(half, " more\n");
+    PEER_GETS(half, "did one and a half more\n");
+    PEER_GETS(half, "");
+    ck_assert_int_eq(tr_kit_peer_status(half), TR_CLOSED);
+    tr_kit_reset(gone);
+    tr_kit_close(idle);
+    tr_kit_close(half);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1); /* that of stuck */
+    ck_assert_int_eq(tr_kit_peer_status(stuck), TR_OK);
+    tr_kit_advance(kit, 20 * TR_SECOND);
+    PEER_GETS(stuck, "");
+    ck_assert_int_eq(tr_kit_peer_status(stuck), TR_RESET);
+    tr_kit_close(gone);
+    tr_kit_close(stuck);
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(a_shutdown_lets_sessions_of_messages_get_the_rest_of_a_piece, "X-01", "CH-22")
+{
+    kits_each(play_parts_of_lines);
+}
+
 TR_ACTOR(body_session, run);
 
 static tr_next on_head(tr_self *self, const struct tr_received *head)
@@ -411,8 +466,9 @@ TEST(an_actor_that_is_resumed_sends_what_it_wrote, "C-09", "S-01")
 }
 
 SUITE("life of channels", a_shutdown_closes_listeners_and_idle_sessions_first,
-      a_shutdown_lets_busy_sessions_answer, a_request_in_the_middle_ends_with_the_deadline,
-      what_lingers_at_the_deadline_is_reset,
+      a_shutdown_lets_busy_sessions_answer,
+      a_shutdown_lets_sessions_of_messages_get_the_rest_of_a_piece,
+      a_request_in_the_middle_ends_with_the_deadline, what_lingers_at_the_deadline_is_reset,
       what_was_written_before_a_close_is_sent_when_the_channel_is_open, a_set_up_may_write_and_end,
       what_a_run_that_fails_has_written_does_not_leave,
       an_actor_that_is_resumed_sends_what_it_wrote)

@@ -406,6 +406,37 @@ TEST(each_way_not_to_listen_has_its_status, "C-02", "CH-10")
     kit_close();
 }
 
+/* What the set-up of a session wants is known when the listener is made. */
+TR_MESSAGE(open_desk, (u64, number));
+TR_MESSAGE(open_other, (u64, number));
+
+static tr_next set_up_desk(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(desk, void, TR_SETUP_WITH(open_desk, set_up_desk), TR_ON(tr_received, on_echo));
+
+ONCE(listen_with_another_set_up, {
+    tr_listener_ref none;
+    say("%s", tr_status_name(tr_try_listen(self, &none, desk, TR_TCP(":0"))));
+    say("%s",
+        tr_status_name(tr_try_listen(self, &none, desk, TR_TCP(":0"), open_other, .number = 1)));
+    say("%s",
+        tr_status_name(tr_try_listen(self, &none, echo, TR_TCP(":0"), open_desk, .number = 1)));
+    say("%s",
+        tr_status_name(tr_try_listen(self, &none, desk, TR_TCP(":0"), open_desk, .number = 1)));
+})
+
+TEST(a_set_up_message_that_does_not_fit_is_refused_by_the_listener, "C-02")
+{
+    kit_open(1, 1);
+    HOST(host, listen_with_another_set_up);
+    SAID("TR_WRONG_TYPE; TR_WRONG_TYPE; TR_WRONG_TYPE; TR_OK");
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 1);
+    kit_close();
+}
+
 /* ---- Addresses. ---- */
 
 static char where[TR_ADDRESS_TEXT_MAX];
@@ -467,4 +498,5 @@ SUITE("listeners", sessions_are_spread_over_the_workers, others_run_while_a_crow
       a_failing_accept_is_tried_again_and_does_not_spin,
       a_paused_listener_accepts_when_it_is_resumed, an_address_has_so_many_connections_at_most,
       each_way_not_to_listen_has_its_status,
+      a_set_up_message_that_does_not_fit_is_refused_by_the_listener,
       a_listener_knows_its_port_and_sessions_know_their_peers, a_listener_has_a_path)

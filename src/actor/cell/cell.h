@@ -275,6 +275,8 @@ struct extra_waits {
     uint32_t blocked;
     /* the turn whose thread was replaced, or NULL: actor/system/thread_handoff.h */
     struct tr_self *stuck;
+    /* sealed, but a channel has a part of a piece: struct channel_hooks, on_sealed */
+    bool holds_stop;
 };
 
 struct extra_watches {

@@ -48,6 +48,11 @@ struct channel_hooks {
      * have come behind it. NULL: it comes alone.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
+    /**
+     * The turn of a CHANNEL envelope has declined its messages: returns those of on_batch behind the first, which the caller
+     * counts. NULL: there are none.
+     */
+    const void *const *(*on_declined)(struct tr_self *self, size_t *count);
     /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
@@ -72,6 +77,8 @@ struct channel_hooks {
     void (*on_change)(struct worker *worker, struct cell *cell);
     /** The system shuts down: listeners of this worker close, and idle sessions end. */
     void (*on_shutdown)(struct worker *worker);
+    /** The actor is sealed and has nothing to do: sets extra->waits.holds_stop, or clears it. */
+    void (*on_sealed)(struct worker *worker, struct cell *cell);
     /** The turns of the actor that waited were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */

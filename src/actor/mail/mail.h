@@ -269,7 +269,8 @@ static inline bool mail_is_parked(const struct cell *cell)
 /** Whether an actor that has nothing to do should stop now. */
 static inline bool mail_is_over(const struct cell *cell)
 {
-    if (!(cell->flags & CELL_SEALED) || mail_is_parked(cell))
+    if (!(cell->flags & CELL_SEALED) || mail_is_parked(cell) ||
+        (cell->extra && cell->extra->waits.holds_stop))
         return false;
     const struct durable *durable = cell_durable(cell);
     return !durable || durable->may_stop;

@@ -515,6 +515,8 @@ __attribute__((__noinline__)) static void settle_looking(struct worker *worker, 
     struct durable *durable = cell_durable(cell);
     if (durable && cell->flags & CELL_SEALED && !durable->may_stop)
         durable->hooks->on_stop(worker, cell);
+    if (cell->flags & CELL_SEALED && cell->flags & CELL_CHANNELS)
+        worker->system->channels.hooks->on_sealed(worker, cell);
     if (mail_is_over(cell)) {
         tr__cell_stop(worker, cell, false);
         return;

@@ -116,6 +116,32 @@ static void envelope_done(struct tr_self *self)
         envelope_give(&self->worker->pool, envelope);
 }
 
+/* Makes a dead letter of a message of this turn, which no handler has taken. */
+static void bury_unhandled(struct tr_self *self, const void *message)
+{
+    struct worker *worker = self->worker;
+    const struct envelope *envelope = self->envelope;
+    atom64_count(&worker->counters.dead, 1);
+    tr__dead_letter(worker->system,
+                    worker,
+                    &(struct dead_letter){.type = envelope->type,
+                                          .message = message,
+                                          .size = mail_bytes(envelope),
+                                          .from = turn_sender(self),
+                                          .to = self->cell->identity,
+                                          .reason = TR_UNHANDLED,
+                                          .behavior = self->cell->dispatch->behavior->name});
+}
+
+/* As bury_unhandled, for the messages of a channel that came in a batch behind the first one. */
+static void bury_batch(struct tr_self *self)
+{
+    size_t count;
+    const void *const *messages = self->worker->system->channels.hooks->on_declined(self, &count);
+    for (size_t i = 0; messages && i < count; i++)
+        bury_unhandled(self, messages[i]);
+}
+
 void tr__turn_unhandled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -126,16 +152,9 @@ void tr__turn_unhandled(struct tr_self *self)
         envelope_done(self);
         return;
     }
-    atom64_count(&worker->counters.dead, 1);
-    tr__dead_letter(worker->system,
-                    worker,
-                    &(struct dead_letter){.type = envelope->type,
-                                          .message = envelope_data(envelope),
-                                          .size = mail_bytes(envelope),
-                                          .from = turn_sender(self),
-                                          .to = self->cell->identity,
-                                          .reason = TR_UNHANDLED,
-                                          .behavior = self->cell->dispatch->behavior->name});
+    bury_unhandled(self, envelope_data(envelope));
+    if (envelope->kind == ENVELOPE_CHANNEL)
+        bury_batch(self);
     if (envelope->kind == ENVELOPE_ASK)
         tr__request_finish(self, TR_DECLINE);
     else
