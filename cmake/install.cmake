@@ -10,6 +10,16 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/troupe DESTINATION ${CMAKE_INSTA
 install(TARGETS troupe EXPORT troupe_targets)
 install(EXPORT troupe_targets NAMESPACE troupe:: DESTINATION ${package_dir})
 install(TARGETS troupe_static EXPORT troupe_static_targets)
+# Without what link-time optimisation needs: with it gcc would compile the whole library again for each program that links the
+# archive (docs/design/build.md). The programs of this build have it.
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    install(CODE "
+        set(archive \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libtroupe.a\")
+        if(IS_ABSOLUTE \"${CMAKE_INSTALL_LIBDIR}\")
+            set(archive \"\$ENV{DESTDIR}${CMAKE_INSTALL_LIBDIR}/libtroupe.a\")
+        endif()
+        execute_process(COMMAND \"${CMAKE_OBJCOPY}\" -D -R .gnu.lto_* -R .gnu.debuglto_* \"\${archive}\" COMMAND_ERROR_IS_FATAL ANY)")
+endif()
 install(EXPORT troupe_static_targets NAMESPACE troupe:: DESTINATION ${package_dir})
 
 # What the archive needs: packages for CMake, and flags for pkg-config. They are no Requires.private, which pkg-config wants to

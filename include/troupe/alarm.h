@@ -106,13 +106,13 @@ typedef struct tr_alarm_mark {
  * a status instead.
  */
 #define tr_alarm_at(self, name, wall_ns, ...)                                                      \
-    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__)
+    TR_ALARM_(self, name, TR_ALARM_AT, wall_ns, NULL, __VA_ARGS__, )
 #define tr_alarm_after(self, name, delay_ns, ...)                                                  \
-    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, __VA_ARGS__)
+    TR_ALARM_(self, name, TR_ALARM_AFTER, delay_ns, NULL, __VA_ARGS__, )
 #define tr_alarm_every(self, name, period_ns, ...)                                                 \
-    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, __VA_ARGS__)
+    TR_ALARM_(self, name, TR_ALARM_EVERY, period_ns, NULL, __VA_ARGS__, )
 #define tr_alarm_cron(self, name, cron, ...)                                                       \
-    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, __VA_ARGS__)
+    TR_ALARM_(self, name, TR_ALARM_CRON, 0, cron, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**

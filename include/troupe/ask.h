@@ -83,14 +83,14 @@ typedef struct tr_later {
  *
  * Whatever goes wrong is the outcome of the ask. The request is copied.
  */
-#define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__)
+#define tr_ask(from, to, ...) TR_ASK_(from, 0, to, __VA_ARGS__, )
 
 /**
  * Sends a request as tr_ask does, with a timeout: tr_ask_within(self, 2 * TR_SECOND, alice,
  * get_balance).
  * In a turn, or client's thread. May wait: as tr_ask does.
  */
-#define tr_ask_within(from, timeout_ns, to, ...) TR_ASK_(from, timeout_ns, to, __VA_ARGS__)
+#define tr_ask_within(from, timeout_ns, to, ...) TR_ASK_(from, timeout_ns, to, __VA_ARGS__, )
 
 /**
  * Waits for the reply and returns it, a `const struct balance *`, borrowed until the turn ends.
@@ -180,7 +180,7 @@ typedef struct tr_later {
  * TR_OK; TR_NOT_FOUND: it was answered before, or there is none; TR_WRONG_TYPE: the request
  * declares another reply; and all statuses of tr_tell.
  */
-#define tr_reply_to(self, later, ...) TR_REPLY_TO_(self, later, __VA_ARGS__)
+#define tr_reply_to(self, later, ...) TR_REPLY_TO_(self, later, __VA_ARGS__, )
 
 /**
  * Sends a request; when it has an outcome, a function is called as a turn of this actor.
@@ -218,7 +218,7 @@ typedef struct tr_later {
  * cannot be made, with a status of tr_try_ask_then.
  */
 #define tr_ask_then(self, then, context, to, ...)                                                  \
-    TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__)
+    TR_ASK_THEN_(ask_then, self, then, context, 0, to, __VA_ARGS__, )
 /**
  * Sends a request as tr_ask_then does, but returns a status instead of ending the turn.
  * In a turn. Does not wait.
@@ -227,10 +227,10 @@ typedef struct tr_later {
  * TR_OK the function is called.
  */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
-    TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__)
+    TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__, )
 /** Sends a request as tr_ask_then does, with a timeout. In a turn. Does not wait. */
 #define tr_ask_then_within(self, timeout_ns, then, context, to, ...)                               \
-    TR_ASK_THEN_(ask_then, self, then, context, timeout_ns, to, __VA_ARGS__)
+    TR_ASK_THEN_(ask_then, self, then, context, timeout_ns, to, __VA_ARGS__, )
 /**
  * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
  * At file scope.

@@ -59,7 +59,7 @@
  * The statuses are those of tr_try_reply; TR_INVALID_ARGUMENT: there is no such message;
  * TR_WRONG_TYPE: its request declares another reply. The status may be ignored.
  */
-#define tr_reply_at(self, index, ...) TR_REPLY_AT_(self, index, __VA_ARGS__)
+#define tr_reply_at(self, index, ...) TR_REPLY_AT_(self, index, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**

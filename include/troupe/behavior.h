@@ -275,7 +275,7 @@ typedef struct tr_options {
  */
 #define TR_CHILD(...) (TR_CLAUSE_CHILD, __VA_ARGS__, )
 /** The set-up message of a TR_CHILD: .setup = TR_WITH(label, .text = "anna"). At file scope. */
-#define TR_WITH(...) TR_WITH_(__VA_ARGS__)
+#define TR_WITH(...) TR_WITH_(__VA_ARGS__, )
 
 /** An entry of the handler table: a message type, and a function that calls the handler. */
 typedef struct tr_handler {

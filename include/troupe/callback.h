@@ -65,14 +65,14 @@
  * called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
-    TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__)
+    TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__, )
 
 /**
  * Sends a request as tr_ask_callback does, with a timeout; negative: TR_TIMEOUT at once.
  * Client's thread. Does not wait.
  */
 #define tr_ask_callback_within(client, timeout_ns, callback, context, to, ...)                     \
-    TR_ASK_CALLBACK_(client, callback, context, timeout_ns, to, __VA_ARGS__)
+    TR_ASK_CALLBACK_(client, callback, context, timeout_ns, to, __VA_ARGS__, )
 
 /**
  * Declares `name` for tr_ask_callback: the request, the type that the context points to (`void` for

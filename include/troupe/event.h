@@ -134,13 +134,13 @@ typedef struct tr_snapshots {
  * more than TR_EVENT_MAX bytes; TR_LIMIT: too much is not on disk yet, TR_EVENTS_HELD_BYTES_MAX;
  * TR_BAD_DATA: it cannot be packed; TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_NOT_IN_A_TURN, TR_CANCELLED.
  */
-#define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__)
+#define tr_persist(self, ...) TR_PERSIST_(self, __VA_ARGS__, )
 /**
  * Adds an event as tr_persist does, and returns the status. Unless the status is TR_OK, no event
  * was added.
  * In a turn. Does not wait.
  */
-#define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__)
+#define tr_try_persist(self, ...) TR_TRY_PERSIST_(self, __VA_ARGS__, )
 
 /**
  * Returns the data of a tr_event as a `const struct <event> *`; NULL: it is another event.

@@ -173,10 +173,10 @@
  * 0: the group has stopped, or the ref is no group. If the turn cannot wait, or is cancelled, the
  * outcomes say so.
  */
-#define tr_gather(self, group, asks, max, ...) TR_GATHER_(self, 0, group, asks, max, __VA_ARGS__)
+#define tr_gather(self, group, asks, max, ...) TR_GATHER_(self, 0, group, asks, max, __VA_ARGS__, )
 /** As tr_gather, with a timeout for each ask, as tr_ask_within has. In a turn. May wait. */
 #define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
-    TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__)
+    TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__, )
 
 /** How to find the key of a message. A table of them ends with zeros. */
 typedef struct tr_route {

@@ -82,10 +82,10 @@
  * statuses of tr_try_durable.
  */
 #define tr_ask_key(from, actor, key, ...)                                                          \
-    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
+    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__, )
 /** Asks as tr_ask_key does, with a timeout. In a turn, or client's thread. May wait. */
 #define tr_ask_key_within(from, timeout_ns, actor, key, ...)                                       \
-    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__)
+    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), tr_no_bytes_(), __VA_ARGS__, )
 /**
  * Asks as tr_ask_key does, with an id, a string: the request takes effect once, however often it is
  * sent; see above.
@@ -95,10 +95,10 @@
  * than a reply or a refusal it is safe to call this again with the same id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
-    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__)
+    TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )
 /** Asks as tr_ask_once does, with a timeout. In a turn, or client's thread. May wait. */
 #define tr_ask_once_within(from, timeout_ns, actor, key, id, ...)                                  \
-    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__)
+    TR_ASK_KEY_(from, timeout_ns, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )
 
 /** Which keys tr_durable_list returns. All zero: the first TR_DURABLE_LIST_COUNT. */
 typedef struct tr_durable_range {
@@ -140,7 +140,7 @@ typedef struct tr_durable_page {
  * prefixes; TR_STORE_CORRUPT, TR_STORE_FAILED, TR_NO_MEMORY, TR_CANCELLED. On failure *page is
  * unchanged.
  */
-#define tr_durable_list(from, actor, ...) TR_DURABLE_LIST_(from, actor, __VA_ARGS__)
+#define tr_durable_list(from, actor, ...) TR_DURABLE_LIST_(from, actor, __VA_ARGS__, )
 
 /**
  * Returns whether something is stored of a key: TR_OK, or TR_NOT_FOUND. Wakes nothing.

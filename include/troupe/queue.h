@@ -122,9 +122,9 @@ typedef struct tr_queue_options {
  * (TR_QUEUE_BYTES_MAX, TR_QUEUE_DELAY_MAX), TR_TOO_LARGE, TR_INVALID_ARGUMENT or TR_NO_MEMORY;
  * tr_self_try_queue_push returns a status instead.
  */
-#define tr_queue_push(self, queue, ...) TR_QUEUE_PUSH_(self, queue, 0, __VA_ARGS__)
+#define tr_queue_push(self, queue, ...) TR_QUEUE_PUSH_(self, queue, 0, __VA_ARGS__, )
 #define tr_queue_push_after(self, queue, delay_ns, ...)                                            \
-    TR_QUEUE_PUSH_(self, queue, delay_ns, __VA_ARGS__)
+    TR_QUEUE_PUSH_(self, queue, delay_ns, __VA_ARGS__, )
 
 /**
  * Waits for the first message of a queue that no other turn has, removes it, and writes it to

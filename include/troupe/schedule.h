@@ -66,7 +66,7 @@ typedef tr_next tr_schedule_function(tr_self *self, void *argument);
  * While there is no memory for it, it is late.
  */
 #define tr_schedule_once(system, schedule, delay_ns, to, ...)                                      \
-    TR_SCHEDULE_(system, schedule, TR_TIMER_ONCE, delay_ns, to, __VA_ARGS__)
+    TR_SCHEDULE_(system, schedule, TR_TIMER_ONCE, delay_ns, to, __VA_ARGS__, )
 /**
  * Sends a message at each period. Otherwise as tr_schedule_once.
  * Any thread. Does not wait.
@@ -76,14 +76,14 @@ typedef tr_next tr_schedule_function(tr_self *self, void *argument);
  * accumulate.
  */
 #define tr_schedule_fixed_rate(system, schedule, period_ns, to, ...)                               \
-    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_RATE, period_ns, to, __VA_ARGS__)
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_RATE, period_ns, to, __VA_ARGS__, )
 /**
  * Sends a message, and again each time that a period has passed since the last one was sent.
  * Otherwise as tr_schedule_fixed_rate.
  * Any thread. Does not wait.
  */
 #define tr_schedule_fixed_delay(system, schedule, period_ns, to, ...)                              \
-    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_DELAY, period_ns, to, __VA_ARGS__)
+    TR_SCHEDULE_(system, schedule, TR_TIMER_FIXED_DELAY, period_ns, to, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**

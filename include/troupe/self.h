@@ -113,7 +113,7 @@ typedef enum tr_timer_kind {
  * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they
  * are.
  */
-#define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__)
+#define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__, )
 
 /**
  * Sends a struct that exists: tr_tell_copy(self, to, deposit, &my_deposit). Otherwise as tr_tell.
@@ -128,7 +128,7 @@ typedef enum tr_timer_kind {
  *
  * Returns TR_SAME. A reply that cannot be delivered, or that nobody waits for, is a dead letter.
  */
-#define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__)
+#define tr_reply(self, ...) TR_REPLY_(reply, self, __VA_ARGS__, )
 
 /**
  * Answers as tr_reply does, and returns the status.
@@ -136,7 +136,7 @@ typedef enum tr_timer_kind {
  *
  * TR_OK; TR_NO_SENDER: the message has no sender; and all statuses of tr_tell.
  */
-#define tr_try_reply(self, ...) TR_REPLY_(try_reply, self, __VA_ARGS__)
+#define tr_try_reply(self, ...) TR_REPLY_(try_reply, self, __VA_ARGS__, )
 
 /**
  * Passes the message of this turn on to another actor: return tr_forward(self, other);
@@ -158,7 +158,7 @@ typedef enum tr_timer_kind {
  * The name and the message are copied. The child lives on this worker. Its set-up and its
  * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error.
  */
-#define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__)
+#define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__, )
 
 /**
  * Starts a child on a worker: tr_spawn_at(self, 1, account, "alice"). Otherwise as tr_spawn.
@@ -167,7 +167,7 @@ typedef enum tr_timer_kind {
  * If that is another worker than the caller's, the set-up has not run when this returns; messages
  * that are sent meanwhile wait for it.
  */
-#define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__)
+#define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__, )
 
 /**
  * Starts an actor as tr_spawn does, and writes its ref to *ref, an `account_ref *`, on TR_OK only.
@@ -237,7 +237,7 @@ typedef enum tr_timer_kind {
  * TR_NO_MEMORY; tr_try_timer_once returns a status instead.
  */
 #define tr_timer_once(self, key, delay_ns, ...)                                                    \
-    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
+    TR_TIMER_(self, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__, )
 /**
  * Starts a timer that sends a message at each period. Otherwise as tr_timer_once.
  * In a turn. Does not wait.
@@ -245,27 +245,27 @@ typedef enum tr_timer_kind {
  * The times are on a grid that does not drift. Several missed ticks become one.
  */
 #define tr_timer_fixed_rate(self, key, period_ns, ...)                                             \
-    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
+    TR_TIMER_(self, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__, )
 /**
  * Starts a timer that sends a message, and again each time that a period has passed since the last
  * one was handled. Otherwise as tr_timer_once.
  * In a turn. Does not wait.
  */
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
-    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
+    TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__, )
 /**
  * Starts a timer as tr_timer_once does, and returns the status, also TR_CANCELLED, instead of ending
  * the turn. On TR_OK *timer names a timer without a key, unless `timer` is NULL.
  * In a turn. Does not wait.
  */
 #define tr_try_timer_once(self, timer, key, delay_ns, ...)                                         \
-    TR_TRY_TIMER_(self, timer, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__)
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_ONCE, delay_ns, __VA_ARGS__, )
 /** As tr_timer_fixed_rate, with the result of tr_try_timer_once. In a turn. Does not wait. */
 #define tr_try_timer_fixed_rate(self, timer, key, period_ns, ...)                                  \
-    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__)
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_RATE, period_ns, __VA_ARGS__, )
 /** As tr_timer_fixed_delay, with the result of tr_try_timer_once. In a turn. Does not wait. */
 #define tr_try_timer_fixed_delay(self, timer, key, period_ns, ...)                                 \
-    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__)
+    TR_TRY_TIMER_(self, timer, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__, )
 
 /**
  * Suspends an actor: it keeps its messages and handles none until tr_resume.
@@ -336,7 +336,7 @@ typedef enum tr_timer_kind {
  * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow.
  * A restart begins with the behavior of tr_spawn.
  */
-#define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__)
+#define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__, )
 
 TR_BEGIN_C
 /**

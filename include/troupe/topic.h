@@ -155,7 +155,7 @@ typedef struct tr_published {
  * none), TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY, TR_CANCELLED,
  * TR_INVALID_ARGUMENT: no subscriber got it. The result may be ignored. The message is copied.
  */
-#define tr_publish(from, topic, ...) TR_PUBLISH_(from, topic, __VA_ARGS__)
+#define tr_publish(from, topic, ...) TR_PUBLISH_(from, topic, __VA_ARGS__, )
 /**
  * Publishes a struct that exists: tr_publish_copy(self, news, headline, &my_headline). Otherwise as
  * tr_publish.

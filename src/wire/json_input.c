@@ -29,15 +29,13 @@ static const char *name_of_value(unsigned byte)
     }
 }
 
-void tr__json_expected(struct json_input *in, json_place at, const char *expected)
+/* What is there is a part of a word, not a value. */
+static void expected_byte(struct json_input *in, json_place at, const char *expected)
 {
     size_t offset = json_offset(in, at);
     unsigned byte = json_byte(in, at);
-    const char *name = name_of_value(byte);
     if (at >= in->end)
         tr__fault_set(in->error, TR_BAD_DATA, offset, "unexpected end of the document");
-    else if (name != NULL)
-        tr__fault_set(in->error, TR_BAD_DATA, offset, "%s is expected, not %s", expected, name);
     else if (byte > 0x20 && byte < 0x7f)
         tr__fault_set(in->error, TR_BAD_DATA, offset, "%s is expected, not '%c'", expected, byte);
     else
@@ -45,13 +43,25 @@ void tr__json_expected(struct json_input *in, json_place at, const char *expecte
             in->error, TR_BAD_DATA, offset, "%s is expected, not byte 0x%02x", expected, byte);
 }
 
+void tr__json_expected(struct json_input *in, json_place at, const char *expected)
+{
+    const char *name = at < in->end ? name_of_value(json_byte(in, at)) : NULL;
+    if (name == NULL)
+        expected_byte(in, at, expected);
+    else
+        tr__fault_set(
+            in->error, TR_BAD_DATA, json_offset(in, at), "%s is expected, not %s", expected, name);
+}
+
 json_place tr__json_word(struct json_input *in, json_place at, const char *word)
 {
     size_t length = strlen(word);
     size_t left = (size_t)(in->end - at);
     for (size_t i = 0; i < length; i++) {
-        if (i == left || at[i] != (unsigned char)word[i])
-            return JSON_EXPECTED(in, at + i, word);
+        if (i == left || at[i] != (unsigned char)word[i]) {
+            expected_byte(in, at + i, word);
+            return NULL;
+        }
     }
     return at + length;
 }

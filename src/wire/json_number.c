@@ -46,12 +46,12 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
     unsigned first = json_byte(in, at + is_quoted);
     if (first != '-' && (first < '0' || first > '9'))
-        return JSON_EXPECTED(in, at + is_quoted, "an integer");
+        return JSON_EXPECTED(in, at, "an integer"); /* of the text, not of what is in it */
     json_place next = tr__json_number(in, at + is_quoted, &number);
     if (next == NULL)
         return NULL;
     if (is_quoted && json_byte(in, next) != '"')
-        return JSON_EXPECTED(in, next, "the end of an integer");
+        return JSON_EXPECTED(in, at, "an integer");
     if (!number.is_integer)
         return FAULT(in->error,
                      TR_BAD_DATA,

@@ -252,9 +252,9 @@ TEST(integers_are_exact_and_fit, "B-06", "U-02")
         sprintf(text, "{\"%s\":%s}", bad[i][0], bad[i][1]);
         refused(&tr_type_integers, text, 6, bad[i][0]);
     }
-    refused(&tr_type_integers, "{\"u8\":\"\"}", 7, "u8");
-    refused(&tr_type_integers, "{\"u8\":\" 1\"}", 7, "u8");
-    refused(&tr_type_integers, "{\"u8\":\"1 \"}", 8, "u8");
+    refused(&tr_type_integers, "{\"u8\":\"\"}", 6, "u8");
+    refused(&tr_type_integers, "{\"u8\":\" 1\"}", 6, "u8");
+    refused(&tr_type_integers, "{\"u8\":\"1 \"}", 6, "u8");
     refused(&tr_type_integers, "{\"u8\":01}", 6, "u8");
     refused(&tr_type_integers, "{\"u8\":-}", 7, "u8");
     refused(&tr_type_integers, "{\"u8\":1x}", 7, "");

@@ -9,14 +9,13 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-#define TR_ALARM_(self, n, k, t, c, ...) \
-    TR_PP_CALL(TR_ALARM__, self, n, k, t, c, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 #ifdef __cplusplus
 #define TR_ALARM_OF_(n, k, t, c) tr_address_(tr_alarm{ n, k, t, c, false, {} })
 #else
 #define TR_ALARM_OF_(n, k, t, c) (&(const tr_alarm){ n, k, t, c, false, { 0 } })
 #endif
-#define TR_ALARM__(self, n, k, t, c, m, ...) \
-    tr_self_alarm(self, TR_ALARM_OF_(n, k, t, c), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_ALARM_(self, n, k, t, c, m, ...) \
+    TR_SAY_ &tr_says_##m TR_SAY_DO_ \
+        tr_self_alarm(self, TR_ALARM_OF_(n, k, t, c), TR_SAID_(m)->type, TR_MADE_(m) { __VA_ARGS__ } TR_MADE_END_) TR_SAY_END_
 
 #endif

@@ -43,17 +43,13 @@
 #define TR_HERE_ __FILE__ ":" TR_LINE_(__LINE__)
 #define TR_AT_(from) TR_SPEAKER_(from, at)(from, TR_HERE_)
 
-#define TR_ASK_(from, timeout, to, ...) \
-    TR_PP_CALL(TR_ASK__, from, timeout, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_ASK__(from, timeout, to, m, ...) \
+#define TR_ASK_(from, timeout, to, m, ...) \
     TR_VALUE(m##_ask, TR_SPEAKER_(from, ask)(from, TR_TO_(to, m), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__), timeout))
-#define TR_ASK_THEN_(verb, self, n, context, timeout, to, ...) \
-    TR_PP_CALL(TR_ASK_THEN__, verb, self, n, context, timeout, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_ASK_THEN__(verb, self, n, context, timeout, to, m, ...) \
+        TR_MAKE_(m, { __VA_ARGS__ }), timeout))
+#define TR_ASK_THEN_(verb, self, n, context, timeout, to, m, ...) \
     ((void)TR_REQUIRE_(TR_IS_THEN_(n, m), \
         "troupe: tr_ask_then: " #n " was declared with TR_THEN for another request than " #m), \
-    TR_THEN_CALL_(verb)(self, &tr_then_##n, context, TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), \
+    TR_THEN_CALL_(verb)(self, &tr_then_##n, context, TR_TO_(to, m), TR_MAKE_(m, { __VA_ARGS__ }), \
         timeout))
 #define TR_THEN_(n, m, S, h) \
     TR_CHECK_HANDLER_(S, m##_answer, "TR_THEN(" #n ", " #m ")", h); \
@@ -72,9 +68,7 @@
     TR_MAY_BE_UNUSED static const tr_then tr_then_##n = { \
         #S, TR_STATE_SIZE_(S), { &tr_type_##m, tr_then_call_##n, #h, NULL, false, false, 0, NULL, false, NULL, NULL, NULL } \
     }
-#define TR_REPLY_TO_(self, later, ...) \
-    TR_PP_CALL(TR_REPLY_TO__, self, later, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_REPLY_TO__(self, later, m, ...) \
-    tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_REPLY_TO_(self, later, m, ...) \
+    tr_self_reply_to(self, later, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
 
 #endif

@@ -9,9 +9,7 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-#define TR_REPLY_AT_(self, index, ...) \
-    TR_PP_CALL(TR_REPLY_AT__, self, index, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_REPLY_AT__(self, index, m, ...) \
-    tr_self_reply_at(self, index, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_REPLY_AT_(self, index, m, ...) \
+    tr_self_reply_at(self, index, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
 
 #endif

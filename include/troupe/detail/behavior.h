@@ -191,8 +191,6 @@ TR_END_C
 #define TR_IN_KID_TR_CLAUSE_ANY(b, S, ...)
 #define TR_IN_KID_TR_CLAUSE_SETUP(b, S, ...)
 
-#define TR_WITH_(...) \
-    TR_PP_CALL(TR_WITH__, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_WITH__(m, ...) { &tr_type_##m, TR_MAKE_STATIC_(m, __VA_ARGS__) }
+#define TR_WITH_(m, ...) { &tr_type_##m, TR_MAKE_STATIC_(m, { __VA_ARGS__ }) }
 
 #endif

@@ -41,12 +41,10 @@
     TR_MAY_BE_UNUSED static const tr_callback tr_callback_##n = { \
         &tr_type_##m, tr_callback_call_##n \
     }
-#define TR_ASK_CALLBACK_(client, n, context, timeout, to, ...) \
-    TR_PP_CALL(TR_ASK_CALLBACK__, client, n, context, timeout, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_ASK_CALLBACK__(client, n, context, timeout, to, m, ...) \
+#define TR_ASK_CALLBACK_(client, n, context, timeout, to, m, ...) \
     ((void)TR_REQUIRE_(TR_IS_CALLBACK_OF_(n, m), \
         "troupe: tr_ask_callback: " #n " was declared with TR_CALLBACK for another request than " #m), \
     tr_client_ask_callback(client, &tr_callback_##n, TR_CALLBACK_CONTEXT_(n, context), \
-        TR_TO_(to, m), TR_MAKE_(m, __VA_ARGS__), timeout))
+        TR_TO_(to, m), TR_MAKE_(m, { __VA_ARGS__ }), timeout))
 
 #endif

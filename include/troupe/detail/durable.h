@@ -13,7 +13,7 @@
 #include <troupe/detail/durable_cxx.h>
 #else
 #define TR_DURABLE_REF_(self, a, key) \
-    a##_ref_of((TR_REQUIRE_SELF_(self, "durable"), tr_self_durable(self, &tr_durable_##a, key)))
+    a##_ref_of((TR_REQUIRE_SELF_(self, "durable"), tr_self_durable(TR_IF_SELF_(self), &tr_durable_##a, key)))
 #define TR_DURABLES_(...) \
     (&(const tr_durables){ sizeof(tr_durables), tr_durable_start, \
         (const tr_durable_kind *const[]){ TR_PP_EACH(TR_DURABLES_KIND_, ~, __VA_ARGS__) NULL } })

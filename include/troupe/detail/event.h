@@ -63,13 +63,9 @@
 #define TR_IN_EVENT_INIT_TR_CLAUSE_STORED(b, S, ...)
 #define TR_IN_EVENT_INIT_TR_CLAUSE_SNAPSHOTS(b, S, ...) .snapshots = { __VA_ARGS__ },
 
-#define TR_PERSIST_(self, ...) \
-    TR_PP_CALL(TR_PERSIST__, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_PERSIST__(self, m, ...) tr_self_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TRY_PERSIST_(self, ...) \
-    TR_PP_CALL(TR_TRY_PERSIST__, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_PERSIST__(self, m, ...) \
-    tr_self_try_persist(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_PERSIST_(self, m, ...) tr_self_persist(self, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
+#define TR_TRY_PERSIST_(self, m, ...) \
+    tr_self_try_persist(self, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
 #define TR_EVENT_AS_(event, m) ((const struct m *)tr_event_data(event, &tr_type_##m))
 
 #ifdef __cplusplus

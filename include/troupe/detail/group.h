@@ -17,7 +17,7 @@
     (&(const tr_group_args){ sizeof(tr_group_args), members, routes })
 #define TR_GATHER_INTO_(asks, m) (&_Generic((asks), m##_ask *: (asks))->any)
 #define TR_SPAWN_GROUP_CALL_(self, args, group) \
-    (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(self, args, group))
+    (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(TR_IF_SELF_(self), args, group))
 #endif
 
 /* _1 without a set-up message, _0 with one. */
@@ -53,11 +53,9 @@
             TR_MAKE_(m, __VA_ARGS__), NULL), \
         TR_GROUP_ARGS_(members, routes), TR_REF_OUT_(ref, a))
 
-#define TR_GATHER_(self, timeout, group, asks, max, ...) \
-    TR_PP_CALL(TR_GATHER__, self, timeout, group, asks, max, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_GATHER__(self, timeout, group, asks, max, m, ...) \
+#define TR_GATHER_(self, timeout, group, asks, max, m, ...) \
     (tr_self_at(self, TR_HERE_), \
-        tr_self_gather(self, TR_TO_(group, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__), timeout, \
+        tr_self_gather(self, TR_TO_(group, m), &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }), timeout, \
             TR_GATHER_INTO_(asks, m), max))
 
 /* A route is a tuple (TR_ROUTED_BY, message, what). The empty one after the last comma is skipped. */

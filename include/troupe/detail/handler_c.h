@@ -22,7 +22,27 @@
  */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
+#define TR_MADE_(m) (&(__extension__ (const __typeof__(*TR_SAID_(m)->message))
+#define TR_MADE_END_ ))
+
 #pragma GCC system_header
+
+/*
+ * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of the call, which knows its message by TR_SAID_(m) alone. A
+ * message that is not declared is one error then: gcc speaks of a name once, and clang not of what comes of a variable that has
+ * none.
+ */
+#ifdef __clang__
+#define TR_SAY_ (__extension__({ __auto_type tr_said =
+#define TR_SAY_DO_ ;
+#define TR_SAY_END_ ; }))
+#define TR_SAID_(m) tr_said
+#else
+#define TR_SAY_ ((void)
+#define TR_SAY_DO_ ,
+#define TR_SAY_END_ )
+#define TR_SAID_(m) (&tr_says_##m)
+#endif
 
 /* The shapes that a handler of state S and message M may have. */
 #define TR_FN_SELF_STATE_MESSAGE_(S, M) tr_next (*)(tr_self *, S *, const M *)
@@ -112,6 +132,9 @@
 #define TR_REQUIRE_SELF_(self, verb) \
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
         "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
+
+/* What TR_REQUIRE_SELF_ has refused becomes NULL, which is no second error. */
+#define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /* Names the struct of a message before its first use, so that one that is not declared is one error, not many. */
 #define TR_NAME_(m) struct m;

@@ -71,6 +71,11 @@ struct tr_no_ {
     }
 TR_SHAPES_(TR_SHAPE_CXX_)
 template <class TR_S, class TR_M> tr_no_ tr_is_handler_(...);
+/* For what TR_CHECK_HANDLER_ has refused: no list of all the others. */
+template <class TR_S, class TR_M> inline tr_next tr_invoke_(...) noexcept
+{
+    return TR_SAME;
+}
 
 #define TR_CHECK_HANDLER_(TR_S, TR_M, clause, h) \
     static_assert(decltype(tr_is_handler_<TR_S, TR_M>(&h))::value, \
@@ -101,6 +106,10 @@ template <class TR_T> inline const TR_T *const *tr_cast_all_(const void *const *
 }
 TR_SHAPES_BATCH_(TR_SHAPE_BATCH_CXX_)
 template <class TR_S, class TR_M> tr_no_ tr_is_batch_(...);
+template <class TR_S, class TR_M> inline tr_next tr_invoke_batch_(...) noexcept
+{
+    return TR_SAME;
+}
 
 #define TR_CHECK_BATCH_(TR_S, TR_M, clause, h) \
     static_assert(decltype(tr_is_batch_<TR_S, TR_M>(&h))::value, \
@@ -145,6 +154,12 @@ template <> struct tr_state_<void> {
         "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 
 /* `.field = value` is an extension before C++20, which __extension__ allows. */
+#define TR_SAY_ ((void)
+#define TR_SAY_DO_ ,
+#define TR_SAY_END_ )
+#define TR_SAID_(m) (&tr_says_##m)
+#define TR_MADE_(m) tr_address_(__extension__ tr_struct_##m
+#define TR_MADE_END_ )
 #define TR_MAKE_(m, ...) tr_address_(__extension__ tr_struct_##m __VA_ARGS__)
 #define TR_TABLE_(type) __extension__ type
 #define TR_TABLE_ZERO_(type) type(0)

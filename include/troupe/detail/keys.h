@@ -63,16 +63,12 @@ TR_INLINE tr_bytes tr_no_bytes_(void)
 }
 
 /* The message must be one that the actor accepts, as for a ref of it. */
-#define TR_ASK_KEY_(from, timeout, a, key, id, ...) \
-    TR_PP_CALL(TR_ASK_KEY__, from, timeout, a, key, id, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_ASK_KEY__(from, timeout, a, key, id, m, ...) \
+#define TR_ASK_KEY_(from, timeout, a, key, id, m, ...) \
     TR_VALUE(m##_ask, ((void)TR_TO_(a##_ref_of(tr_ref_from_bits(0)), m), TR_SPEAKER_(from, ask_key)( \
-        from, &tr_durable_##a, key, id, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__), timeout)))
+        from, &tr_durable_##a, key, id, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }), timeout)))
 
-#define TR_DURABLE_LIST_(from, a, ...) \
-    TR_PP_CALL(TR_DURABLE_LIST__, from, a, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_DURABLE_LIST__(from, a, page, ...) \
-    TR_SPEAKER_(from, durable_list)(from, &tr_durable_##a, TR_DURABLE_RANGE_(__VA_ARGS__), page, \
+#define TR_DURABLE_LIST_(from, a, page, ...) \
+    TR_SPEAKER_(from, durable_list)(from, &tr_durable_##a, TR_DURABLE_RANGE_({ __VA_ARGS__ }), page, \
         sizeof(tr_durable_page))
 
 #endif

@@ -15,7 +15,9 @@
 #define TR_MESSAGE_(m, ...) \
     TR_MESSAGE_STRUCT_(m, __VA_ARGS__); \
     TR_MESSAGE_NAMES_(m, 0); \
-    TR_MESSAGE_TABLE_(m, NULL, __VA_ARGS__)
+    TR_MESSAGE_TABLE_(m, __VA_ARGS__); \
+    TR_MAY_BE_UNUSED static const tr_type tr_type_##m = TR_TYPE_(m, NULL); \
+    TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 #define TR_REQUEST_(m, r, ...) \
     TR_MESSAGE_STRUCT_(m, __VA_ARGS__); \
     TR_MESSAGE_NAMES_(m, 1); \
@@ -29,7 +31,9 @@
         const tr_error *why; \
         void *context; \
     } m##_answer; \
-    TR_MESSAGE_TABLE_(m, &tr_type_##r, __VA_ARGS__)
+    TR_MESSAGE_TABLE_(m, __VA_ARGS__); \
+    TR_MAY_BE_UNUSED static const tr_type tr_type_##m = TR_TYPE_(m, (const tr_type *)&tr_type_##r); \
+    TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 
 /* In C++ a state may be a message, whose members have initialisers: all of them are zeros. */
 #ifdef __cplusplus
@@ -59,21 +63,28 @@ long tr_marks_message_(const volatile void *any);
     TR_MARK_MESSAGE_(m) \
     enum { tr_is_request_##m = (is_request) }
 
-#define TR_MESSAGE_TABLE_(m, reply, ...) \
+#define TR_MESSAGE_TABLE_(m, ...) \
     enum { tr_is_flat_##m = 1 TR_PP_EACH(TR_FLAT_, m, __VA_ARGS__) }; \
     TR_MAY_BE_UNUSED static const tr_field tr_fields_##m[] = { \
         TR_PP_EACH(TR_FIELD_, m, __VA_ARGS__) \
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
-    TR_TYPE_(m, reply)
+    TR_SECRETS_(m)
 /* Weak: the address is NULL unless TR_SECRET(m, ...) stands in some file. */
-#define TR_TYPE_(m, reply) \
-    TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__)); \
-    TR_MAY_BE_UNUSED static const tr_type tr_type_##m = { \
+#define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
+/*
+ * What tr_type_m is. The variable stands in TR_MESSAGE_ itself: clang shows all macros on the way to a name that it proposes.
+ * A reply that is not declared is one error: clang may propose a function, whose type the cast hides.
+ */
+#define TR_TYPE_(m, reply) { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
         sizeof(tr_fields_##m) / sizeof(tr_field) - 1, sizeof(tr_field), TR_ABI, \
         tr_is_flat_##m, TR_INLINE_SIZE_(m), &tr_secrets_##m, NULL \
     }
+
+/* What a verb has to know of a message is in one variable, so that a message which is not declared is one error. */
+#define TR_SAYS_(m) \
+    TR_MAY_BE_UNUSED static const struct { const tr_type *type; const struct m *message; /* its type matters */ }
 
 #define TR_INLINE_SIZE_(m) \
     (tr_is_flat_##m && sizeof(struct m) <= TR_INLINE_MAX ? (uint8_t)sizeof(struct m) : (uint8_t)0)
@@ -259,7 +270,9 @@ long tr_marks_message_(const volatile void *any);
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
     enum { tr_is_flat_##m = 0 }; \
-    TR_TYPE_(m, NULL)
+    TR_SECRETS_(m); \
+    TR_MAY_BE_UNUSED static const tr_type tr_type_##m = TR_TYPE_(m, NULL); \
+    TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 #define TR_DESCRIBE_FIELD_(m, n) TR_PP_CAT(TR_DESCRIBE_FIELD_, TR_PP_IS_EMPTY(n))(m, n)
 #define TR_DESCRIBE_FIELD_1(m, n)
 #define TR_DESCRIBE_FIELD_0(m, n) \
@@ -297,7 +310,8 @@ long tr_marks_message_(const volatile void *any);
 
 /* A tr_error inside another message; its words are copied, but neither printed nor written. */
 TR_MESSAGE_NAMES_(tr_error, 0);
-TR_MESSAGE_TABLE_(tr_error, NULL, (enum_of(tr_status), status), (i32, code), (ref, actor),
-                  (u32, incarnation), );
+TR_MESSAGE_TABLE_(tr_error, (enum_of(tr_status), status), (i32, code), (ref, actor), (u32, incarnation), );
+TR_MAY_BE_UNUSED static const tr_type tr_type_tr_error = TR_TYPE_(tr_error, NULL);
+TR_SAYS_(tr_error) tr_says_tr_error = { &tr_type_tr_error, NULL };
 
 #endif

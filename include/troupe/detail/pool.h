@@ -13,7 +13,7 @@
 #include <troupe/detail/pool_cxx.h>
 #else
 #define TR_POOL_SPAWN_CALL_(self, args) \
-    (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(self, args))
+    (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(TR_IF_SELF_(self), args))
 #endif
 
 /* _1 without a set-up message, _0 with one. */

@@ -9,10 +9,9 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-#define TR_QUEUE_PUSH_(self, queue, delay, ...) \
-    TR_PP_CALL(TR_QUEUE_PUSH__, self, queue, delay, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_QUEUE_PUSH__(self, queue, delay, m, ...) \
-    tr_self_queue_push(self, queue, delay, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_QUEUE_PUSH_(self, queue, delay, m, ...) \
+    TR_SAY_ &tr_says_##m TR_SAY_DO_ \
+        tr_self_queue_push(self, queue, delay, TR_SAID_(m)->type, TR_MADE_(m) { __VA_ARGS__ } TR_MADE_END_) TR_SAY_END_
 #ifdef __cplusplus
 #define TR_QUEUES_(...) \
     ([]() -> const tr_queue_options * { \

@@ -25,7 +25,15 @@
         return ref; \
     } \
     TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
-    TR_BEHAVIOR_DECLARE(a)
+    TR_EXTERN_C const struct tr_behavior tr_behavior_##a; \
+    /* A function, which names the behavior only where the actor is spawned. */ \
+    struct tr_spawnable_##a { const struct tr_behavior *behavior; const char *protocol; a##_ref ref; }; \
+    TR_INLINE struct tr_spawnable_##a tr_spawnable_##a(void) \
+    { \
+        struct tr_spawnable_##a all = { &tr_behavior_##a, tr_protocol_##a, { 0 } }; \
+        return all; \
+    } \
+    struct tr_spawnable_##a
 #define TR_ACCEPTS_(a, m) TR_PP_CAT(TR_ACCEPTS_, TR_PP_IS_EMPTY(m))(m)
 #define TR_ACCEPTS_0(m) char m;
 #define TR_ACCEPTS_1(m)
@@ -42,7 +50,7 @@ template <class Probe, class Accepts> Accepts *tr_accepts_of_(Accepts *);
 #else
 #define TR_TO_(to, m) tr_ref_checked_((to).bits, \
     sizeof(_Generic((to).accepts, \
-        union tr_accepts_anything *: (struct tr_message_##m *)0, \
+        union tr_accepts_anything *: (struct { char m; } *)0, \
         default: (to).accepts)->m))
 #endif
 TR_INLINE tr_ref tr_ref_checked_(uint64_t bits, size_t proof)

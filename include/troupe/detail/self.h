@@ -9,14 +9,7 @@
 /* clang-format off */
 
 /* Before the pragma, so that gcc warns of a result that is not returned. */
-#define TR_BECOME_(self, ...) \
-    TR_PP_CAT(TR_BECOME_, TR_PP_IS_ONE(__VA_ARGS__))(self, __VA_ARGS__)
-#define TR_BECOME_1(self, b) tr_self_become(self, &tr_behavior_##b, NULL, NULL)
-#define TR_BECOME_0(self, b, ...) TR_BECOME_WITH_(self, b, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_BECOME_WITH_(...) TR_BECOME_WITH__(__VA_ARGS__)
-#define TR_BECOME_WITH__(self, b, m, ...) \
-    tr_self_become(self, &tr_behavior_##b, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_BECOME_(self, b, ...) tr_self_become(self, &tr_behavior_##b, TR_SETUP_MESSAGE_(__VA_ARGS__))
 
 #pragma GCC system_header
 
@@ -35,42 +28,46 @@
         TR_REQUIRE_(_Generic((out), a##_ref *: 1, default: 0), \
             "troupe: tr_try_spawn of " #a " writes its ref into an " #a "_ref *"))
 #define TR_SPAWN_ARGS_(...) (&(const tr_spawn_args){ sizeof(tr_spawn_args), __VA_ARGS__, NULL })
-#define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(self, args))
+#define TR_SPAWN_CALL_(self, args) (TR_REQUIRE_SELF_(self, "spawn"), tr_self_spawn(TR_IF_SELF_(self), args))
 #endif
 
-#define TR_TELL_(from, to, ...) \
-    TR_PP_CALL(TR_TELL__, from, to, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TELL__(from, to, m, ...) \
-    TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_TELL_(from, to, m, ...) \
+    TR_SAY_ &tr_says_##m TR_SAY_DO_ \
+        TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), TR_SAID_(m)->type, TR_MADE_(m) { __VA_ARGS__ } TR_MADE_END_) TR_SAY_END_
 #define TR_TELL_COPY_(from, to, m, pointer) \
     TR_SPEAKER_(from, tell)(from, TR_TO_(to, m), &tr_type_##m, TR_TYPED_(m, pointer))
-#define TR_TIMER_(self, key, kind, ns, ...) \
-    TR_PP_CALL(TR_TIMER__, self, key, kind, ns, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TIMER__(self, key, kind, ns, m, ...) \
-    tr_self_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
-#define TR_TRY_TIMER_(self, timer, key, kind, ns, ...) \
-    TR_PP_CALL(TR_TRY_TIMER__, self, timer, key, kind, ns, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_TRY_TIMER__(self, timer, key, kind, ns, m, ...) \
-    tr_self_try_timer(self, key, kind, ns, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__), timer)
-#define TR_REPLY_(verb, self, ...) \
-    TR_PP_CALL(TR_REPLY__, verb, self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_REPLY__(verb, self, m, ...) \
-    tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, __VA_ARGS__))
+#define TR_TIMER_(self, key, kind, ns, m, ...) \
+    TR_SAY_ &tr_says_##m TR_SAY_DO_ \
+        tr_self_timer(self, key, kind, ns, TR_SAID_(m)->type, TR_MADE_(m) { __VA_ARGS__ } TR_MADE_END_) TR_SAY_END_
+#define TR_TRY_TIMER_(self, timer, key, kind, ns, m, ...) \
+    TR_SAY_ &tr_says_##m TR_SAY_DO_ \
+        tr_self_try_timer(self, key, kind, ns, TR_SAID_(m)->type, TR_MADE_(m) { __VA_ARGS__ } TR_MADE_END_, timer) TR_SAY_END_
+#define TR_REPLY_(verb, self, m, ...) \
+    tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
+
+/* The type and the message of a set-up, or NULLs: _1 without one, _0 with one. */
+#define TR_SETUP_MESSAGE_(...) TR_PP_CAT(TR_SETUP_MESSAGE_, TR_PP_IS_ONE(__VA_ARGS__))(__VA_ARGS__)
+#define TR_SETUP_MESSAGE_1(none) NULL, NULL
+#define TR_SETUP_MESSAGE_0(m, ...) &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ })
+
+/* An actor is known by one name, as a message is (TR_SAY_). */
+#ifdef __cplusplus
+#define TR_SPAWN_(self, worker, a, name, ...) \
+    a##_ref_of(TR_SPAWN_CALL_(self, TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, \
+        TR_SETUP_MESSAGE_(__VA_ARGS__), NULL)))
+#else
+#ifdef __clang__
+#define TR_ACTOR_SAID_(a) tr_said
+#else
+#define TR_ACTOR_SAID_(a) (&tr_spawnable_##a)()
+#endif
+#define TR_SPAWN_(self, worker, a, name, ...) \
+    TR_SAY_ (&tr_spawnable_##a)() TR_SAY_DO_ (__typeof__(TR_ACTOR_SAID_(a).ref)){ \
+        TR_SPAWN_CALL_(self, TR_SPAWN_ARGS_(TR_ACTOR_SAID_(a).behavior, TR_ACTOR_SAID_(a).protocol, name, worker, \
+            TR_SETUP_MESSAGE_(__VA_ARGS__), NULL)).bits } TR_SAY_END_
+#endif
 
 /* _1 without a set-up message, _0 with one. */
-#define TR_SPAWN_(self, worker, a, ...) \
-    TR_PP_CAT(TR_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, worker, a, __VA_ARGS__)
-#define TR_SPAWN_1(self, worker, a, name) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, NULL, NULL, NULL)))
-#define TR_SPAWN_0(self, worker, a, name, ...) TR_SPAWN_WITH_(self, worker, a, name, \
-    TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_SPAWN_WITH_(...) TR_SPAWN_WITH__(__VA_ARGS__)
-#define TR_SPAWN_WITH__(self, worker, a, name, m, ...) \
-    a##_ref_of(TR_SPAWN_CALL_(self, \
-        TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, &tr_type_##m, \
-            TR_MAKE_(m, __VA_ARGS__), NULL)))
-
 #define TR_TRY_SPAWN_(from, ref, error, worker, a, ...) \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, worker, a, __VA_ARGS__)
 #define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \

@@ -13,7 +13,7 @@
 #include <troupe/detail/topic_cxx.h>
 #else
 #define TR_TOPIC_OPEN_(self, name) \
-    (TR_REQUIRE_SELF_(self, "topic_open"), tr_self_topic_open(self, name))
+    (TR_REQUIRE_SELF_(self, "topic_open"), tr_self_topic_open(TR_IF_SELF_(self), name))
 #define TR_TOPIC_OUT_(out, t) \
     (&_Generic((out), t##_topic *: (out), default: (t##_topic *)0)->bits + \
         TR_REQUIRE_(_Generic((out), t##_topic *: 1, default: 0), \
@@ -37,11 +37,9 @@
     } \
     TR_STATIC_ASSERT(sizeof(t##_topic) == 8, "")
 
-#define TR_PUBLISH_(from, topic, ...) \
-    TR_PP_CALL(TR_PUBLISH__, from, topic, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
-#define TR_PUBLISH__(from, topic, m, ...) \
+#define TR_PUBLISH_(from, topic, m, ...) \
     TR_SPEAKER_(from, publish)(from, tr_topic_from_bits(TR_TO_(topic, m).bits), &tr_type_##m, \
-        TR_MAKE_(m, __VA_ARGS__))
+        TR_MAKE_(m, { __VA_ARGS__ }))
 #define TR_PUBLISH_COPY_(from, topic, m, pointer) \
     TR_SPEAKER_(from, publish)(from, tr_topic_from_bits(TR_TO_(topic, m).bits), &tr_type_##m, \
         TR_TYPED_(m, pointer))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
-/* expect: implicit declaration of function .teller_ref_of. */
-/* lines gcc: 38 */
-/* lines clang: 97 */
+/* usual */
+/* expect: tr_spawnable_teller */
 #include "common.h"
 
 void f(tr_self *self);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: K-04 */
 /* expect: expire */
-/* lines gcc: 39 */
-/* lines clang: 36 */
 #include "common.h"
 
 void f(tr_self *self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 A-05 */
+/* usual */
 /* expect: tr_try_await writes the reply into a pointer to what the request declares */
 #include "common.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect gcc: tr_behavior_closed. undeclared */
 /* expect clang: use of undeclared identifier 'tr_behavior_closed' */
-/* lines gcc: 37 */
-/* lines clang: 43 */
 #include "common.h"
 
 tr_next f(tr_self *self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: a comma is missing between two clauses of TR_BEHAVIOR */
 #include "common.h"
 

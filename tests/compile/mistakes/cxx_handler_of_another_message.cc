@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: TR_ON\(deposit, on_transfer\): the handler must be tr_next on_transfer\(tr_self \*self, account \*state, const struct deposit \*message\) */
-/* lines gcc: 99 */
-/* lines clang: 122 */
 #include "common.h"
 
 static tr_next on_transfer(tr_self *self, account *, const transfer *)

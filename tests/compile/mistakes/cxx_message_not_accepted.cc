@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 */
+/* usual */
 /* expect: no member named .transfer. *in 'union account_accepts'|.union account_accepts. has no member named .transfer.|no member named 'transfer' in 'account_accepts' */
 #include "common.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 */
+/* lines clang: 26 */
 /* expect: conversion from .bank_ref. to non-scalar type .account_ref.|no viable conversion from .bank_ref. */
-/* lines clang: 31 */
 #include "common.h"
 
 void f(tr_self *self)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: K-01 */
 /* expect: tr_type_bank */
-/* lines clang: 36 */
 #include "common.h"
 
 static tr_next on_transfer(tr_self *self, struct bank *bank)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
 /* expect: tr_durable needs the self of a handler; with a client use tr_try_durable */
-/* lines gcc: 33 */
-/* lines clang: 33 */
 #include "common.h"
 
 TR_DURABLE_DECLARE(account);

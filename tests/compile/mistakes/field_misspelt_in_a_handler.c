@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-06 */
+/* usual */
 /* expect gcc: struct deposit. has no member named .amout. */
 /* expect clang: no member named 'amout' in 'struct deposit' */
 #include "common.h"

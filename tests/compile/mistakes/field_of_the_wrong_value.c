@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-06 */
+/* usual */
 /* expect gcc: initialization of .long unsigned int. from .char \*. makes integer from pointer */
 /* expect clang: incompatible pointer to integer conversion */
-/* lines gcc: 34 */
 #include "common.h"
 
 void f(tr_self *self, account_ref account);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-06 */
+/* usual */
 /* expect: note: write each field as \(type, name\), not: u64 id */
 #include "common.h"
 

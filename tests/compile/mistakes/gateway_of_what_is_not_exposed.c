@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: H-01 */
+/* lines clang: 44 */
 /* expect: .tr_exposed_account. undeclared|undeclared identifier .tr_exposed_account. */
-/* lines clang: 55 */
 #include "common.h"
 
 TR_BEHAVIOR(bank, struct bank, TR_GATEWAY(account));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expect: tr_spawn_group needs the self of a handler; with a client use tr_try_spawn_group */
-/* lines gcc: 33 */
-/* lines clang: 46 */
 #include "common.h"
 
 void f(tr_client *client);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: the handler must be .*const struct deposit \*message */
 #include "common.h"
 

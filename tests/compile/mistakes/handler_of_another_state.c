@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: TR_ON\(deposit, on_deposit\): the handler must be .*struct account \*state */
 #include "common.h"
 

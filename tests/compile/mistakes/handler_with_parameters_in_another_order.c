@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: the handler must be tr_next on_deposit */
 #include "common.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 */
+/* usual */
 /* expect gcc: .union account_accepts. has no member named .transfer. */
 /* expect clang: no member named 'transfer' in 'union account_accepts' */
 #include "common.h"

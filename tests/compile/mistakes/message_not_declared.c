@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-06 */
-/* expect: tr_message_depositt */
-/* lines gcc: 74 */
-/* lines clang: 79 */
+/* usual */
+/* expect: tr_says_depositt */
 #include "common.h"
 
 void f(tr_self *self, tr_ref account);

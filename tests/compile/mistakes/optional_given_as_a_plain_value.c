@@ -2,7 +2,6 @@
 /* ids: B-06 */
 /* expect gcc: incompatible|invalid|aggregate */
 /* expect clang: initializing 'struct \(.*' with an expression of incompatible type 'uint32_t'|incompatible */
-/* lines clang: 51 */
 #include "common.h"
 
 struct size {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: K-05 */
 /* expect: has no member named .amonut.|field designator .amonut. does not refer */
-/* lines clang: 32 */
 #include "common.h"
 
 void f(tr_self *self);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-07 */
+/* usual */
 /* expect gcc: incompatible pointer type .const struct balance \*. */
 /* expect clang: incompatible pointer types initializing */
 #include "common.h"

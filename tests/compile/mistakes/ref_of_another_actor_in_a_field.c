@@ -2,8 +2,6 @@
 /* ids: B-07 */
 /* expect gcc: incompatible types when initializing type .account_ref.|invalid initializer|incompatible types */
 /* expect clang: incompatible type 'bank_ref' */
-/* lines gcc: 33 */
-/* lines clang: 51 */
 #include "common.h"
 
 void f(tr_self *self, bank_ref bank);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* lines clang: 26 */
 /* expect gcc: passing argument 1 of .key_of_transfer. from incompatible pointer type */
 /* expect clang: incompatible pointer types passing 'const struct deposit \*' to parameter of type 'const struct transfer \*' */
-/* lines clang: 31 */
 #include "common.h"
 
 uint64_t key_of_transfer(const struct transfer *message);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect: tr_spawn needs the self of a handler; with a client use tr_try_spawn */
-/* lines gcc: 36 */
-/* lines clang: 46 */
 #include "common.h"
 
 void f(tr_client *client);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 */
+/* usual */
 /* expect gcc: incompatible types when returning type .tr_status. but .tr_next. was expected */
 /* expect clang: returning 'tr_status'.* from a function with incompatible result type 'tr_next' */
 #include "common.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ids: B-01 D-04 */
+/* lines clang: 32 */
 /* expect: redefinition of .tr_call_account_deposit */
-/* lines clang: 37 */
 #include "common.h"
 
 static tr_next on_deposits(const struct deposit *const *messages, size_t count)
