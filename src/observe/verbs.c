@@ -15,6 +15,7 @@
 #include "observe/flame.h"
 #include "observe/handlers.h"
 #include "observe/log_tail.h"
+#include "observe/mail.h"
 #include "observe/metrics.h"
 #include "observe/page.h"
 #include "observe/past.h"
@@ -467,6 +468,7 @@ const struct verb tr__verbs[] = {
     {"ls", verb_ls, false, false},
     {"show", verb_show, false, false},
     {"why", verb_why, false, false},
+    {"mail", tr__verb_mail, false, false},
     {"tree", tr__verb_tree, false, false},
     {"channels", tr__verb_channels, false, false},
     {"messages", tr__verb_messages, false, false},
