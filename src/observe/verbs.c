@@ -10,6 +10,7 @@
 #include "observe/channels.h"
 #include "observe/doctor.h"
 #include "observe/durable_change.h"
+#include "observe/durable_events.h"
 #include "observe/durable_export.h"
 #include "observe/durables.h"
 #include "observe/flame.h"
@@ -493,6 +494,7 @@ const struct verb tr__verbs[] = {
     {"store restore", tr__verb_store_restore, true, false},
     {"durable ls", tr__verb_durable_ls, false, true},
     {"durable get", tr__verb_durable_get, false, true},
+    {"durable events", tr__verb_durable_events, false, true},
     {"durable set", tr__verb_durable_set, true, false},
     {"durable rm", tr__verb_durable_rm, true, false},
     {"durable export", tr__verb_durable_export, false, true},
