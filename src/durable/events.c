@@ -559,27 +559,3 @@ void tr_snapshot(tr_self *self)
     if (status != TR_OK)
         tr_crash(self, status, "tr_snapshot: %s", tr_status_text(status));
 }
-
-/* ---- Memory of apply functions: that of the turn or the start that calls them. ---- */
-
-char *tr_memory_strdup(tr_memory *memory, const char *string)
-{
-    tr_self *self = (tr_self *)memory;
-    TURN_VERB(self);
-    return tr_strdup(self, string);
-}
-
-void *tr_memory_alloc(tr_memory *memory, size_t size)
-{
-    tr_self *self = (tr_self *)memory;
-    TURN_VERB(self);
-    return tr_alloc(self, size);
-}
-
-const void *tr_memory_append_(tr_memory *memory, const void *items, size_t count, size_t size,
-                              const void *item)
-{
-    tr_self *self = (tr_self *)memory;
-    TURN_VERB(self);
-    return tr_self_append(self, items, count, size, item);
-}

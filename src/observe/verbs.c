@@ -10,11 +10,13 @@
 #include "observe/channels.h"
 #include "observe/doctor.h"
 #include "observe/durable_change.h"
+#include "observe/durable_events.h"
 #include "observe/durable_export.h"
 #include "observe/durables.h"
 #include "observe/flame.h"
 #include "observe/handlers.h"
 #include "observe/log_tail.h"
+#include "observe/mail.h"
 #include "observe/metrics.h"
 #include "observe/page.h"
 #include "observe/past.h"
@@ -467,6 +469,7 @@ const struct verb tr__verbs[] = {
     {"ls", verb_ls, false, false},
     {"show", verb_show, false, false},
     {"why", verb_why, false, false},
+    {"mail", tr__verb_mail, false, false},
     {"tree", tr__verb_tree, false, false},
     {"channels", tr__verb_channels, false, false},
     {"messages", tr__verb_messages, false, false},
@@ -491,6 +494,7 @@ const struct verb tr__verbs[] = {
     {"store restore", tr__verb_store_restore, true, false},
     {"durable ls", tr__verb_durable_ls, false, true},
     {"durable get", tr__verb_durable_get, false, true},
+    {"durable events", tr__verb_durable_events, false, true},
     {"durable set", tr__verb_durable_set, true, false},
     {"durable rm", tr__verb_durable_rm, true, false},
     {"durable export", tr__verb_durable_export, false, true},

@@ -9,13 +9,15 @@
 #include <troupe/observe.h>
 
 #include "base/rng.h"
+#include "actor/verbs/show_mail.h"
 #include "observe/visitor.h"
 
 TR_MESSAGE(deposit, (u64, cents), (str, pin));
 TR_SECRET(deposit, pin);
 TR_MESSAGE(balance, (u64, cents));
 TR_REQUEST(get_balance, balance);
-TR_ACTOR(purse, deposit, get_balance);
+TR_MESSAGE(note, (str, text));
+TR_ACTOR(purse, deposit, note, get_balance);
 
 static tr_next on_deposit(struct balance *state, const struct deposit *message)
 {
@@ -28,8 +30,14 @@ static tr_next on_get_balance(tr_self *self, struct balance *state)
     return tr_reply(self, balance, .cents = state->cents);
 }
 
-TR_BEHAVIOR(purse, struct balance, TR_ON(deposit, on_deposit), TR_ON(get_balance, on_get_balance),
-            TR_OPTIONS(.shows = &tr_type_balance));
+static tr_next on_note(struct balance *state)
+{
+    (void)state;
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(purse, struct balance, TR_ON(deposit, on_deposit), TR_ON(note, on_note),
+            TR_ON(get_balance, on_get_balance), TR_OPTIONS(.shows = &tr_type_balance));
 
 static purse_ref purse_;
 static struct observer observer;
@@ -155,6 +163,7 @@ static void play_noise(void)
         "{\"id\":4,\"do\":\"why\",\"path\":\"/user/$1.0\"}\n",
         "{\"id\":5,\"do\":\"dead-letters\",\"after\":18446744073709551615}\n",
         "{\"id\":6,\"do\":\"top\"}\n",
+        "{\"id\":9,\"do\":\"mail\",\"path\":\"/user/purse\",\"limit\":3}\n",
         "{\"id\":7,\"do\":\"log\",\"level\":\"info\",\"path\":\"/user/x\",\"may\":true}\n",
         "{\"id\":8,\"do\":\"ask\",\"path\":\"/user/"
         "purse\",\"message\":\"get_balance\",\"may\":true,"
@@ -215,5 +224,49 @@ TEST(a_page_may_less_than_other_clients, "I-03 I-04")
     kits_each(play_page);
 }
 
+/* Messages that wait are listed in their order, as JSON, without secrets. */
+static void play_mail(void)
+{
+    static const char look[] = "{\"id\":3,\"do\":\"mail\",\"path\":\"/user/purse\"}";
+    begin();
+    (void)sent();
+    ck_assert_str_eq(ask(look), "{\"id\":3,\"ok\":{\"count\":0,\"more\":false}}\n");
+    ck_assert_int_eq(tr_suspend(test, purse_), TR_OK);
+    tr_kit_settle(kit);
+    for (uint64_t i = 1; i <= 40; i++)
+        tr_tell(test, purse_, deposit, .cents = i, .pin = "4711");
+    const char *answer = ask(look);
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":3,\"part\":{\"number\":1,\"mailbox\":\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"message\":\"deposit\",\"kind\":\"tell\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"value\":{\"cents\":1,\"pin\":\"...\"}}}\n"));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"number\":32,"));
+    ck_assert_ptr_nonnull(strstr(answer, "\"value\":{\"cents\":32,"));
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":3,\"ok\":{\"count\":32,\"more\":true}}\n"));
+    ck_assert_ptr_null(strstr(answer, "4711"));
+    answer = ask("{\"id\":4,\"do\":\"mail\",\"path\":\"/user/purse\",\"limit\":2}");
+    ck_assert_ptr_nonnull(strstr(answer, "{\"id\":4,\"ok\":{\"count\":2,\"more\":true}}\n"));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":5,\"do\":\"mail\",\"path\":\"/user/nobody\"}"),
+                                 "{\"id\":5,\"no\":\"TR_NOT_FOUND\",\"why\":\"there is no"));
+    ck_assert_ptr_nonnull(strstr(ask("{\"id\":6,\"do\":\"mail\"}"), "{\"id\":6,\"no\":\"TR_"));
+    /* A message that is long is named, and its content is not shown. */
+    static char text[MAIL_TEXT_MAX + 1];
+    memset(text, 'x', sizeof text - 1);
+    ck_assert_int_eq(tr_resume(test, purse_), TR_OK);
+    tr_kit_settle(kit);
+    ck_assert_int_eq(tr_suspend(test, purse_), TR_OK);
+    tr_kit_settle(kit);
+    tr_tell(test, purse_, note, .text = text);
+    answer = ask(look);
+    ck_assert_ptr_nonnull(strstr(answer, "\"message\":\"note\""));
+    ck_assert_ptr_nonnull(strstr(answer, "\"value\":null}}\n"));
+    tr__visitor_close(&visitor);
+}
+
+TEST(messages_that_wait_are_shown_without_secrets, "I-09")
+{
+    kits_each(play_mail);
+}
+
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
-      a_giant_request_ends_the_connection, noise_does_no_harm, a_page_may_less_than_other_clients)
+      a_giant_request_ends_the_connection, noise_does_no_harm, a_page_may_less_than_other_clients,
+      messages_that_wait_are_shown_without_secrets)

@@ -18,8 +18,11 @@ struct cell;
 struct envelope;
 struct worker;
 
-/** What is asked: the report of tr_actor_why, or that of tr_actor_show (actor/verbs/show.h). */
-enum { LOOK_WHY, LOOK_SHOW };
+/**
+ * What is asked: the report of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), or the messages that wait
+ * (actor/verbs/show_mail.h).
+ */
+enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL };
 
 /** The question about the actor with this ref. */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));

@@ -21,6 +21,7 @@
 #include "actor/turn/park.h"
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/show.h"
+#include "actor/verbs/show_mail.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -63,13 +64,20 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     union {
         tr_why_report why;
         tr_actor_report show;
+        struct mail_report mail;
     } *report = NULL;
+    static const size_t sizes[] = {[LOOK_WHY] = sizeof report->why,
+                                   [LOOK_SHOW] = sizeof report->show,
+                                   [LOOK_MAIL] = sizeof report->mail};
     size_t size = 0;
     if (is_here)
-        report = source_resize(&worker->source, NULL, sizeof *report);
+        report = source_resize(&worker->source, NULL, sizes[look->what]);
     if (report && look->what == LOOK_SHOW) {
         tr__show_see(worker, cell, &report->show);
         size = show_size(&report->show);
+    } else if (report && look->what == LOOK_MAIL) {
+        tr__show_mail_see(worker, cell, &report->mail);
+        size = show_mail_size(&report->mail);
     } else if (report) {
         tr__why_see(worker, cell, &report->why);
         size = report_size(&report->why);
