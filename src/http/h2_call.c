@@ -4,7 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "actor/cell/system.h"
 #include "actor/turn/park.h"
 #include "http/client_flow.h"
 #include "http/h2_call_input.h"

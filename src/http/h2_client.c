@@ -7,7 +7,6 @@
 #include "http/client_hosts.h"
 #include "http/h2_call.h"
 #include "http/h2_call_input.h"
-#include "http/h2_input.h"
 #include "http/h2_memory.h"
 #include "http/h2_session.h"
 #include "net/channel_end.h"
