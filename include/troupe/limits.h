@@ -424,7 +424,10 @@
 #define TR_HTTP_LATER_NS (30 * TR_SECOND)
 /** Bytes of a body that no handler has read, and that are read and dropped so that the connection can be kept. More: it is closed. */
 #define TR_HTTP_DROP_MAX (64u * 1024)
-/** Streams of a connection of HTTP/2 that are open at once, with those whose turn has not ended. More: REFUSED_STREAM. */
+/**
+ * Streams of a connection of HTTP/2 that are open at once, with those whose turn has not ended. More: REFUSED_STREAM. A client
+ * with so many asks on a connection opens another one, or waits.
+ */
 #define TR_HTTP2_STREAMS_MAX 100
 /** Bytes of the body of one stream that a client may send ahead, before a handler reads them. */
 #define TR_HTTP2_WINDOW (64u * 1024)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "actor/turn/park.h"
-#include "http/h2_client.h"
+#include "http/h2_call.h"
 #include "net/input.h"
 #include "net/rare.h"
 #include "net/read.h"

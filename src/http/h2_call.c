@@ -4,9 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "actor/cell/system.h"
 #include "actor/turn/park.h"
 #include "http/client_flow.h"
+#include "http/h2_call_input.h"
+#include "http/h2_client.h"
 
 static bool is_up(const struct h2_call *call)
 {

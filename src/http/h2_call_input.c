@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What comes for calls of HTTP/2, and what leaves: the functions that nghttp2 calls. */
+#include "http/h2_call_input.h"
+
 #include <string.h>
 
 #include "actor/turn/park.h"
 #include "http/client_hosts.h"
-#include "http/h2_call.h"
+#include "http/h2_client.h"
 #include "http/h2_input.h"
 #include "net/output.h"
 #include "net/wait.h"

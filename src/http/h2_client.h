@@ -15,13 +15,10 @@
 #ifndef HTTP_H2_CLIENT_H
 #define HTTP_H2_CLIENT_H
 
-#include "http/head.h"
 #include "net/channel.h"
 
-struct h2_call;
 struct h2_client;
 struct http_conn;
-struct http_flow;
 
 /** Makes an open channel a connection of HTTP/2. TR_NO_MEMORY, TR_CLOSED: the caller ends the channel. */
 TR_MUST_CHECK tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn);
@@ -29,26 +26,11 @@ TR_MUST_CHECK tr_status tr__h2_client_begin(struct channel *channel, struct http
 bool tr__h2_client_has_place(const struct h2_client *client, uint32_t count);
 /** The http_conn of this connection is about to be freed. */
 void tr__h2_client_forget(struct h2_client *client);
-
-/** Makes a call for a flow. TR_NO_MEMORY. */
-TR_MUST_CHECK tr_status tr__h2_call_open(struct http_flow *flow);
-/** Sends the head of a request, which is given as that of HTTP/1.1. TR_CLOSED, TR_NO_MEMORY, TR_INVALID_ARGUMENT: no such head. */
-TR_MUST_CHECK tr_status tr__h2_call_ask(struct http_flow *flow, tr_bytes head);
-/** Sends a piece of the body; waits until it is in frames. TR_CLOSED with flow->has_begun: an answer comes already. */
-TR_MUST_CHECK tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last);
-/** As tr__http_flow_expect. */
-TR_MUST_CHECK tr_status tr__h2_call_expect(struct http_flow *flow);
-/** As tr__http_flow_head, without what the head means for the flow. */
-TR_MUST_CHECK tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answer);
-/** As tr__http_flow_read. The piece is borrowed until the next read, or wait. */
-TR_MUST_CHECK tr_status tr__h2_call_read(struct http_flow *flow, size_t max, tr_bytes *piece);
-/** Whether the server has begun to answer. */
-bool tr__h2_call_has_begun(const struct h2_call *call);
-/** Whether nothing more of the answer comes, and all of it was read. */
-bool tr__h2_call_is_over(const struct h2_call *call);
-/** Ends a call for a turn that waits for it: TR_CANCELLED. */
-void tr__h2_call_cancel(struct h2_call *call);
-/** Frees a call, and resets its stream if that is not over. `is_late`: its time was over. */
-void tr__h2_call_free(struct h2_call *call, bool is_late);
+/** Has nghttp2 make frames while the output takes them. May end the channel. */
+void tr__h2_client_flush(struct h2_client *client);
+/** The connection takes no further calls. */
+void tr__h2_client_leave(struct h2_client *client);
+/** Asks a server that was silent since then whether it is there. */
+void tr__h2_client_doubt(struct h2_client *client, tr_time since_ns);
 
 #endif

@@ -74,11 +74,6 @@ struct h2_stream {
     struct net_buffer waiting;  /* `out` is in it */
 };
 
-/** Sends what nghttp2 has, as far as the output takes it. Negative: an error of nghttp2. */
-ssize_t tr__h2_send_frames(struct h2_session *session);
-/** Options of a session of nghttp2; NULL: out of memory. */
-nghttp2_option *tr__h2_options_new(void);
-
 /** Whether nghttp2 may still be called. */
 static inline bool h2_session_is_up(const struct h2_session *session)
 {

@@ -2,6 +2,7 @@
 /** In place of the other files http/h2_*.c where the library is built without nghttp2. Nothing of this is called. */
 #include "base/assert.h"
 #include "http/h2_answer.h"
+#include "http/h2_call.h"
 #include "http/h2_client.h"
 #include "http/h2_events.h"
 #include "http/h2_session.h"

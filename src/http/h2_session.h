@@ -14,9 +14,12 @@
 #ifndef HTTP_H2_SESSION_H
 #define HTTP_H2_SESSION_H
 
+#include <sys/types.h>
+
 #include "net/channel.h"
 
 struct h2_session;
+struct nghttp2_option;
 
 /** Whether the library was built with nghttp2. */
 bool tr__h2_is_built(void);
@@ -46,5 +49,9 @@ void tr__h2_free(struct channel *channel);
 
 /** Has nghttp2 make frames while the output takes them. May end the channel. */
 void tr__h2_flush(struct h2_session *session);
+/** Sends what nghttp2 has, as far as the output takes it. Negative: an error of nghttp2. */
+ssize_t tr__h2_send_frames(struct h2_session *session);
+/** Makes options for a session of nghttp2. NULL: out of memory. */
+struct nghttp2_option *tr__h2_options_new(void);
 
 #endif

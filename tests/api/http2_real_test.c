@@ -7,7 +7,7 @@
 #include "support/real_net.h"
 
 #include <sys/wait.h>
-#include <troupe/http.h>
+#include <troupe/http_client.h>
 
 TR_MESSAGE(number, (u64, value));
 TR_REQUEST(next_number, number, (u64, value));
@@ -199,5 +199,73 @@ TEST(certificates_are_replaced_under_load, "W-11", "C-15")
     end(true);
 }
 
+/* ---- The client of the library. ---- */
+
+static char authority[128];
+
+/* Asks `count` times at once, and returns how many answers were right and came by HTTP/2. */
+static uint64_t ask_many(tr_self *self, uint64_t count)
+{
+    tr_http_call_ask asked[64];
+    const struct tr_http_answer *answer;
+    uint64_t good = 0;
+    const char *address = tr_format(self, "127.0.0.1:%d", (int)port);
+    for (uint64_t i = 0; i < count; i++)
+        asked[i] =
+            tr_http_ask(self,
+                        tr_format(self, "https://shop.example:%d/next/%d", (int)port, (int)i),
+                        .connections_max = 1,
+                        .by = TR_TLS(address, .trusts = authority));
+    for (uint64_t i = 0; i < count; i++) {
+        char body[64];
+        snprintf(body, sizeof body, "{\"value\":%d}", (int)i + 1);
+        good += tr_try_await(self, asked[i], &answer) == TR_OK && answer->status == 200 &&
+                answer->version == TR_HTTP_VERSION_2 && answer->body.size == strlen(body) &&
+                memcmp(answer->body.data, body, strlen(body)) == 0;
+    }
+    return good;
+}
+
+/* Streams both ways. Returns how many bytes came, and as many were counted by the server. */
+static uint64_t stream_both(tr_self *self, uint64_t pieces)
+{
+    static char piece[50000];
+    struct tr_http_stream stream;
+    const struct tr_http_answer *answer;
+    size_t got, size = 0;
+    const char *site = tr_format(self, "https://shop.example:%d", (int)port);
+    const tr_endpoint *by = TR_TLS(tr_format(self, "127.0.0.1:%d", (int)port), .trusts = authority);
+    ck_assert_int_eq(
+        tr_http_open(self, &stream, tr_format(self, "%s/count", site), .method = "PUT", .by = by),
+        TR_OK);
+    for (uint64_t i = 0; i < pieces; i++)
+        ck_assert_int_eq(tr_http_send(self, stream, (tr_bytes){piece, sizeof piece}), TR_OK);
+    answer = tr_await(self, tr_http_finish(self, stream, false));
+    ck_assert_uint_eq(
+        strtoul(tr_format(self, "%.*s", (int)answer->body.size, (const char *)answer->body.data),
+                NULL,
+                10),
+        pieces * sizeof piece);
+    answer = tr_await(
+        self, tr_http_ask(self, tr_format(self, "%s/much", site), .streams = true, .by = by));
+    ck_assert_uint_eq(answer->version, TR_HTTP_VERSION_2);
+    do {
+        ck_assert_int_eq(tr_http_receive(self, answer->stream, piece, sizeof piece, &got), TR_OK);
+        size += got;
+    } while (got);
+    return size;
+}
+
+TEST(the_client_of_the_library_speaks_http_2_over_tls, "W-09", "W-11")
+{
+    begin(true);
+    snprintf(authority, sizeof authority, "%s", certificate_path(&certificates, "authority.pem"));
+    for (int round = 0; round < 10; round++)
+        ck_assert_uint_eq(go_with(ask_many, 64), 64);
+    ck_assert_uint_eq(go_with(stream_both, 40), 5000000);
+    end(true);
+}
+
 SUITE("http/2 on real sockets", curl_speaks_http_2_without_tls, curl_gets_http_2_by_alpn,
-      nghttp_and_h2load_are_served, certificates_are_replaced_under_load)
+      nghttp_and_h2load_are_served, certificates_are_replaced_under_load,
+      the_client_of_the_library_speaks_http_2_over_tls)
