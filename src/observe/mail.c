@@ -28,8 +28,7 @@ static void row_write(struct visitor *visitor, uint64_t id, const struct mail_re
     tr__json_unsigned(line, "size", row->size);
     if (row->text_length) {
         char text[MAIL_TEXT_MAX + 1];
-        (void)snprintf(
-            text, sizeof text, "%.*s", (int)row->text_length, report->texts + row->text);
+        (void)snprintf(text, sizeof text, "%.*s", (int)row->text_length, report->texts + row->text);
         tr__json_raw(line, "value", text);
     } else {
         tr__json_raw(line, "value", "null");
