@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "actor/cell/system.h"
 #include "actor/verbs/show_mail.h"
 
 static void row_write(struct visitor *visitor, uint64_t id, const struct mail_report *report,

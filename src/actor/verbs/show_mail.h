@@ -6,8 +6,7 @@
 #ifndef ACTOR_VERBS_SHOW_MAIL_H
 #define ACTOR_VERBS_SHOW_MAIL_H
 
-#include <troupe/system.h>
-#include <troupe/message.h>
+#include <troupe/self.h>
 
 struct cell;
 struct worker;
