@@ -105,6 +105,7 @@ bool command_send(struct connection *connection, const struct options *options, 
     length = member_add(line, sizeof line, length, "level", options->level);
     length = member_add(line, sizeof line, length, "causal", options->causal);
     length = number_add(line, sizeof line, length, "limit", options->limit);
+    length = number_add(line, sizeof line, length, "after", options->after);
     length = number_add(line, sizeof line, length, "queued", options->queued);
     length = number_add(line, sizeof line, length, "timeout_ms", options->timeout_ms);
     if (length + strlen(extra) + 64 >= sizeof line) {
@@ -427,6 +428,7 @@ const struct form *answer_form(const char *verb)
     static const struct form silent = {"", NULL, nothing_print, false};
     const struct form *other = durable_form(verb);
     other = other ? other : look_form(verb);
+    other = other ? other : past_form(verb);
     if (other)
         return other;
     if (strcmp(verb, "asks") == 0)

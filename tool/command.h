@@ -38,6 +38,7 @@ struct options {
     const char *state;
     const char *limit; /* numbers, checked */
     const char *queued;
+    const char *after;
     const char *timeout_ms;
     const char *every_s;
     const char *replay;
@@ -72,6 +73,8 @@ const struct form *durable_form(const char *verb);
 
 /** Returns the form of a verb about channels, messages and lines of the log; NULL: it is another verb. */
 const struct form *look_form(const char *verb);
+/** Returns the form of a verb about messages that wait, slow turns, records and events; NULL: it is another verb. */
+const struct form *past_form(const char *verb);
 
 /**
  * Sends a request. The members are those of the options that are set, `path` may be NULL, and `extra` is further JSON,

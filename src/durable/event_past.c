@@ -48,8 +48,8 @@ tr_status tr__event_past_new(const struct memory_source *source, const struct du
         .type = type,
         .memory = {.source = source, .on_no_memory = on_no_memory, .context = past}};
     past->zero = source_resize(source, NULL, type->size ? type->size : 1);
-    if (past->zero && tr__fiber_pool_init(&past->pool, source->platform, FIBER_STACK_SIZE, 0) ==
-                          TR_OK) {
+    if (past->zero &&
+        tr__fiber_pool_init(&past->pool, source->platform, FIBER_STACK_SIZE, 0) == TR_OK) {
         tr__fiber_host_init(&past->host);
         *made = past;
         return TR_OK;
@@ -127,8 +127,7 @@ bool tr__event_past_apply(struct event_past *past, tr_bytes event)
     void *block = NULL;
     if (!past->is_known)
         return false;
-    past->row =
-        tr__event_head_read(event, &head) ? tr__event_row_of(past->kind, &head) : NULL;
+    past->row = tr__event_head_read(event, &head) ? tr__event_row_of(past->kind, &head) : NULL;
     bool is_read =
         past->row && same_unpack(past->kind, past->row->type, head.rest, &block) == TR_OK;
     past->event = block;
@@ -155,16 +154,14 @@ bool tr__event_head_read(tr_bytes event, struct event_head *head)
     if (name_size + 4 > event.size)
         return false;
     at += name_size;
-    *head = (struct event_head){
-        .name = name,
-        .version =
-            at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24,
-        .rest = {at + 4, event.size - name_size - 4}};
+    *head = (struct event_head){.name = name,
+                                .version = at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
+                                           (uint32_t)at[3] << 24,
+                                .rest = {at + 4, event.size - name_size - 4}};
     return true;
 }
 
-const tr_event_row *tr__event_row_of(const struct durable_kind *kind,
-                                     const struct event_head *head)
+const tr_event_row *tr__event_row_of(const struct durable_kind *kind, const struct event_head *head)
 {
     const tr_events *events = kind->declared->options.events;
     for (size_t i = 0; events && i < events->row_count; i++) {

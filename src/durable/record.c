@@ -254,11 +254,11 @@ static int file_write(const struct durable_host *host, const char *handler, tr_b
     uint32_t sum = tr__crc32(tr__crc32(0, head, (size_t)length), body.data, body.size);
     length += snprintf(head + length, 32, "sum %08" PRIx32 "\n\n", sum);
     const tr_bytes pieces[] = {{head, (size_t)length}, body};
-    (void)snprintf(path, size, "%s/crash", host->records);
+    (void)snprintf(path, size, "%s/" RECORD_DIRECTORY, host->records);
     if (tr__os_directory_make(path, NULL) != TR_OK)
         return 0;
     for (int i = 1; i <= RECORD_FILES_MAX; i++) {
-        (void)snprintf(path, size, "%s/crash/turn-%d.trr", host->records, i);
+        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, i);
         tr_status status = tr__file_make(path, pieces, 2);
         if (status != TR_NAME_EXISTS)
             return status == TR_OK ? i : 0;

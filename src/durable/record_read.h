@@ -17,6 +17,10 @@
 #include <troupe/durable.h>
 #include <troupe/message.h>
 
+/** The directory of records in that of a store, and the path of a record, by its number. */
+#define RECORD_DIRECTORY "crash"
+#define RECORD_FILE_FORMAT RECORD_DIRECTORY "/turn-%d.trr"
+
 enum {
     RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */

@@ -17,11 +17,11 @@
 enum {
     EVENTS_DEFAULT = 100,
     EVENTS_LARGEST = 1000,
-    EVENTS_READ = 256,           /* events that are read at once */
+    EVENTS_READ = 256,             /* events that are read at once */
     EVENTS_READ_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
-    EVENT_SHOWN_MAX = 16 * 1024, /* bytes of an event; a larger one is named, and not shown */
-    STATE_SHOWN_MAX = 32 * 1024, /* characters of a state */
-    STEP_OUTPUT = 64 * 1024      /* a step ends with the row that reaches this size */
+    EVENT_SHOWN_MAX = 16 * 1024,   /* bytes of an event; a larger one is named, and not shown */
+    STATE_SHOWN_MAX = 32 * 1024,   /* characters of a state */
+    STEP_OUTPUT = 64 * 1024        /* a step ends with the row that reaches this size */
 };
 
 /* An event of a page. */
@@ -130,8 +130,12 @@ static void event_write(struct visitor *visitor, struct event_list *list, uint64
     tr__json_string(line, "event", is_event ? head.name : NULL);
     tr__json_unsigned(line, "version", is_event ? head.version : 0);
     if (is_event && head.rest.size <= EVENT_SHOWN_MAX)
-        tr__stored_value(
-            &list->stored, row ? list->kind : NULL, row ? row->type : NULL, "value", head.rest, line);
+        tr__stored_value(&list->stored,
+                         row ? list->kind : NULL,
+                         row ? row->type : NULL,
+                         "value",
+                         head.rest,
+                         line);
     else
         tr__json_raw(line, "value", "null");
     state_write(list, line);
@@ -149,8 +153,7 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     bool is_next = number == list->next;
     /* Events before it are no longer kept, or cannot be applied: a snapshot may have the state before it. */
     if (list->past && (!is_next || !tr__event_past_state(list->past)))
-        is_next =
-            is_wanted && past_begin(list, visitor->request->kind, number - 1) == number - 1;
+        is_next = is_wanted && past_begin(list, visitor->request->kind, number - 1) == number - 1;
     if (list->past && is_next)
         (void)tr__event_past_apply(list->past, bytes);
     else if (list->past)
@@ -216,10 +219,11 @@ void tr__verb_durable_events(struct visitor *visitor, const struct control_reque
     if (!tr__request_name(visitor, request, &key) || !tr__stored_begin(visitor, request, &stored))
         return;
     if (request->secrets) {
-        tr__visitor_refuse(visitor,
-                           request->id,
-                           TR_NOT_PERMITTED,
-                           "secret fields are not shown; durable export --secrets -o FILE has them");
+        tr__visitor_refuse(
+            visitor,
+            request->id,
+            TR_NOT_PERMITTED,
+            "secret fields are not shown; durable export --secrets -o FILE has them");
         return;
     }
     struct event_list *list = source_resize(stored.source, NULL, sizeof *list);

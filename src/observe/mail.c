@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "actor/cell/system.h"
 #include "actor/verbs/show_mail.h"
 
 static void row_write(struct visitor *visitor, uint64_t id, const struct mail_report *report,
@@ -28,8 +27,7 @@ static void row_write(struct visitor *visitor, uint64_t id, const struct mail_re
     tr__json_unsigned(line, "size", row->size);
     if (row->text_length) {
         char text[MAIL_TEXT_MAX + 1];
-        (void)snprintf(
-            text, sizeof text, "%.*s", (int)row->text_length, report->texts + row->text);
+        (void)snprintf(text, sizeof text, "%.*s", (int)row->text_length, report->texts + row->text);
         tr__json_raw(line, "value", text);
     } else {
         tr__json_raw(line, "value", "null");

@@ -20,7 +20,9 @@
 #include "observe/metrics.h"
 #include "observe/page.h"
 #include "observe/past.h"
+#include "observe/records.h"
 #include "observe/schema.h"
+#include "observe/slow.h"
 #include "observe/storage.h"
 #include "observe/store_backup.h"
 #include "observe/store_care.h"
@@ -477,12 +479,14 @@ const struct verb tr__verbs[] = {
     {"top", verb_top, false, false},
     {"behaviors", verb_behaviors, false, false},
     {"handlers", tr__verb_handlers, false, false},
+    {"slow", tr__verb_slow, false, false},
     {"stalls", verb_stalls, false, false},
     {"asks", tr__verb_asks, false, false},
     {"dead-letters", tr__verb_dead_letters, false, false},
     {"replay", tr__verb_replay, true, false},
     {"doctor", tr__verb_doctor, false, false},
     {"failures", tr__verb_failures, false, false},
+    {"records", tr__verb_records, false, true},
     {"metrics", tr__verb_metrics, false, false},
     {"store", tr__verb_store, false, false},
     {"schema", tr__verb_schema, false, false},

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool write_whole(int fd, const char *bytes, size_t size)
@@ -32,6 +33,16 @@ tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count)
         return TR_OK;
     (void)unlink(path);
     return TR_FAILED;
+}
+
+bool tr__file_look(const char *path, uint64_t *size, tr_time *written_ns)
+{
+    struct stat about;
+    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return false;
+    *size = (uint64_t)about.st_size;
+    *written_ns = about.st_mtim.tv_sec * TR_SECOND + about.st_mtim.tv_nsec;
+    return true;
 }
 
 bool tr__program_path(char *path, size_t size)

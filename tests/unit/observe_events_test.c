@@ -75,9 +75,11 @@ TEST(events_are_shown_with_the_state_after_each, "I-10")
         "{\"id\":1,\"part\":{\"number\":1,\"event\":\"added\",\"version\":1,\"value\":{\"n\":5},"
         "\"state\":{\"sum\":5,\"count\":1,");
     HAS(answer, "\"value\":{\"name\":\"Emma\"},\"state\":{\"sum\":5,\"count\":2,");
-    HAS(answer, "\"name\":\"Emma\",\"items\":[{\"n\":0,\"text\":\"tea\"},{\"n\":1,\"text\":\"tea\"}]");
+    HAS(answer,
+        "\"name\":\"Emma\",\"items\":[{\"n\":0,\"text\":\"tea\"},{\"n\":1,\"text\":\"tea\"}]");
     HAS(answer, "{\"n\":18,\"text\":\"tea\"},{\"n\":19,\"text\":\"tea\"}]");
-    HAS(answer, "\"event\":\"cleared\",\"version\":1,\"value\":{},\"state\":{\"sum\":5,\"count\":23,");
+    HAS(answer,
+        "\"event\":\"cleared\",\"version\":1,\"value\":{},\"state\":{\"sum\":5,\"count\":23,");
     HAS(answer, "{\"id\":1,\"ok\":{\"count\":23,\"last\":23,\"more\":false}}\n");
     /* A page. */
     answer = EVENTS("a", ",\"after\":1,\"limit\":2");
@@ -86,7 +88,8 @@ TEST(events_are_shown_with_the_state_after_each, "I-10")
     HAS(answer, "\"value\":{\"n\":0,\"text\":\"tea\"},\"state\":{\"sum\":5,\"count\":3,");
     LACKS(answer, "\"number\":4,");
     HAS(answer, "{\"id\":1,\"ok\":{\"count\":2,\"last\":23,\"more\":true}}\n");
-    HAS(EVENTS("a", ",\"after\":23"), "{\"id\":1,\"ok\":{\"count\":0,\"last\":23,\"more\":false}}\n");
+    HAS(EVENTS("a", ",\"after\":23"),
+        "{\"id\":1,\"ok\":{\"count\":0,\"last\":23,\"more\":false}}\n");
     HAS(EVENTS("a", ",\"after\":18446744073709551615"), "\"count\":0,\"last\":23,\"more\":false");
     /* The state of the actor is what it was. */
     ck_assert_int_eq(books_do("a", book_count, 0), 23);
@@ -109,8 +112,12 @@ TEST(the_state_begins_with_a_snapshot, "I-10")
     books_applied = 0;
     const char *answer = EVENTS("a", "");
     LACKS(answer, "\"number\":1,");
-    HAS(answer, "\"number\":21,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":21,");
-    HAS(answer, "\"number\":25,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":25,");
+    HAS(answer,
+        "\"number\":21,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":"
+        "21,");
+    HAS(answer,
+        "\"number\":25,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":"
+        "25,");
     HAS(answer, "\"last\":25,\"more\":false");
     ck_assert_uint_eq(books_applied, 5);
     look_end();
@@ -128,9 +135,12 @@ TEST(many_events_are_read_in_steps, "I-10", "U-02")
     look_begin();
     const char *answer = EVENTS("a", ",\"after\":1990");
     HAS(answer, "\"number\":1991,");
-    HAS(answer, "\"number\":2000,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":2000,");
+    HAS(answer,
+        "\"number\":2000,\"event\":\"added\",\"version\":1,\"value\":{\"n\":1},\"state\":{\"sum\":"
+        "2000,");
     HAS(answer, "\"count\":10,\"last\":2000,\"more\":false");
-    (void)ask("{\"id\":1,\"do\":\"durable events\",\"kind\":\"book\",\"key\":\"a\",\"limit\":1000}");
+    (void)ask(
+        "{\"id\":1,\"do\":\"durable events\",\"kind\":\"book\",\"key\":\"a\",\"limit\":1000}");
     look_end();
     books_end();
 }
@@ -193,5 +203,6 @@ TEST(no_memory_is_a_status, "I-10", "U-02")
     books_end();
 }
 
-SUITE("observe events", events_are_shown_with_the_state_after_each, the_state_begins_with_a_snapshot,
-      many_events_are_read_in_steps, what_the_code_cannot_apply_has_no_state, no_memory_is_a_status)
+SUITE("observe events", events_are_shown_with_the_state_after_each,
+      the_state_begins_with_a_snapshot, many_events_are_read_in_steps,
+      what_the_code_cannot_apply_has_no_state, no_memory_is_a_status)

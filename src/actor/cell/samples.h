@@ -6,13 +6,16 @@
 #include <troupe/behavior.h>
 
 #include "os/atomic.h"
+#include "os/lock.h"
 #include "sched/loop.h"
 
 enum {
     SAMPLE_HANDLERS = 256, /* of which a worker knows times */
     SAMPLE_BUCKETS = 12,   /* below 1 us, 4 us, 16 us, ... 1.05 s, and the rest */
     SAMPLE_FIRST_NS = 1000,
-    SAMPLE_FACTOR = 4
+    SAMPLE_FACTOR = 4,
+    SLOW_TURNS = 32,  /* of each worker */
+    SLOW_SECONDS = 60 /* after which another one takes the place of a turn */
 };
 
 /** Turns of one handler that one worker has timed. Written by the worker, read by any thread. */
@@ -25,10 +28,32 @@ struct turn_sample {
     atom64 buckets[SAMPLE_BUCKETS];
 };
 
+/** One turn that took long. */
+struct slow_turn {
+    uint64_t number; /* 0: this entry is not used. Of the worker, from 1 */
+    uint64_t ref;
+    uint64_t causal;
+    const tr_behavior *behavior;
+    const tr_handler *handler;
+    tr_time ended_ns;
+    tr_time took_ns;
+};
+
+/**
+ * The slowest of the turns that one worker has timed. The worker takes the lock only for a turn that belongs here, and leaves the
+ * turn out if somebody reads: it never waits.
+ */
+struct slow_turns {
+    struct lock lock;
+    uint64_t last; /* number of the last one */
+    struct slow_turn turns[SLOW_TURNS];
+};
+
 struct worker_samples {
     struct loop_hooks hooks;        /* those of the loop, with another `run` */
     const struct loop_hooks *usual; /* those of the loop */
     atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
+    struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
 };
 

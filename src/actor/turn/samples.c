@@ -46,6 +46,28 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
     atom64_count(&entry->count, 1);
 }
 
+/* Keeps a turn, if it is one of the slowest. */
+static void note_slow(struct worker *worker, const struct slow_turn *turn)
+{
+    struct slow_turns *slow = &worker->samples.slow;
+    struct slow_turn *place = NULL;
+    for (size_t i = 0; i < SLOW_TURNS; i++) {
+        struct slow_turn *kept = &slow->turns[i];
+        bool is_free = !kept->number || turn->ended_ns - kept->ended_ns > SLOW_SECONDS * TR_SECOND;
+        if (is_free) {
+            place = kept;
+            break;
+        }
+        if (kept->took_ns < turn->took_ns && (!place || kept->took_ns < place->took_ns))
+            place = kept;
+    }
+    if (!place || !lock_try(&slow->lock))
+        return;
+    *place = *turn;
+    place->number = ++slow->last;
+    lock_give(&slow->lock);
+}
+
 /* The `run` of the hooks while a turn is to be timed. */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
@@ -53,6 +75,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     const struct loop_hooks *usual = worker->samples.usual;
     const struct dispatch *dispatch = cell_of_task(task)->dispatch;
     const tr_behavior *behavior = dispatch ? dispatch->behavior : NULL;
+    uint64_t ref = cell_of_task(task)->identity; /* the actor may end in its turn */
     const tr_platform *platform = loop->platform;
     (void)turns_max;
     /* At once, because a turn that waits does not return here. A shutdown may have replaced them. */
@@ -62,10 +85,18 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     worker_set_handler(worker, NULL);
     tr_time begin_ns = platform->mono_now(platform);
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
-    tr_time took_ns = platform->mono_now(platform) - begin_ns;
+    tr_time ended_ns = platform->mono_now(platform);
     const tr_handler *handler = worker_handler(worker);
-    if (handler && behavior && turns == 1)
-        note(worker, handler, behavior, took_ns);
+    if (!handler || !behavior || turns != 1)
+        return turns;
+    const struct slow_turn turn = {.ref = ref,
+                                   .causal = worker->turns.message->causal,
+                                   .behavior = behavior,
+                                   .handler = handler,
+                                   .ended_ns = ended_ns,
+                                   .took_ns = ended_ns - begin_ns};
+    note(worker, handler, behavior, turn.took_ns);
+    note_slow(worker, &turn);
     return turns;
 }
 
@@ -82,6 +113,7 @@ void tr__samples_arm(struct worker *worker)
         if (!table)
             return;
         memset(table, 0, size);
+        lock_init(&samples->slow.lock);
         atomptr_store(&samples->table, table, ATOM_RELEASE); /* partner: observe/handlers.c */
     }
     samples->usual = loop->hooks;

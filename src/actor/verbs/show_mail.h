@@ -6,23 +6,23 @@
 #ifndef ACTOR_VERBS_SHOW_MAIL_H
 #define ACTOR_VERBS_SHOW_MAIL_H
 
-#include <troupe/system.h>
-#include <troupe/message.h>
+#include <troupe/self.h>
 
 struct cell;
 struct worker;
 
 enum {
-    MAIL_SHOWN = 32,              /* messages of one look */
-    MAIL_TEXT_MAX = 4096,         /* of one message; a longer one is not shown */
-    MAIL_TEXTS_MAX = 32 * 1024,   /* of all of them */
+    MAIL_SHOWN = 32,               /* messages of one look */
+    MAIL_TEXT_MAX = 4096,          /* of one message; a longer one is not shown */
+    MAIL_TEXTS_MAX = 32 * 1024,    /* of all of them */
     MAIL_CONTENT_BYTES_MAX = 65536 /* larger messages are not shown, because that would take long */
 };
 
 /** One message that waits. */
 struct mail_row {
-    const char *mailbox; /* "held", "current", "requests", "tells", "replies", "failures", "events", "stash" */
-    const char *kind;    /* "tell", "ask", "reply", "failure", "timer", "signal" */
+    const char *
+        mailbox; /* "held", "current", "requests", "tells", "replies", "failures", "events", "stash" */
+    const char *kind; /* "tell", "ask", "reply", "failure", "timer", "signal" */
     const char *type;
     uint64_t from; /* ref bits; 0: nobody, or a client */
     uint64_t causal;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe/slow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
+#include "observe/handlers.h"
+#include "observe/past.h"
+
+enum { SLOW_SHOWN = 64 };
+
+/* A turn, and the worker that has timed it. */
+struct slow_row {
+    struct slow_turn turn;
+    uint32_t worker;
+};
+
+static int compare_took(const void *a, const void *b)
+{
+    const struct slow_row *left = a;
+    const struct slow_row *right = b;
+    return left->turn.took_ns < right->turn.took_ns   ? 1
+           : left->turn.took_ns > right->turn.took_ns ? -1
+                                                      : 0;
+}
+
+/* Copies the turns of a worker that are not too old. Returns how many. */
+static size_t worker_copy(struct worker *worker, uint32_t index, tr_time now_ns,
+                          struct slow_row *rows)
+{
+    struct slow_turns *slow = &worker->samples.slow;
+    size_t count = 0;
+    if (!atomptr_load(&worker->samples.table, ATOM_ACQUIRE)) /* partner: tr__samples_arm */
+        return 0;
+    lock_take(&slow->lock);
+    for (size_t i = 0; i < SLOW_TURNS; i++) {
+        const struct slow_turn *turn = &slow->turns[i];
+        if (turn->number && now_ns - turn->ended_ns <= SLOW_SECONDS * TR_SECOND)
+            rows[count++] = (struct slow_row){*turn, index};
+    }
+    lock_give(&slow->lock);
+    return count;
+}
+
+static void row_write(struct visitor *visitor, const struct slow_row *row)
+{
+    struct json_line *line = &visitor->output;
+    const struct slow_turn *turn = &row->turn;
+    tr_ref actor = tr_ref_from_bits(turn->ref);
+    tr_actor_info info;
+    char causal[20];
+    bool is_there = tr__observer_find(visitor->observer, actor, &info);
+    (void)snprintf(causal, sizeof causal, "%016" PRIx64, turn->causal);
+    /* Each worker counts its own. */
+    tr__json_unsigned(
+        line, "number", turn->number * visitor->observer->system->worker_count + row->worker);
+    tr__past_time(visitor, turn->ended_ns);
+    tr__json_string(line, "path", is_there ? info.path : NULL);
+    tr__json_ref(line, "ref", actor);
+    tr__json_string(line, "behavior", turn->behavior->name);
+    tr__json_string(line, "handler", turn->handler->name);
+    tr__json_string(line, "message", turn->handler->type ? turn->handler->type->name : NULL);
+    tr__json_unsigned(line, "worker", row->worker);
+    tr__json_signed(line, "took_ns", turn->took_ns);
+    tr__json_string(line, "causal", turn->causal ? causal : NULL);
+}
+
+void tr__verb_slow(struct visitor *visitor, const struct control_request *request)
+{
+    struct tr_system *system = visitor->observer->system;
+    const struct memory_source *source = visitor->observer->source;
+    struct slow_row *rows =
+        source_resize(source, NULL, system->worker_count * SLOW_TURNS * sizeof *rows);
+    if (!rows) {
+        tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
+        return;
+    }
+    size_t limit = request->limit && request->limit < SLOW_SHOWN ? request->limit : SLOW_SHOWN;
+    tr_time now_ns = tr__observer_now(visitor->observer);
+    size_t count = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        count += worker_copy(system->workers[i], i, now_ns, rows + count);
+    qsort(rows, count, sizeof *rows, compare_took);
+    for (size_t i = 0; i < count && i < limit; i++) {
+        tr__visitor_begin(visitor, request->id, true);
+        row_write(visitor, &rows[i]);
+        tr__visitor_end(visitor);
+    }
+    source_resize(source, rows, 0);
+    tr__visitor_begin(visitor, request->id, false);
+    tr__json_unsigned(&visitor->output, "total", count);
+    tr__json_unsigned(&visitor->output, "seconds", SLOW_SECONDS);
+    tr__visitor_end(visitor);
+    tr__handlers_watch(system);
+}
