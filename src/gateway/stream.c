@@ -40,6 +40,8 @@ static void on_end(struct http_events *base, unsigned code)
 static size_t write_event(char *to, size_t size, uint64_t number, tr_buffer *text)
 {
     static const char front[] = "{\"event\":\"", mark[] = "\"with\":";
+    if (tr_buffer_size(text) <= sizeof front)
+        return 0;
     const char *name = (const char *)tr_buffer_data(text) + sizeof front - 1;
     const char *end = (const char *)tr_buffer_data(text) + tr_buffer_size(text) - 1;
     const char *behind = memchr(name, '"', (size_t)(end - name));
