@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A form for a message, made from its descriptor. It keeps the text of each field and makes JSON of them. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { html } from './parts.js';
 
 const whole = /^((u|i)(8|16|32|64)|time)$/;
@@ -87,13 +87,20 @@ function Field({ field, value, schema, onChange }) {
 /** Keeps the values of a message. Returns [form, json()], where json() throws a text about the first wrong field. */
 export function useForm(schema, message) {
   const fields = fieldsOf(schema, message) || [];
-  const [state, change] = useState({ message: null, values: {} });
-  const values = state.message === message
-    ? state.values
-    : Object.fromEntries(fields.map((field) => [field.name, initial(field.type, schema)]));
+  /* Two fields may change before the page is drawn: a change begins with what is kept, not with what was drawn. */
+  const kept = useRef({ message: null, values: {} });
+  const [, draw] = useState(0);
+  const current = () => (kept.current.message === message
+    ? kept.current.values
+    : Object.fromEntries(fields.map((field) => [field.name, initial(field.type, schema)])));
+  const change = (name, next) => {
+    kept.current = { message, values: { ...current(), [name]: next } };
+    draw((times) => times + 1);
+  };
+  const values = current();
   const form = fields.length
     ? fields.map((field) => html`<${Field} key=${message + field.name} field=${field} value=${values[field.name]} schema=${schema}
-        onChange=${(next) => change({ message, values: { ...values, [field.name]: next } })} />`)
+        onChange=${(next) => change(field.name, next)} />`)
     : html`<p class="muted">This message has no fields.</p>`;
-  return [form, () => writeFields(fields, values, schema)];
+  return [form, () => writeFields(fields, current(), schema)];
 }
