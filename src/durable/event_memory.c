@@ -45,7 +45,7 @@ static const void *loose_append(struct loose_memory *memory, const void *items, 
     if (count >= TR_PAYLOAD_MAX / size)
         memory->on_no_memory(memory->context);
     char *made = (char *)(uintptr_t)items;
-    if ((count + 1) * size > bytes) {
+    if (!items || (count + 1) * size > bytes) {
         bytes = (count < 4 ? 8 : 2 * count) * size;
         made = loose_alloc(memory, bytes);
         if (count)

@@ -229,7 +229,8 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
         tr_try_scratch(flow->self, flow->limits.headers_max * sizeof *answer->head.fields);
     if (!copy || !answer->head.fields)
         return TR_NO_MEMORY;
-    memcpy(copy, head.data, head.size);
+    if (head.size)
+        memcpy(copy, head.data, head.size);
     memcpy(copy + head.size, "\r\n", 3);
     size_t size = head.size + 2;
     tr__net_buffer_free(&call->head);

@@ -109,12 +109,13 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     tr_status status = tr__endpoint_new(&system->source, args->at, ENDPOINT_LISTENS, &endpoint);
     if (status != TR_OK)
         return status;
-    status = sessions_check(self, args, &endpoint->options);
     const struct tr_protocol *protocol = endpoint->options.protocol;
-    if (status == TR_OK && protocol)
+    if (protocol)
         status = protocol->open(self, endpoint, args->behavior);
-    else if (status == TR_OK && !behavior_fits(args, &endpoint->options))
+    else if (!behavior_fits(args, &endpoint->options))
         status = TR_INVALID_ARGUMENT;
+    if (status == TR_OK)
+        status = sessions_check(self, args, &endpoint->options);
     if (status == TR_OK && endpoint->options.kind == TR_ENDPOINT_TLS)
         status = tr__secure_prepare(self, endpoint);
     if (status == TR_OK)

@@ -24,8 +24,9 @@ static void word_write(char *to, const char *word)
     *to++ = '\'';
     for (; *word; word++) {
         if (*word == '\'') {
-            memcpy(to, "'\\'", 3);
-            to += 3;
+            *to++ = '\'';
+            *to++ = '\\';
+            *to++ = '\'';
         }
         *to++ = *word;
     }

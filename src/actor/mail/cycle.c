@@ -91,6 +91,7 @@ static bool next_part(struct cell *cell)
 /* As tr__mail_join, during a barrier: only answers, and events that pass it. */
 static bool join_passing(struct cell *cell)
 {
+    TR_ASSERT(cell->extra); /* a barrier has made it */
     struct extra_mail *mail = &cell->extra->mail;
     cell->flags &= (uint16_t)~CELL_MIXED;
     mail->part = CYCLE_ANSWERS;
