@@ -229,7 +229,7 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
         tr_try_scratch(flow->self, flow->limits.headers_max * sizeof *answer->head.fields);
     if (!copy || !answer->head.fields)
         return TR_NO_MEMORY;
-    if (head.size)
+    if (head.data)
         memcpy(copy, head.data, head.size);
     memcpy(copy + head.size, "\r\n", 3);
     size_t size = head.size + 2;
