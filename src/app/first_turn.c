@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include <troupe/app.h>
-
 /* Returns the handler of a type in a table, or that of any type if `or_any`; NULL: none. */
 static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type *type, bool or_any)
 {

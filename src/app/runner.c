@@ -346,6 +346,8 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     if (status != TR_OK)
         goto complain;
     runner->system->user.exit_timeout_ns = runner->app.shutdown_timeout_ns;
+    runner->system->user.behaviors =
+        (struct behavior_list){runner->schema.behaviors, runner->schema.behaviors_end};
     const tr_behavior *root = tr__service_open(
         &runner->service, runner->system, runner->behavior, runner->app.says_ready);
     status = root ? TR_OK : TR_NO_MEMORY;

@@ -180,6 +180,38 @@ TEST(the_level_of_the_log_is_a_flag_that_goes_before_the_variable, "O-61")
     ck_assert_int_eq(unsetenv("TROUPE_LOG"), 0);
 }
 
+TR_MESSAGE(forgotten);
+TR_MESSAGE(later);
+TR_ACTOR(keeper, later, forgotten);
+static tr_next ignore(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(keeper, void, TR_ON(tr_done, ignore));
+TR_BEHAVIOR(late_keeper, void, TR_ON(later, ignore));
+
+static tr_next spawn_keeper(tr_self *self)
+{
+    (void)tr_spawn(self, keeper, "keeper");
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(spawner, void, TR_ON(tr_args, spawn_keeper));
+
+/* Not of one that another behavior handles, which the actor may become. */
+TEST(a_listed_message_that_no_behavior_handles_is_a_warning, "O-65")
+{
+    char text[4096];
+    ck_assert_int_eq(RUN_APART(text, spawner, NULL), 0);
+    ck_assert_msg(strstr(text,
+                         "WARN  TR_ACTOR lists forgotten, but keeper has no handler for it, nor "
+                         "has any behavior of the program"),
+                  "%s",
+                  text);
+    ck_assert_ptr_null(strstr(text, "lists later"));
+}
+
 /* ---- The pid file. ---- */
 
 static char pid_path[64];
@@ -453,6 +485,7 @@ SUITE("app as a service", an_app_has_an_exit_status_of_its_own, an_unknown_flag_
       help_has_the_flags_of_the_program_and_of_the_runner_in_79_columns,
       version_is_that_of_the_program_and_of_the_library,
       the_level_of_the_log_is_a_flag_that_goes_before_the_variable,
+      a_listed_message_that_no_behavior_handles_is_a_warning,
       a_pid_file_is_there_while_the_app_runs,
       systemd_is_notified_when_the_app_is_ready_and_when_it_stops,
       a_root_that_fails_at_its_start_is_never_ready,

@@ -76,7 +76,8 @@ struct system_user {
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
     /* calls the handler of the root's first turn; NULL: nobody waits for its end; written before the start */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
-    tr_time exit_timeout_ns; /* of the shutdown by tr_app_exit; written before the start */
+    tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
+    struct behavior_list behaviors; /* of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
