@@ -92,6 +92,8 @@ static bool text_wanted(int argc, char **argv)
         man_print();
     else if (argc == 2 && strcmp(argv[1], "--completion") == 0)
         completion_print();
+    else if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        puts("troupe " TROUPE_VERSION);
     else
         return false;
     return true;
