@@ -93,6 +93,8 @@
 #define TR_BLOCKING_QUEUE_MAX (64 * 1024)
 /** How long a helper thread without work stays. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
+/** How many names are looked up at once; others wait. Those who ask for the same name share one look-up. */
+#define TR_LOOKUPS_MAX 8
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**

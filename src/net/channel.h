@@ -144,6 +144,7 @@ struct channel_rare {
     uint32_t exchange_count;       /* of `exchanges` */
     struct datagrams *datagrams;   /* that have come: net/datagram.c; NULL: none */
     uint64_t datagrams_lost;       /* as the kernel says */
+    uint64_t datagrams_refused;    /* errors that came back for those that were sent */
     tr_address accepted_from;      /* as the kernel says; only with connections_per_peer_max */
     struct process *process;       /* of which it is a part: net/process.h; NULL: none */
     struct channel_timers *timers; /* end with the channel: net/channel_timers.h; NULL: none */

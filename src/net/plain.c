@@ -5,6 +5,7 @@
 
 #include "actor/cell/system.h"
 #include "net/area.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/output.h"
 #include "net/table.h"
@@ -185,7 +186,10 @@ bool tr__plain_send(struct channel *channel)
     if (__builtin_expect(status != TR_OK || count < bytes.size, 0)) {
         page->begin += (uint32_t)count;
         output->size -= count;
-        return false; /* the next send says why */
+        if (status == TR_OK || status == TR_WOULD_BLOCK)
+            return false; /* the kernel takes no more now: the usual way waits for it */
+        tr__channel_end(channel, status, NULL);
+        return true;
     }
     output->first = output->last = NULL;
     output->size = 0;

@@ -6,6 +6,7 @@
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
 #include "actor/mail/overflow.h"
+#include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "actor/mail/mail.h"
 
@@ -201,7 +202,7 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
     *who = 0;
     if (turn->state == TURN_WOKEN) {
         snprintf(words, size, "is about to resume");
-    } else if (turn->job) {
+    } else if (turn->job && !turn->job->shared) {
         snprintf(words, size, "waits for its function in tr_blocking");
     } else if (ask) {
         char more[48] = "";
