@@ -36,6 +36,16 @@ struct tls {
     char text[TEXT_SIZE];
 };
 
+/*
+ * Empties OpenSSL's list of errors, which other code of this thread may have left. To look into it is cheaper than to empty
+ * it, and it is nearly always empty.
+ */
+static void errors_forget(void)
+{
+    if (ERR_peek_error())
+        ERR_clear_error();
+}
+
 /* ---- Ends. ---- */
 
 static tr_status end(struct tls *tls, tr_status status, const char *text)
@@ -244,15 +254,18 @@ static size_t read_size(const struct tls *tls)
     return size < RECORD_MAX ? size : RECORD_MAX;
 }
 
-/* Decrypts all that has come. */
+/*
+ * Decrypts all that has come. To ask OpenSSL in vain costs nearly as much as a record, because it takes memory for one and
+ * gives it back; so it is not asked once more when it has all bytes and they were decrypted.
+ */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {
-    for (;;) {
+    errors_forget();
+    do {
         size_t size = read_size(tls), count;
         void *to = net_buffer_reserve(in, size);
         if (!to)
             return end(tls, TR_NO_MEMORY, "out of memory for what has come");
-        ERR_clear_error();
         int result = SSL_read_ex(tls->ssl, to, size, &count);
         if (result == 1) {
             net_buffer_commit(in, count);
@@ -266,7 +279,8 @@ static tr_status read_records(struct tls *tls, struct net_buffer *in)
         default:
             return fail(tls);
         }
-    }
+    } while (tls->pipe.input.size || SSL_has_pending(tls->ssl));
+    return TR_OK;
 }
 
 static tr_status take(struct tls *tls, struct net_buffer *in)
@@ -309,7 +323,7 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");
     tls->pipe = (struct tls_pipe){.out = out};
-    ERR_clear_error();
+    errors_forget();
     tr_status status =
         SSL_write_ex(tls->ssl, bytes.data, bytes.size, &written) == 1 ? TR_OK : fail(tls);
     tls->pipe.out = NULL;
@@ -351,6 +365,7 @@ static const char *tls_text(const void *state)
 
 const struct filter tr__tls_filter = {
     .name = "tls",
+    .takes_all = true,
     .begin = tls_begin,
     .inbound = tls_inbound,
     .outbound = tls_outbound,
