@@ -89,6 +89,7 @@ const struct command commands[] = {
     {"tree", "[PATH]", 0, 1, "path", "--behavior --state --queued --limit ", "actors as a tree", "tree /user"},
     {"show", "PATH", 1, 1, "path", "", "one actor: mailboxes, timers, asks, state as JSON", "show /user/bank --json"},
     {"mail", "PATH", 1, 1, "path", "--limit ", "the first messages that wait for an actor, with their content", "mail /user/bank"},
+    {"waits", "PATH", 1, 1, "path", "", "what an actor waits for: asks, timers, watches; and what waits for it", "waits /user/bank"},
     {"why", "PATH", 1, 1, "path", "", "why an actor does not stop, run or take messages", "why /user/bank"},
     {"asks", "", 0, 0, "", "--limit ", "actors that wait for an answer, of whom and since when, and those that owe one",
      "asks"},

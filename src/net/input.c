@@ -12,6 +12,7 @@
 #include "net/lent.h"
 #include "net/output.h"
 #include "net/protocol.h"
+#include "net/tls.h"
 #include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
@@ -170,6 +171,8 @@ static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
         channel->flags |= CHANNEL_READABLE;
     if (channel_has(channel, CHANNEL_SHAKES) && filter->table->is_open(filter->state))
         note_shaken(channel);
+    if (!channel->secure_flags && filter->table == &tr__tls_filter)
+        channel->secure_flags = tr__tls_describe(filter->state, &channel->secure_cipher);
     return status;
 }
 

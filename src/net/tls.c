@@ -391,3 +391,20 @@ bool tr__tls_is_resumed(const void *state)
     const struct tls *tls = state;
     return tls->is_open && SSL_session_reused(tls->ssl);
 }
+
+uint8_t tr__tls_describe(const void *state, uint16_t *cipher)
+{
+    const struct tls *tls = state;
+    if (!tls->is_open)
+        return 0;
+    const SSL_CIPHER *used = SSL_get_current_cipher(tls->ssl);
+    const char *protocol = tls->protocol;
+    unsigned flags = SSL_version(tls->ssl) >= TLS1_3_VERSION ? SECURE_TLS_1_3 : SECURE_TLS_1_2;
+    *cipher = used ? SSL_CIPHER_get_protocol_id(used) : 0;
+    flags |= SSL_session_reused(tls->ssl) ? SECURE_RESUMED : 0;
+    flags |= protocol ? SECURE_ALPN : 0;
+    flags |= protocol && strcmp(protocol, "h2") == 0 ? SECURE_ALPN_H2 : 0;
+    flags |= protocol && strcmp(protocol, "http/1.1") == 0 ? SECURE_ALPN_HTTP1 : 0;
+    flags |= tls->peer_name ? SECURE_PEER : 0;
+    return (uint8_t)flags;
+}
