@@ -58,7 +58,10 @@
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
- * An attempt that ends with the process, with a tr_kill, or with the end of a grace is not counted.
+ * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
+ * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
+ * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
+ * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count.
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep the
  * actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does, also

@@ -16,6 +16,7 @@
 #include "durable/drive.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry.h"
+#include "durable/running.h"
 #include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
@@ -289,21 +290,19 @@ static tr_retry alarm_policy(const struct alarm_plan *plan)
     return (tr_retry){plan->attempts, plan->first, plan->longest};
 }
 
-void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
-                      struct durable_frame *frame)
+/*
+ * Stores in the open commit that an occurrence of an alarm has failed. *has_ended: the alarm has no other time. The alarm need not
+ * be that of the list.
+ */
+static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, struct alarm *alarm,
+                            struct alarm_mark mark, bool *has_ended)
 {
-    /* the commit failed, so what the handler did to the alarm does not count */
-    struct alarm *alarm = frame->kept;
-    struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
-    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
-        return;
-    alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
     const tr_retry own = alarm_policy(&alarm->plan);
     const struct alarm_retry retry =
         tr__retry_of(&own, &actor->kind->declared->options.alarm_retry);
-    tr_status status = TR_OK;
+    *has_ended = false;
     switch (tr__alarm_plan_failed(&alarm->plan,
                                   mark,
                                   &retry,
@@ -312,24 +311,55 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                                   platform->wall_now(platform))) {
     case ALARM_GAVE_UP_ENDS:
         alarm_tell_given_up(worker, actor, alarm, mark, failures);
-        status = alarm_clear(actor, alarm->name);
-        break;
+        *has_ended = true;
+        return alarm_clear(actor, alarm->name);
     case ALARM_GAVE_UP:
         alarm_tell_given_up(worker, actor, alarm, mark, failures);
-        status = alarm_store(actor, alarm);
-        break;
+        return alarm_store(actor, alarm);
     case ALARM_WAITS:
     case ALARM_ENDS:
-        status = alarm_store(actor, alarm);
-        break;
+        return alarm_store(actor, alarm);
     case ALARM_STALE:
-        return;
+        break;
     }
+    return TR_OK;
+}
+
+void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
+                      struct durable_frame *frame)
+{
+    /* the commit failed, so what the handler did to the alarm does not count */
+    struct alarm *alarm = frame->kept;
+    bool has_ended;
+    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
+        return;
+    alarm->plan = frame->plan;
+    if (alarm->plan.mark.id != frame->mark.id ||
+        alarm->plan.mark.occurrence != frame->mark.occurrence)
+        return;
+    tr_status status = alarm_fail(worker, actor, alarm, frame->mark, &has_ended);
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
         /* the alarm fires again at once, as after a crash */
         tr__commit_drop(worker, actor, status);
+}
+
+tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor, const char *name,
+                            struct alarm_mark mark, uint32_t failures)
+{
+    struct alarm *alarm = alarm_find(actor, name);
+    bool has_ended;
+    if (!alarm || alarm->plan.failures != failures || alarm->plan.mark.id != mark.id ||
+        alarm->plan.mark.occurrence != mark.occurrence)
+        return TR_OK;
+    tr_time now = tr_wall_now(self);
+    if (tr__alarm_plan_is_due(&alarm->plan, now))
+        (void)tr__alarm_plan_begin(&alarm->plan, now);
+    tr_status status = alarm_fail(self->worker, actor, alarm, mark, &has_ended);
+    if (has_ended)
+        tr__alarm_free(self->worker, alarm);
+    return status;
 }
 
 /* Runs the turn of an alarm that is due. The frame has begun. Whatever fails here counts as a failure of the alarm. */
@@ -357,6 +387,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
+    tr__running_enter(self);
     /* Unpack the copy, because the alarm itself may be gone by now. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
     status = tr_unpack(handler->type, bytes, &message, &error);

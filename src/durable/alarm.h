@@ -38,6 +38,13 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
 /**
+ * An earlier process has ended while this occurrence of an alarm was handled, which had failed so often before. Adds the failure
+ * to the open commit, unless the alarm is gone or that was stored. TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor,
+                                          const char *name, struct alarm_mark mark,
+                                          uint32_t failures);
+/**
  * A part of a turn for an alarm has ended and its commit is on its way to the disk. Notes whether that commit has
  * replaced or removed the alarm.
  */

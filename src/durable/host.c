@@ -12,6 +12,7 @@
 #include "durable/kind.h"
 #include "durable/pressure.h"
 #include "durable/retry_backoff.h"
+#include "durable/running.h"
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
@@ -333,6 +334,7 @@ static void host_free(struct tr_system *system)
         tr__aside_deinit(&host->contexts[i].aside);
     }
     tr__store_reader_free(host->clients_reader);
+    tr__running_close(host);
     if (host->store)
         tr__store_close(host->store);
     tr__zones_deinit(&host->zones);
@@ -438,6 +440,8 @@ static tr_status host_fill(struct durable_host *host, const tr_durables *durable
         host->kind_count++;
     }
     tr_status status = store_open(host, store);
+    if (status == TR_OK)
+        tr__running_open(host);
     for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++)
         status = tr__store_reader_new(host->store, &host->contexts[i].reader);
     if (status == TR_OK)

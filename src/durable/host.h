@@ -73,6 +73,11 @@ struct durable_kind {
 struct durable_host {
     struct tr_system *system;
     struct store *store;
+    struct {                       /* see durable/running.h */
+        struct running_file *file; /* NULL: none */
+        size_t mapped;
+        atom32 past_count; /* slots that the start has found and that are not stored yet */
+    } running;
     struct worker_context *contexts; /* one for each worker */
     struct durable_kind *kinds;
     size_t kind_count;

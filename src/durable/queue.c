@@ -13,6 +13,7 @@
 #include "durable/item_row.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry_backoff.h"
+#include "durable/running.h"
 #include "durable/turn.h"
 #include "durable/waker.h"
 #include "sleep/sleep.h"
@@ -257,6 +258,7 @@ static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct q
     }
     if (status != TR_OK)
         return status;
+    tr__running_add(self, item, taken);
     *message = copy;
     frame->receive.what = item->queue->name;
     if (!wake_lock_is_raised(&frame->receive))
@@ -328,6 +330,7 @@ bool tr_queue_done(tr_self *self, tr_queued done)
     tr_status status = tr__queue_remove(actor, item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_done: %s", tr_status_text(status));
+    tr__running_drop(self->frame, done.id);
     return true;
 }
 
