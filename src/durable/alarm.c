@@ -14,6 +14,7 @@
 #include "durable/clock.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/message_shape.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry.h"
 #include "durable/running.h"
@@ -21,6 +22,7 @@
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
+#include "wire/shape.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 
@@ -32,13 +34,14 @@ static unsigned char *message_of(struct alarm *alarm)
 }
 
 static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *handler,
-                               const void *bytes, size_t size)
+                               uint64_t shape, const void *bytes, size_t size)
 {
     size_t name_size = strlen(name) + 1;
     struct alarm *alarm = source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
     if (!alarm)
         return NULL;
-    *alarm = (struct alarm){.handler = handler, .name_size = name_size, .bytes_size = size};
+    *alarm = (struct alarm){
+        .handler = handler, .name_size = name_size, .bytes_size = size, .shape = shape};
     list_init(&alarm->link);
     memcpy(alarm->name, name, name_size);
     if (bytes && size)
@@ -87,7 +90,7 @@ static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
     struct store_batch *batch = tr__commit_batch(actor);
     const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
-    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + SHAPE_FRONT + alarm->bytes_size;
     unsigned char *bytes = batch ? tr__store_batch_alloc(batch, capacity) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
@@ -97,6 +100,10 @@ static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
     unsigned char *at = bytes + ALARM_PLAN_AT + plan;
     memcpy(at, type, type_size);
     at += type_size;
+    if (alarm->shape) {
+        tr__shape_front_write(at, alarm->shape);
+        at += SHAPE_FRONT;
+    }
     memcpy(at, message_of(alarm), alarm->bytes_size);
     at += alarm->bytes_size;
     tr_time due = tr__alarm_plan_wake(&alarm->plan);
@@ -177,8 +184,19 @@ static tr_status alarm_parse(struct loading *loading, const struct store_row *ro
             loading, row, tr__cron_zone(&plan.cron), "a time zone that this system does not have");
         return TR_OK;
     }
+    tr_wire_error error;
+    uint64_t shape;
+    tr_bytes packed = tr__shape_front_read((tr_bytes){type + type_size, left - type_size}, &shape);
+    status =
+        tr__message_shape_check(loading->worker, loading->actor, handler->type, shape, error.text);
+    if (status == TR_WRONG_SHAPE) {
+        alarm_leave_unread(loading, row, type, error.text);
+        return TR_OK;
+    }
     struct alarm *alarm =
-        alarm_new(loading->worker, row->name, handler, type + type_size, left - type_size);
+        status == TR_OK
+            ? alarm_new(loading->worker, row->name, handler, shape, packed.data, packed.size)
+            : NULL;
     if (!alarm)
         return TR_NO_MEMORY;
     alarm->plan = plan;
@@ -371,8 +389,8 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     tr_wire_error error;
     tr_status status;
     const tr_handler *handler = alarm->handler;
-    frame->kept =
-        alarm_new(self->worker, alarm->name, handler, message_of(alarm), alarm->bytes_size);
+    frame->kept = alarm_new(
+        self->worker, alarm->name, handler, alarm->shape, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
@@ -515,9 +533,12 @@ static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
         return error.status;
-    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT)
+    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT - SHAPE_FRONT)
         return TR_TOO_LARGE;
-    struct alarm *alarm = alarm_new(worker, asked->name, handler, NULL, size);
+    uint64_t shape;
+    status = tr__message_shape(worker, actor->kind->host, type, &shape);
+    struct alarm *alarm =
+        status == TR_OK ? alarm_new(worker, asked->name, handler, shape, NULL, size) : NULL;
     if (!alarm)
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, message_of(alarm), size, &error);

@@ -14,7 +14,7 @@
 
 /*
  * What the store has of an alarm: the size of its plan (two bytes, low byte first), the plan, the name of the message
- * with its NUL, the message as MessagePack.
+ * with its NUL, the front of its shape (none if an earlier version of the library has stored it), the message as MessagePack.
  */
 enum { ALARM_PLAN_AT = 2 };
 
@@ -24,6 +24,7 @@ struct alarm {
     const tr_handler *handler; /* handler of the application for the alarm's message */
     size_t name_size;          /* with its NUL */
     size_t bytes_size;         /* size of the packed message */
+    uint64_t shape;            /* hash of its shape; 0: it has none. See durable/message_shape.h */
     char name[];               /* the name, then the packed message */
 };
 

@@ -10,6 +10,7 @@
 #include "durable/actor.h"
 #include "durable/clock.h"
 #include "durable/kind.h"
+#include "durable/message_shape.h"
 #include "durable/pressure.h"
 #include "durable/retry_backoff.h"
 #include "durable/running.h"
@@ -332,6 +333,7 @@ static void host_free(struct tr_system *system)
         source_resize(source, host->contexts[i].bytes, 0);
         source_resize(source, host->contexts[i].spare, 0);
         tr__aside_deinit(&host->contexts[i].aside);
+        tr__message_shapes_free(source, &host->contexts[i]);
     }
     tr__store_reader_free(host->clients_reader);
     tr__running_close(host);
