@@ -141,6 +141,9 @@ const struct command commands[] = {
      "gives unused pages back to the disk; commits and a shutdown wait until it is done, a minute or more for each GB", "store compact"},
     {"store restore", "KIND KEY DIR", 3, 3, "kind key text", "--replace ",
      "brings one actor, which must be asleep, back from a backup", "store restore cart user-42 /backups/monday --replace"},
+    {"store salvage", "INTO", 1, 1, "text", "",
+     "copies what is intact of a damaged store, whose program does not run, into a new directory, and names what is lost; exit status 1 if "
+     "something is", "--store ./bank.data store salvage ./bank.saved"},
     {"A new program", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"new", "NAME", 1, 1, "", "--durable --http --minimal ",
      "makes a directory with a project: a durable service with HTTP unless an option says otherwise, with tests, a Makefile, "

@@ -222,8 +222,12 @@ void tr__stored_alarm_write(const struct stored *stored, const char *kind, const
         return;
     tr__json_string(line, "message", type);
     const tr_type *known = tr__stored_message_type(tr__stored_kind(stored, kind), type);
-    tr__stored_message(
-        stored, known, "value", (tr_bytes){type + type_size, left - type_size}, line);
+    uint64_t shape;
+    tr__stored_message(stored,
+                       known,
+                       "value",
+                       tr__shape_front_read((tr_bytes){type + type_size, left - type_size}, &shape),
+                       line);
 }
 
 struct alarm_list {
