@@ -138,7 +138,7 @@ const struct command commands[] = {
     {"store backup", "DIR", 1, 1, "text", "", "copies the store into a new directory, while the program continues",
      "store backup /backups/monday"},
     {"store compact", "", 0, 0, "", "",
-     "gives unused pages back to the disk; commits and a shutdown wait until it is done, a minute or more for each GB", "store compact"},
+     "gives unused pages back to the disk; commits wait until it is done, a minute or more for each GB; Ctrl-C stops it", "store compact"},
     {"store restore", "KIND KEY DIR", 3, 3, "kind key text", "--replace ",
      "brings one actor, which must be asleep, back from a backup", "store restore cart user-42 /backups/monday --replace"},
     {"store salvage", "INTO", 1, 1, "text", "",

@@ -94,8 +94,8 @@ bool command_send(struct connection *connection, const struct options *options, 
 {
     static char line[60 * 1024];
     bool is_tree = strcmp(options->verb, "tree") == 0 && strcmp(verb, "ls") == 0;
-    size_t length =
-        (size_t)snprintf(line, sizeof line, "{\"id\":1,\"do\":\"%s\",\"may\":true", verb);
+    size_t length = (size_t)snprintf(
+        line, sizeof line, "{\"id\":1,\"do\":\"%s\",\"may\":true,\"progress\":true", verb);
     if (is_tree || strcmp(verb, options->verb) == 0)
         length = arguments_add(line, sizeof line, length, options);
     length = member_add(line, sizeof line, length, "path", path);

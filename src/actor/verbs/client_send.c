@@ -143,7 +143,8 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
     if (mail_takes_capacity(envelope))
         status = tr__capacity_take_far(cell, envelope);
     bool may_wait = waits && (!ask || !ask->callback);
-    if (status == TR_MAILBOX_FULL && may_wait && mailbox_overflow_has(cell, OVERFLOW_WAITS))
+    if (status == TR_MAILBOX_FULL && may_wait && !client->never_waits &&
+        mailbox_overflow_has(cell, OVERFLOW_WAITS))
         status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         status = mail_push_outside(system, cell, envelope);

@@ -64,12 +64,22 @@ tr_status tr__session_compact(const struct store_options *options, struct store_
     return status ? status : tr__check_place(options, &report->bytes_after, error);
 }
 
-tr_status tr__session_shrink(struct store_session *session, struct store_why *why)
+/*
+ * SQLite looks for an interruption only while it copies rows, and not while it copies the new file over the old one. It
+ * writes in both, so a write that fails stops it: as on a full disk, everything is as it was.
+ */
+tr_status tr__session_shrink(struct store_session *session, const atom32 *is_cancelled,
+                             struct store_why *why)
 {
     struct link *link = &session->writer;
     TR_ASSERT(sqlite3_get_autocommit(link->database));
+    session->vfs.stops = is_cancelled;
     tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
-    if (status) {
+    session->vfs.stops = NULL;
+    if (status == TR_STORE_FULL && is_cancelled && atom32_load(is_cancelled, ATOM_RELAXED)) {
+        status = TR_CANCELLED;
+        (void)snprintf(why->text, sizeof why->text, "compacting was stopped; nothing has changed");
+    } else if (status) {
         int size = snprintf(why->text, sizeof why->text, "compacting: ");
         tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
     }
