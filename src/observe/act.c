@@ -7,6 +7,7 @@
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
+#include "actor/mail/overflow.h"
 #include "observe/actors.h"
 #include "wire/json_write.h"
 
@@ -119,7 +120,8 @@ static void *message_read(struct visitor *visitor, const struct control_request 
         return NULL;
     }
     /* The thread of the control socket must not wait for capacity. */
-    if (glance.behavior->options.overflow == TR_PARK && glance.queued >= glance.queued_max) {
+    if (overflow_has(glance.behavior->options.overflow, OVERFLOW_WAITS) &&
+        glance.queued >= glance.queued_max) {
         tr__visitor_refuse(visitor, request->id, TR_MAILBOX_FULL, "the mailbox is full");
         return NULL;
     }

@@ -76,8 +76,7 @@ static tr_next on_ignore(tr_self *self)
 TR_BEHAVIOR(api, void, TR_POST("/ignore", tr_http_request, on_ignore),
             TR_GET("/much", tr_http_request, on_much), TR_GET("/one", tr_http_request, on_one),
             TR_GET("/size", tr_http_request, on_size), TR_POST("/count", tr_http_request, on_count),
-            TR_POST("/late", tr_http_request, on_late),
-            TR_GET("/stay", tr_http_request, on_stay));
+            TR_POST("/late", tr_http_request, on_late), TR_GET("/stay", tr_http_request, on_stay));
 TR_BEHAVIOR(host, void, TR_ON(run, on_run));
 
 static tr_next listen_api(tr_self *self)
