@@ -11,6 +11,7 @@
 #include "inspect.h"
 #include "new.h"
 #include "replay.h"
+#include "salvage.h"
 #include "schema.h"
 
 enum { WORDS_MAX = 6, OPTIONS_MAX = 32 };
@@ -187,6 +188,8 @@ int main(int argc, char **argv)
         return replay_run(options.arguments[0], options.uses_gdb);
     if (options.store && strcmp(options.verb, "store compact") == 0)
         return compact_run(options.store, options.is_json);
+    if (strcmp(options.verb, "store salvage") == 0)
+        return salvage_run(options.store, options.arguments[0], options.is_json);
     if (strcmp(options.verb, "inspect") == 0)
         return inspect_run(&options);
     struct connection connection;

@@ -174,6 +174,8 @@ TR_BEHAVIOR(mesh, struct mesh, TR_ON(start_mesh, on_start), TR_ON(tick, on_mesh_
             TR_ON(tock, on_mesh_tock));
 TR_ACTOR(mesh, start_mesh, tick, tock);
 
+static uint64_t played_allocations; /* of the last play */
+
 static uint64_t play(uint64_t seed, int workers, bool is_longer)
 {
     tr_kit *kit = tr_kit_new(&(tr_kit_options){.seed = seed, .workers = workers});
@@ -190,6 +192,7 @@ static uint64_t play(uint64_t seed, int workers, bool is_longer)
         tr_tell(test, all[3], tock);
     tr_kit_settle(kit);
     uint64_t trace = tr_kit_trace(kit);
+    played_allocations = tr_kit_allocations(kit);
     tr_kit_free(kit);
     return trace;
 }
@@ -205,6 +208,23 @@ TEST(the_same_seed_gives_the_same_trace, "V-01", "V-02")
     }
     /* 0 is 1. */
     ck_assert_uint_eq(play(0, 2, false), play(1, 2, false));
+}
+
+/* What depended on addresses would differ with another heap. */
+TEST(the_same_seed_makes_the_same_allocations, "V-01", "V-02")
+{
+    void *shifts[8];
+    (void)play(7, 4, true);
+    uint64_t first = played_allocations;
+    ck_assert_uint_gt(first, 0);
+    for (size_t i = 0; i < 8; i++) {
+        shifts[i] = malloc(16 + 80 * i * i); /* another heap, as another run has */
+        ck_assert_ptr_nonnull(shifts[i]);
+        (void)play(7, 4, true);
+        ck_assert_uint_eq(played_allocations, first);
+    }
+    for (size_t i = 0; i < 8; i++)
+        free(shifts[i]);
 }
 
 TEST(kits_do_not_know_of_each_other, "V-02")
@@ -360,4 +380,5 @@ SUITE("kit", a_kit_writes_warnings_and_more_if_it_is_told, a_variable_says_what_
       a_handler_may_not_run_its_system, a_step_is_one_turn_of_one_actor,
       settle_says_how_many_steps_it_took, time_moves_only_when_it_is_told_to,
       allocations_fail_as_they_were_told_to, the_same_seed_gives_the_same_trace,
-      kits_do_not_know_of_each_other, a_handler_may_not_step, nobody_waits_for_ever_for_nothing)
+      the_same_seed_makes_the_same_allocations, kits_do_not_know_of_each_other,
+      a_handler_may_not_step, nobody_waits_for_ever_for_nothing)

@@ -42,7 +42,6 @@ struct system_settings {
     bool names_faults;
     size_t stack_size; /* of a fiber */
     tr_time spin_ns;
-    uint32_t io_percent;
     tr_time round_min_ns;
     uint64_t seed;
     tr_balance balance;
