@@ -115,7 +115,7 @@ static void hear_signals(struct runner *runner)
         tr__log(runner->system,
                 TR_LEVEL_INFO,
                 NULL,
-                "signal %d: stopping; a second one ends it at once",
+                "signal %d: stopping; a second one kills it",
                 signal);
         tr_system_shutdown(runner->system, runner->app.shutdown_timeout_ns);
     }
