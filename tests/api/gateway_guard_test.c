@@ -58,7 +58,7 @@ TEST(a_guard_is_asked_for_each_message_of_a_socket, "H-07")
     SAID("guard desk/a/add");
     ASKS(peer, "{\"id\":2,\"ask\":\"look\"}", "T\"{'id':2,'reply':{'value':0,'who':'viewer'}}\"");
     SAID("guard desk/a/look; cookie a=1");
-    /* The name is what the client says: the guard replies before anybody learns which ones there are. */
+    /* The name is what the client says: no client gets to know which ones there are before the guard has replied. */
     ASKS(peer,
          "{\"id\":3,\"ask\":\"hidden\"}",
          "T\"{'id':3,'error':{'code':'actor/unknown_message','message':'no such message is served "
