@@ -75,10 +75,14 @@ foreach(name client epoll libuv ssl tls_client troupe)
     add_dependencies(net net_${name})
 endforeach()
 
-# The server and the client of WebSockets, for bench/http/run.
+# The server, the client of WebSockets and a loop of commits, for bench/http/run.
 if(TROUPE_HTTP)
     add_custom_target(http)
-    foreach(name troupe wsclient)
+    set(http_programs troupe wsclient)
+    if(TROUPE_SQLITE)
+        list(APPEND http_programs commits)
+    endif()
+    foreach(name IN LISTS http_programs)
         add_executable(http_${name} EXCLUDE_FROM_ALL bench/http/${name}.c)
         target_link_libraries(http_${name} PRIVATE troupe_flags)
         set_target_properties(http_${name} PROPERTIES OUTPUT_NAME ${name}
@@ -86,6 +90,9 @@ if(TROUPE_HTTP)
         add_dependencies(http http_${name})
     endforeach()
     target_link_libraries(http_troupe PRIVATE troupe_static m)
+    if(TROUPE_SQLITE)
+        target_link_libraries(http_commits PRIVATE SQLite::SQLite3)
+    endif()
 endif()
 
 set(example_targets "")

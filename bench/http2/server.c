@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A server that answers GET / with 12 bytes, over HTTP/1.1 and HTTP/2. It prints its port. */
+/**
+ * A server that answers GET / with 12 bytes, over HTTP/1.1 and HTTP/2, counts what is sent to PUT /upload, and echoes WebSockets of
+ * /ws. It prints its port.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <troupe/troupe.h>
@@ -18,8 +21,15 @@ static tr_next on_upload(tr_self *self)
     return tr_http_reply(self, 200, .text = tr_format(self, "%llu\n", (unsigned long long)size));
 }
 
+static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
+{
+    (void)tr_ws_send(self, message->channel, message->bytes, message->is_text);
+    return TR_SAME;
+}
+
 TR_BEHAVIOR(hello, void, TR_GET("/", tr_http_request, on_hello),
-            TR_PUT("/upload", tr_http_request, on_upload));
+            TR_PUT("/upload", tr_http_request, on_upload),
+            TR_WEBSOCKET("/ws", tr_ws_message, on_message));
 
 static tr_next on_args(tr_self *self)
 {
