@@ -89,6 +89,7 @@ const struct command commands[] = {
     {"tree", "[PATH]", 0, 1, "path", "--behavior --state --queued --limit ", "actors as a tree", "tree /user"},
     {"show", "PATH", 1, 1, "path", "", "one actor: mailboxes, timers, asks, state as JSON", "show /user/bank --json"},
     {"mail", "PATH", 1, 1, "path", "--limit ", "the first messages that wait for an actor, with their content", "mail /user/bank"},
+    {"waits", "PATH", 1, 1, "path", "", "what an actor waits for: asks, timers, watches; and what waits for it", "waits /user/bank"},
     {"why", "PATH", 1, 1, "path", "", "why an actor does not stop, run or take messages", "why /user/bank"},
     {"asks", "", 0, 0, "", "--limit ", "actors that wait for an answer, of whom and since when, and those that owe one",
      "asks"},
@@ -137,9 +138,12 @@ const struct command commands[] = {
     {"store backup", "DIR", 1, 1, "text", "", "copies the store into a new directory, while the program continues",
      "store backup /backups/monday"},
     {"store compact", "", 0, 0, "", "",
-     "gives unused pages back to the disk; commits and a shutdown wait until it is done, a minute or more for each GB", "store compact"},
+     "gives unused pages back to the disk; commits wait until it is done, a minute or more for each GB; Ctrl-C stops it", "store compact"},
     {"store restore", "KIND KEY DIR", 3, 3, "kind key text", "--replace ",
      "brings one actor, which must be asleep, back from a backup", "store restore cart user-42 /backups/monday --replace"},
+    {"store salvage", "INTO", 1, 1, "text", "",
+     "copies what is intact of a damaged store, whose program does not run, into a new directory, and names what is lost; exit status 1 if "
+     "something is", "--store ./bank.data store salvage ./bank.saved"},
     {"A new program", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"new", "NAME", 1, 1, "", "--durable --http --minimal ",
      "makes a directory with a project: a durable service with HTTP unless an option says otherwise, with tests, a Makefile, "

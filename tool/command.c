@@ -94,8 +94,8 @@ bool command_send(struct connection *connection, const struct options *options, 
 {
     static char line[60 * 1024];
     bool is_tree = strcmp(options->verb, "tree") == 0 && strcmp(verb, "ls") == 0;
-    size_t length =
-        (size_t)snprintf(line, sizeof line, "{\"id\":1,\"do\":\"%s\",\"may\":true", verb);
+    size_t length = (size_t)snprintf(
+        line, sizeof line, "{\"id\":1,\"do\":\"%s\",\"may\":true,\"progress\":true", verb);
     if (is_tree || strcmp(verb, options->verb) == 0)
         length = arguments_add(line, sizeof line, length, options);
     length = member_add(line, sizeof line, length, "path", path);
@@ -433,6 +433,8 @@ const struct form *answer_form(const char *verb)
         return other;
     if (strcmp(verb, "asks") == 0)
         return &asks_form;
+    if (strcmp(verb, "waits") == 0)
+        return &waits_form;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];

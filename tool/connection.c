@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,20 @@ static void directory_search(const char *path, struct program *programs, size_t 
         (void)closedir(directory);
 }
 
+/* Services have directories of their own: /run/NAME/troupe. Those that may not be read are left out. */
+static void services_search(struct program *programs, size_t *count)
+{
+    char path[400];
+    DIR *directory = opendir("/run");
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] != '.' &&
+            snprintf(path, sizeof path, "/run/%s/troupe", entry->d_name) < (int)sizeof path)
+            directory_search(path, programs, count);
+    }
+    if (directory)
+        (void)closedir(directory);
+}
+
 size_t programs_find(struct program *programs)
 {
     char path[400];
@@ -90,6 +105,7 @@ size_t programs_find(struct program *programs)
     if (runtime && *runtime && snprintf(path, sizeof path, "%s/troupe", runtime) < (int)sizeof path)
         directory_search(path, programs, &count);
     directory_search("/run/troupe", programs, &count);
+    services_search(programs, &count);
     snprintf(path, sizeof path, "/tmp/troupe-%u", (unsigned)geteuid());
     directory_search(path, programs, &count);
     return count;
@@ -241,7 +257,8 @@ static bool input_fill(struct connection *connection)
     return true;
 }
 
-struct json *connection_receive(struct connection *connection, const char **text, size_t *length)
+/* Receives a line, whatever it says. */
+static struct json *line_receive(struct connection *connection, const char **text, size_t *length)
 {
     static char *line; /* the last one, which `text` and the tree point to */
     char *end;
@@ -260,4 +277,37 @@ struct json *connection_receive(struct connection *connection, const char **text
     memmove(connection->input, end + 1, connection->input_size);
     *text = line;
     return line ? json_read(line, *length) : NULL;
+}
+
+/* Says to a person how far the program is. Others only need to know that it is alive. */
+static void progress_print(const struct json *progress)
+{
+    int64_t total = json_number(progress, "bytes_total");
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%" PRId64 " s", json_number(progress, "for_ms") / 1000);
+    if (total)
+        fprintf(stderr,
+                ", %" PRId64 " of %" PRId64 " MiB ",
+                json_number(progress, "bytes") >> 20,
+                total >> 20);
+    if (json_get(progress, "actors"))
+        fprintf(stderr, ", %" PRId64 " actors ", json_number(progress, "actors"));
+}
+
+struct json *connection_receive(struct connection *connection, const char **text, size_t *length)
+{
+    bool has_printed = false;
+    for (;;) {
+        struct json *line = line_receive(connection, text, length);
+        const struct json *progress = json_get(line, "progress");
+        if (!progress || json_get(line, "part") || json_get(line, "ok")) {
+            if (has_printed && isatty(STDERR_FILENO))
+                fprintf(stderr, "\r\033[K");
+            return line;
+        }
+        progress_print(progress);
+        has_printed = true;
+        json_free(line);
+    }
 }

@@ -46,7 +46,10 @@ void connection_close(struct connection *connection);
 
 /** Sends a line. Returns false if the program is gone. */
 bool connection_send(struct connection *connection, const char *line, size_t length);
-/** Receives a line; free it with json_free. It is borrowed in *text. NULL: the program is gone, or it is no JSON. */
+/**
+ * Receives a line; free it with json_free. It is borrowed in *text. NULL: the program is gone, has said nothing for 90 seconds,
+ * or it is no JSON. Lines that say how far the program is are shown on a terminal, and left out.
+ */
 struct json *connection_receive(struct connection *connection, const char **text, size_t *length);
 
 #endif

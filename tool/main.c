@@ -11,6 +11,7 @@
 #include "inspect.h"
 #include "new.h"
 #include "replay.h"
+#include "salvage.h"
 #include "schema.h"
 
 enum { WORDS_MAX = 6, OPTIONS_MAX = 32 };
@@ -92,6 +93,8 @@ static bool text_wanted(int argc, char **argv)
         man_print();
     else if (argc == 2 && strcmp(argv[1], "--completion") == 0)
         completion_print();
+    else if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        puts("troupe " TROUPE_VERSION);
     else
         return false;
     return true;
@@ -185,6 +188,8 @@ int main(int argc, char **argv)
         return replay_run(options.arguments[0], options.uses_gdb);
     if (options.store && strcmp(options.verb, "store compact") == 0)
         return compact_run(options.store, options.is_json);
+    if (strcmp(options.verb, "store salvage") == 0)
+        return salvage_run(options.store, options.arguments[0], options.is_json);
     if (strcmp(options.verb, "inspect") == 0)
         return inspect_run(&options);
     struct connection connection;

@@ -431,9 +431,12 @@
  * with so many asks on a connection opens another one, or waits.
  */
 #define TR_HTTP2_STREAMS_MAX 100
-/** Bytes of the body of one stream that a client may send ahead, before a handler reads them. */
+/**
+ * Bytes of a body of one stream that the other side may send ahead, before a handler or tr_http_receive reads them. A connection
+ * holds at most so many for each of its streams.
+ */
 #define TR_HTTP2_WINDOW (64u * 1024)
-/** The same for all streams of a connection. */
+/** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
 /** In so long the floods below are counted. More than one of them allows: GOAWAY with ENHANCE_YOUR_CALM, and the end. */
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)

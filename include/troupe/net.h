@@ -131,7 +131,7 @@ typedef struct tr_endpoint {
     size_t size TR_ZERO; /* need not be set */
     int kind TR_ZERO;    /* tr_endpoint_kind */
     const char *address
-        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3" */
+        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3"; "fd:web": by its name of systemd */
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */

@@ -205,7 +205,10 @@ struct channel {
         uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
         uint32_t next_free; /* of a free slot: the next one; 0: none */
     };
-    bool is_secure; /* what is sent and received passes TLS; for net/glance.h */
+    /* For net/glance.h. */
+    bool is_secure;         /* what is sent and received passes TLS */
+    uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
+    uint16_t secure_cipher; /* as TLS numbers them */
 };
 static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 

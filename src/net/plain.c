@@ -130,7 +130,9 @@ static inline struct out_page *page_at(struct net_worker *net, struct channel_ou
 bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
-    struct channel *channel = tr__table_find(worker->system, handle.bits);
+    struct channel *channel = self->borrowed; /* an answer to what it has just read */
+    if (!channel || channel_bits(channel) != handle.bits)
+        channel = tr__table_find(worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity ||
         !channel_is_plain(channel) || !work_is_there(channel) || worker->outbox_turn)
         return false;

@@ -7,10 +7,16 @@
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
+#include "actor/mail/overflow.h"
 #include "observe/actors.h"
 #include "wire/json_write.h"
 
-enum { ASK_DEFAULT_MS = 5000, ASK_LONGEST_MS = 60000, REPLY_SHOWN_MAX = 128 * 1024 };
+enum {
+    ASK_STUCK_MS = 80, /* an ask does not wait longer for a worker that is stuck all the time */
+    ASK_DEFAULT_MS = 5000,
+    ASK_LONGEST_MS = 60000,
+    REPLY_SHOWN_MAX = 128 * 1024
+};
 
 void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
@@ -114,7 +120,8 @@ static void *message_read(struct visitor *visitor, const struct control_request 
         return NULL;
     }
     /* The thread of the control socket must not wait for capacity. */
-    if (glance.behavior->options.overflow == TR_PARK && glance.queued >= glance.queued_max) {
+    if (overflow_has(glance.behavior->options.overflow, OVERFLOW_WAITS) &&
+        glance.queued >= glance.queued_max) {
         tr__visitor_refuse(visitor, request->id, TR_MAILBOX_FULL, "the mailbox is full");
         return NULL;
     }
@@ -143,6 +150,58 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
     tr_message_free(type, message);
 }
 
+/* ---- Asks. ---- */
+
+/*
+ * Refuses an ask whose actor has a worker that is stuck in another turn than that of the ask: the answer says in which.
+ * Returns false if it is not so. `waited_ns`: since the ask was sent; 0: it was not.
+ */
+static bool stuck_refuse(struct visitor *visitor, const struct control_request *request,
+                         tr_ref actor, const tr_type *type, tr_time waited_ns)
+{
+    struct observer *observer = visitor->observer;
+    tr_actor_info info;
+    tr_worker_info running;
+    if (!tr__observer_find(observer, actor, &info) ||
+        !tr__observer_is_stuck(observer, info.worker, &running) ||
+        running.since_ns < ASK_STUCK_MS * TR_MILLISECOND)
+        return false;
+    bool is_of_ask = running.since_ns <= waited_ns && running.actor.bits == actor.bits &&
+                     running.type && strcmp(running.type, type->name) == 0;
+    if (is_of_ask)
+        return false;
+    const char *what =
+        waited_ns ? "sent, and handled when the worker is free, but the reply is not waited for"
+                  : "not sent";
+    tr__audit(visitor, request, TR_TIMEOUT);
+    tr__visitor_refuse(visitor,
+                       request->id,
+                       TR_TIMEOUT,
+                       "%s: its worker %d is stuck for %lld ms: %.64s handles %.64s of %.200s "
+                       "(%.64s, %.100s:%u)",
+                       what,
+                       info.worker,
+                       (long long)(running.since_ns / TR_MILLISECOND),
+                       running.handler ? running.handler : "a function",
+                       running.type ? running.type : "a signal",
+                       running.path,
+                       running.behavior ? running.behavior : "?",
+                       running.file ? running.file : "?",
+                       (unsigned)running.line);
+    return true;
+}
+
+void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
+                   const tr_type *type, const void *message, tr_time timeout_ns)
+{
+    if (!request->timeout_ms && stuck_refuse(visitor, request, actor, type, 0))
+        return;
+    visitor->asked = tr_client_ask(visitor->observer->client, actor, type, message, timeout_ns);
+    visitor->asked_type = type;
+    visitor->asked_of = actor;
+    visitor->job = JOB_ASK;
+}
+
 void tr__verb_ask(struct visitor *visitor, const struct control_request *request)
 {
     const tr_type *type;
@@ -152,19 +211,14 @@ void tr__verb_ask(struct visitor *visitor, const struct control_request *request
     void *message = actor.bits ? message_read(visitor, request, actor, &type) : NULL;
     if (!message)
         return;
-    if (!type->reply) {
+    if (type->reply)
+        tr__ask_begin(visitor, request, actor, type, message, timeout_ms * TR_MILLISECOND);
+    else
         tr__visitor_refuse(visitor,
                            request->id,
                            TR_WRONG_TYPE,
                            "%.64s is no request: it has no reply; tell sends it",
                            type->name);
-        tr_message_free(type, message);
-        return;
-    }
-    visitor->asked =
-        tr_client_ask(visitor->observer->client, actor, type, message, timeout_ms * TR_MILLISECOND);
-    visitor->asked_type = type;
-    visitor->job = JOB_ASK;
     tr_message_free(type, message);
 }
 
@@ -190,12 +244,23 @@ static void reply_write(struct visitor *visitor, const struct control_request *r
     source_resize(source, text, 0);
 }
 
+/* Ends an ask that waits for a turn that has begun before it and does not end. */
+static bool ask_give_up(struct visitor *visitor, const struct control_request *request)
+{
+    tr_time waited_ns = tr__observer_now(visitor->observer) - visitor->begun_ns;
+    if (request->timeout_ms || waited_ns < ASK_STUCK_MS * TR_MILLISECOND ||
+        !stuck_refuse(visitor, request, visitor->asked_of, visitor->asked_type, waited_ns))
+        return false;
+    (void)tr_client_ask_cancel(visitor->observer->client, visitor->asked);
+    return true;
+}
+
 bool tr__ask_continue(struct visitor *visitor)
 {
     tr_client *client = visitor->observer->client;
     const struct control_request *request = visitor->request;
     if (!tr_client_is_answered(client, visitor->asked))
-        return false;
+        return ask_give_up(visitor, request);
     const void *reply;
     tr_status status = tr_client_try_await(client, visitor->asked, &reply);
     tr__audit(visitor, request, status);

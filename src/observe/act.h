@@ -13,6 +13,12 @@ void tr__verb_log(struct visitor *visitor, const struct control_request *request
 /** Leaves a line in the log about what was changed, by whom and with what result. */
 void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status);
 
+/**
+ * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request does not say for how long to wait, it
+ * is refused at once with what the worker is stuck in.
+ */
+void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
+                   const tr_type *type, const void *message, tr_time timeout_ns);
 /** Looks whether an ask is answered. Returns true if it has ended, and the answer is in the output. */
 bool tr__ask_continue(struct visitor *visitor);
 

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/client.h"
 #include "actor/cell/log_kept.h"
 #include "actor/cell/system.h"
 #include "observe/page.h"
 #include "observe/schema.h"
+#include "observe/store_backup.h"
 #include "observe/visitor.h"
 #include "os/local_socket.h"
 #include "os/small_file.h"
@@ -24,6 +26,7 @@ enum {
 struct control_client {
     struct visitor visitor;
     int fd;
+    bool has_more;    /* it can be continued at once */
     tr_time moved_ns; /* when bytes last went either way */
 };
 
@@ -88,12 +91,11 @@ static bool client_serve(struct control *control, struct control_client *client,
 {
     if (event->can_read && !client_receive(control, client))
         return false;
-    do { /* a list continues as fast as the client reads it */
-        tr__visitor_work(&client->visitor);
-        if (!client_send(control, client))
-            return false;
-    } while (!client->visitor.output.length &&
-             (client->visitor.job == JOB_LIST || client->visitor.job == JOB_STEPS));
+    /* One slice for each client in turn: a list continues as fast as the client reads it. */
+    client->has_more = tr__visitor_work(&client->visitor);
+    if (!client_send(control, client))
+        return false;
+    client->has_more &= client->visitor.output.length < VISITOR_PAGE_MAX / 2;
     return true;
 }
 
@@ -135,6 +137,7 @@ static void client_accept(struct control *control)
     }
     struct control_client *client = &control->clients[control->client_count++];
     client->fd = fd;
+    client->has_more = false;
     client->moved_ns = tr__observer_now(&control->observer);
     tr__visitor_open(&client->visitor, &control->observer, uid);
     if (!client_send(control, client))
@@ -147,6 +150,8 @@ static void client_accept(struct control *control)
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
+    if (control->observer.left && timeout_ms < 0)
+        timeout_ms = RETRY_MS;
     events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
     events[1] = (struct local_event){.fd = control->listener, .wants_read = !control->is_short};
     if (control->is_short && timeout_ms < 0)
@@ -157,6 +162,8 @@ static int events_fill(struct control *control, struct local_event *events)
         events[2 + i] = (struct local_event){.fd = client->fd,
                                              .wants_read = tr__visitor_space(&client->visitor) > 0,
                                              .wants_write = client->visitor.output.length > 0};
+        if (client->has_more)
+            timeout_ms = 0;
         if (is_asking && (timeout_ms < 0 || timeout_ms > ASK_MS))
             timeout_ms = ASK_MS;
         if (client->visitor.output.length && (timeout_ms < 0 || timeout_ms > CHECK_MS))
@@ -183,9 +190,11 @@ static void control_main(void *context)
         }
         if (events[1].can_read)
             client_accept(control);
+        tr__backups_collect(&control->observer, false);
     }
     while (control->client_count)
         client_drop(control, control->client_count - 1);
+    tr__backups_collect(&control->observer, true);
 }
 
 /* ---- Life. ---- */
@@ -235,6 +244,7 @@ static tr_status control_open(struct control *control, const char *path, char *w
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
         return status;
     }
+    control->observer.client->never_waits = true; /* it has other clients */
     control->bell = tr__local_bell_new();
     if (control->bell < 0) {
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: no descriptor is left");

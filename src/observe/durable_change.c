@@ -2,7 +2,6 @@
 #include "observe/durable_change.h"
 
 #include <string.h>
-#include <troupe/ask.h>
 #include <troupe/keys.h>
 
 #include "actor/cell/system.h"
@@ -297,13 +296,12 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
         tr__stored_refuse(visitor, request, status);
         return;
     }
-    visitor->asked = tr_client_ask(client,
-                                   tr_ref_from_bits(bits),
-                                   &tr_type_tr_durable_remove,
-                                   &remove,
-                                   REMOVE_SECONDS * TR_SECOND);
-    visitor->asked_type = &tr_type_tr_durable_remove;
-    visitor->job = JOB_ASK;
+    tr__ask_begin(visitor,
+                  request,
+                  tr_ref_from_bits(bits),
+                  &tr_type_tr_durable_remove,
+                  &remove,
+                  REMOVE_SECONDS * TR_SECOND);
 }
 
 /* Ends an order that was given. */

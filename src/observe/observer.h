@@ -21,6 +21,7 @@ enum {
 };
 
 struct schema_source;
+struct backup;
 
 struct observer_mark {
     uint64_t ref;
@@ -56,6 +57,7 @@ struct observer {
     } flame;
     tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
     uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
+    struct backup *left; /* whose clients have gone: observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */

@@ -32,7 +32,8 @@ static const tr_field request_fields[] = {FIELD("id", id, U64),
                                           FIELD("writes", writes, BOOL),
                                           FIELD("more", more, BOOL),
                                           FIELD("reads_only", reads_only, BOOL),
-                                          FIELD("direct", is_direct, BOOL)};
+                                          FIELD("direct", is_direct, BOOL),
+                                          FIELD("progress", progress, BOOL)};
 
 const tr_type tr__control_request_type = {
     .name = "control_request",

@@ -37,6 +37,7 @@ struct control_request {
     bool more;           /* another piece of `json` follows */
     bool reads_only;     /* of "session": nothing that changes something may follow */
     bool is_direct;      /* "direct": only children */
+    bool progress;       /* the client wants to know each second how far it is */
 };
 
 /**

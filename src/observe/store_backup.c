@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "actor/cell/system.h"
 #include "observe/act.h"
 #include "observe/durables.h"
 #include "os/atomic.h"
@@ -14,12 +15,14 @@
 #include "store/read.h"
 
 struct backup {
+    struct backup *next; /* of those whose clients have gone */
     const tr_platform *platform;
     tr_thread *thread;
     struct store *store;
     atom32 is_cancelled;
     atom32 is_done;
     atom64 copied_bytes;
+    atom64 total_bytes;
     struct store_compact compacted; /* of a compaction */
     tr_status status;
     tr_error error;
@@ -30,6 +33,7 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
 {
     struct backup *backup = context;
     atom64_store(&backup->copied_bytes, progress->copied_bytes, ATOM_RELAXED);
+    atom64_store(&backup->total_bytes, progress->total_bytes, ATOM_RELAXED);
     return !atom32_load(&backup->is_cancelled, ATOM_RELAXED);
 }
 
@@ -40,23 +44,53 @@ static void backup_main(void *context)
         backup->status =
             tr__store_backup(backup->store, backup->path, on_step, backup, &backup->error);
     else
-        backup->status = tr__store_shrink(backup->store, &backup->compacted, &backup->error);
+        backup->status = tr__store_shrink(
+            backup->store, &backup->is_cancelled, &backup->compacted, &backup->error);
     atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* partner: backup_step */
 }
 
-/* Waits for the thread. A backup ends soon if the client has left, a compaction does not. */
+/* The client has gone, or has its answer. The thread of the socket must not wait for the other one. */
 static void backup_free(struct visitor *visitor, void *work)
 {
     struct backup *backup = work;
+    struct observer *observer = visitor->observer;
     atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
-    backup->platform->thread_join(backup->platform, backup->thread);
-    source_resize(visitor->observer->source, backup, 0);
+    backup->next = observer->left;
+    observer->left = backup;
+}
+
+void tr__backups_collect(struct observer *observer, bool waits)
+{
+    struct backup **at = &observer->left;
+    while (*at) {
+        struct backup *backup = *at;
+        if (!waits && !atom32_load(&backup->is_done, ATOM_ACQUIRE)) { /* partner: backup_main */
+            at = &backup->next;
+            continue;
+        }
+        *at = backup->next;
+        backup->platform->thread_join(backup->platform, backup->thread);
+        source_resize(observer->source, backup, 0);
+    }
+}
+
+static void backup_tell(struct visitor *visitor)
+{
+    const struct backup *backup = visitor->work;
+    if (!backup->path[0])
+        return;
+    tr__json_unsigned(&visitor->output, "bytes", atom64_load(&backup->copied_bytes, ATOM_RELAXED));
+    tr__json_unsigned(
+        &visitor->output, "bytes_total", atom64_load(&backup->total_bytes, ATOM_RELAXED));
 }
 
 static bool backup_step(struct visitor *visitor)
 {
-    const struct backup *backup = visitor->work;
+    struct backup *backup = visitor->work;
     const struct control_request *request = visitor->request;
+    /* A program that ends does not wait for it. */
+    if (atom32_load(&visitor->observer->system->ending.is_stopping, ATOM_RELAXED))
+        atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
     if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* partner: backup_main */
         return false;
     tr__audit(visitor, request, backup->status);
@@ -103,6 +137,7 @@ static void backup_start(struct visitor *visitor, const struct control_request *
         return;
     }
     tr__visitor_steps(visitor, JOB_WAIT, backup_step, backup, backup_free);
+    visitor->work_tell = backup_tell;
 }
 
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request)

@@ -7,5 +7,9 @@
 
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request);
+/**
+ * Frees what was begun for clients that have gone, and has ended. `waits`: also waits for the rest, which was cancelled.
+ */
+void tr__backups_collect(struct observer *observer, bool waits);
 
 #endif

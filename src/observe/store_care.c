@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/system.h"
 #include "observe/act.h"
 #include "observe/durable_change.h"
 #include "observe/durables.h"
@@ -60,7 +61,9 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 struct check {
     struct stored stored;
     char kind[TR_NAME_MAX + 1]; /* "": before the first */
-    struct request_key after;
+    struct request_key after;   /* the actor that is looked at */
+    uint32_t page;              /* the last one of its pages that was read */
+    uint32_t page_last;
     uint64_t actors;
     uint64_t damaged;
 };
@@ -70,42 +73,66 @@ static void check_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-static bool on_row(void *context, const struct store_row *row)
+static void check_tell(struct visitor *visitor)
 {
-    (void)context;
-    (void)row;
-    return true;
+    const struct check *check = visitor->work;
+    tr__json_unsigned(&visitor->output, "actors", check->actors);
+    tr__json_unsigned(&visitor->output, "damaged", check->damaged);
+    tr__json_string(&visitor->output, "kind", check->kind);
 }
 
-/* Reads everything of an actor: each row is compared with its seal, each page with its sum. */
-static tr_status actor_check(const struct stored *stored, const char *kind, tr_bytes key)
+/* Whether the program ends: then nobody needs the rest, and it must not wait. */
+static bool is_stopping(const struct visitor *visitor)
+{
+    const struct tr_system *system = visitor->observer->system;
+    return system && atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
+}
+
+static bool on_row(void *context, const struct store_row *row)
+{
+    (void)row;
+    return !is_stopping(context);
+}
+
+/* Reads all rows of an actor: each is compared with its seal. Its pages are read later. */
+static tr_status rows_check(struct visitor *visitor, struct check *check)
 {
     static const struct store_range all = {.limit = 0};
-    unsigned char page[STORE_PAGE_SIZE];
-    struct store_reader *reader = stored->reader;
+    struct store_reader *reader = check->stored.reader;
+    const char *kind = check->kind;
+    tr_bytes key = request_key_bytes(&check->after);
     struct store_state state;
     struct store_snapshot snapshot;
-    uint32_t last = 0;
     tr_status status = tr__store_read_state(reader, kind, key, &state);
     uint64_t sequence = state.sequence;
     if (status == TR_OK)
-        status = tr__store_list_kv(reader, kind, key, &all, on_row, NULL);
+        status = tr__store_list_kv(reader, kind, key, &all, on_row, visitor);
     if (status == TR_OK)
-        status = tr__store_list_alarms(reader, kind, key, on_row, NULL);
+        status = tr__store_list_alarms(reader, kind, key, on_row, visitor);
     if (status == TR_OK)
-        status = tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, NULL);
+        status = tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, visitor);
     if (status == TR_OK)
-        status = tr__store_list_events(reader, kind, key, 0, STORE_NUMBER_MAX, 0, on_row, NULL);
+        status = tr__store_list_events(reader, kind, key, 0, STORE_NUMBER_MAX, 0, on_row, visitor);
     if (status == TR_OK)
-        status = tr__store_list_requests(reader, kind, key, 0, false, 0, on_row, NULL);
+        status = tr__store_list_requests(reader, kind, key, 0, false, 0, on_row, visitor);
     if (status == TR_OK && sequence) {
         status = tr__store_read_snapshot(reader, kind, key, STORE_NUMBER_MAX, &snapshot);
         status = status == TR_NOT_FOUND ? TR_OK : status;
     }
-    if (status == TR_OK)
-        status = tr__store_last_page(reader, kind, key, &last);
-    for (uint32_t i = 1; i <= last && status == TR_OK; i++)
-        status = tr__store_read_page(reader, kind, key, i, page);
+    check->page = 0;
+    check->page_last = 0;
+    return status == TR_OK ? tr__store_last_page(reader, kind, key, &check->page_last) : status;
+}
+
+/* Reads some pages of an actor: each is compared with its sum. */
+static tr_status pages_check(struct check *check)
+{
+    enum { AT_ONCE = 64 };
+    unsigned char page[STORE_PAGE_SIZE];
+    tr_bytes key = request_key_bytes(&check->after);
+    tr_status status = TR_OK;
+    for (int i = 0; i < AT_ONCE && check->page < check->page_last && status == TR_OK; i++)
+        status = tr__store_read_page(check->stored.reader, check->kind, key, ++check->page, page);
     return status;
 }
 
@@ -143,33 +170,46 @@ static tr_status check_next(struct check *check)
     }
 }
 
+/* Ends the look at an actor. An actor that was destroyed meanwhile is no damage. */
+static tr_status actor_end(struct visitor *visitor, struct check *check, tr_status found)
+{
+    struct json_line *line = &visitor->output;
+    check->page = check->page_last;
+    if (found == TR_OK || found == TR_NOT_FOUND) {
+        check->actors += found == TR_OK;
+        return TR_OK;
+    }
+    check->damaged++;
+    tr__visitor_begin(visitor, visitor->request->id, true);
+    tr__json_string(line, "kind", check->kind);
+    tr__json_key(line, "key", request_key_bytes(&check->after));
+    tr__json_string(line, "status", tr_status_name(found));
+    tr__visitor_end(visitor);
+    return found == TR_STORE_FAILED || found == TR_NO_MEMORY ? found : TR_OK;
+}
+
+/* Looks at the rows of the next actor, or at some pages of this one. TR_NOT_FOUND: all were looked at. */
+static tr_status check_some(struct visitor *visitor, struct check *check)
+{
+    tr_status found = TR_OK;
+    if (check->page == check->page_last) {
+        tr_status status = check_next(check);
+        if (status != TR_OK)
+            return status;
+        found = rows_check(visitor, check);
+    } else {
+        found = pages_check(check);
+    }
+    bool has_more = found == TR_OK && check->page < check->page_last;
+    return has_more ? TR_OK : actor_end(visitor, check, found);
+}
+
 static bool check_step(struct visitor *visitor)
 {
-    enum { AT_ONCE = 16 };
     struct check *check = visitor->work;
     struct json_line *line = &visitor->output;
     const struct control_request *request = visitor->request;
-    tr_status status = TR_OK;
-    for (int i = 0; i < AT_ONCE && status == TR_OK; i++) {
-        status = check_next(check);
-        if (status != TR_OK)
-            break;
-        tr_bytes key = request_key_bytes(&check->after);
-        tr_status found = actor_check(&check->stored, check->kind, key);
-        /* An actor that was destroyed meanwhile is no damage. */
-        if (found == TR_OK || found == TR_NOT_FOUND) {
-            check->actors += found == TR_OK;
-            continue;
-        }
-        check->damaged++;
-        tr__visitor_begin(visitor, request->id, true);
-        tr__json_string(line, "kind", check->kind);
-        tr__json_key(line, "key", key);
-        tr__json_string(line, "status", tr_status_name(found));
-        tr__visitor_end(visitor);
-        if (found == TR_STORE_FAILED || found == TR_NO_MEMORY)
-            status = found;
-    }
+    tr_status status = is_stopping(visitor) ? TR_STOPPED : check_some(visitor, check);
     if (status == TR_OK)
         return false;
     if (status != TR_NOT_FOUND) {
@@ -195,6 +235,7 @@ void tr__verb_store_check(struct visitor *visitor, const struct control_request 
     }
     *check = (struct check){.stored = stored};
     tr__visitor_steps(visitor, JOB_STEPS, check_step, check, check_free);
+    visitor->work_tell = check_tell;
 }
 
 /* ---- One actor from a backup. ---- */

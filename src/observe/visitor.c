@@ -18,6 +18,8 @@ void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
 {
     struct json_line *line = &visitor->output;
     line->needs_comma = false;
+    visitor->line_at = line->length;
+    visitor->line_id = id;
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "id", id);
     tr__json_open(line, is_part ? "part" : "ok", '{');
@@ -25,7 +27,19 @@ void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
 
 void tr__visitor_end(struct visitor *visitor)
 {
-    tr__json_put(&visitor->output, "}}\n", 3);
+    struct json_line *line = &visitor->output;
+    tr__json_put(line, "}}\n", 3);
+    size_t size = line->length - visitor->line_at;
+    if (!visitor->is_page || size <= VISITOR_LINE_MAX)
+        return;
+    line->length = visitor->line_at;
+    tr__visitor_refuse(visitor,
+                       visitor->line_id,
+                       TR_TOO_LARGE,
+                       "one line of the answer has %zu bytes, and a page gets at most %d; the tool "
+                       "troupe prints it whole",
+                       size,
+                       VISITOR_LINE_MAX);
 }
 
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
@@ -91,6 +105,7 @@ static void job_end(struct visitor *visitor)
     if (visitor->work)
         visitor->work_free(visitor, visitor->work);
     visitor->work = NULL;
+    visitor->work_tell = NULL;
     visitor->job = JOB_NONE;
     tr_message_free(&tr__control_request_type, visitor->request);
     visitor->request = NULL;
@@ -117,6 +132,31 @@ void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
     visitor->step = step;
     visitor->work = work;
     visitor->work_free = work_free;
+    visitor->work_tell = NULL;
+}
+
+static tr_time now(const struct visitor *visitor)
+{
+    const tr_platform *platform = visitor->observer->source->platform;
+    return platform->mono_now(platform);
+}
+
+/* Says how far a job is, once a second, if the client wants to know. */
+static void progress_write(struct visitor *visitor, tr_time now_ns)
+{
+    struct json_line *line = &visitor->output;
+    if (visitor->job == JOB_NONE || !visitor->request || !visitor->request->progress ||
+        now_ns - visitor->told_ns < TR_SECOND)
+        return;
+    visitor->told_ns = now_ns;
+    line->needs_comma = false;
+    tr__json_open(line, NULL, '{');
+    tr__json_unsigned(line, "id", visitor->request->id);
+    tr__json_open(line, "progress", '{');
+    tr__json_signed(line, "for_ms", (now_ns - visitor->begun_ns) / TR_MILLISECOND);
+    if (visitor->work_tell)
+        visitor->work_tell(visitor);
+    tr__visitor_end(visitor);
 }
 
 /* ---- Requests. ---- */
@@ -139,6 +179,8 @@ static void line_handle(struct visitor *visitor, tr_bytes line)
         return;
     }
     visitor->request = request;
+    visitor->begun_ns = now(visitor);
+    visitor->told_ns = visitor->begun_ns;
     const struct verb *verb = NULL;
     for (size_t i = 0; request->verb && i < tr__verb_count; i++)
         verb = strcmp(tr__verbs[i].name, request->verb) == 0 ? &tr__verbs[i] : verb;
@@ -205,20 +247,32 @@ static bool next_line(struct visitor *visitor)
     return true;
 }
 
-void tr__visitor_work(struct visitor *visitor)
+/* Does one thing. Returns false if there is nothing to do now. */
+static bool work_once(struct visitor *visitor)
 {
-    while (!visitor->is_over && visitor->output.length < VISITOR_PAGE_MAX / 2) {
-        if (visitor->job == JOB_LIST && tr__list_continue(visitor))
-            job_end(visitor);
-        else if (visitor->job == JOB_ASK && tr__ask_continue(visitor))
-            job_end(visitor);
-        else if (visitor->job >= JOB_STEPS && visitor->step(visitor))
-            job_end(visitor);
-        else if (visitor->job == JOB_ASK || visitor->job == JOB_WAIT)
+    if (visitor->job == JOB_NONE)
+        return next_line(visitor);
+    bool has_ended = visitor->job == JOB_LIST  ? tr__list_continue(visitor)
+                     : visitor->job == JOB_ASK ? tr__ask_continue(visitor)
+                                               : visitor->step(visitor);
+    bool waits = visitor->job == JOB_ASK || visitor->job == JOB_WAIT;
+    if (has_ended)
+        job_end(visitor);
+    return has_ended || !waits;
+}
+
+bool tr__visitor_work(struct visitor *visitor)
+{
+    static const tr_time slice_ns = VISITOR_SLICE_US * TR_MICROSECOND;
+    tr_time begin_ns = now(visitor);
+    bool has_more = true;
+    for (int i = 0; i < VISITOR_STEPS_MAX && now(visitor) - begin_ns < slice_ns; i++) {
+        if (!has_more || visitor->is_over || visitor->output.length >= VISITOR_PAGE_MAX / 2)
             break;
-        else if (visitor->job == JOB_NONE && !next_line(visitor))
-            break;
+        has_more = work_once(visitor);
     }
+    progress_write(visitor, now(visitor));
     if (visitor->output.has_failed)
         visitor->is_over = true;
+    return has_more && !visitor->is_over;
 }

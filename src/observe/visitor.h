@@ -5,10 +5,12 @@
  * The server first sends a line that says what it is:
  *     {"troupe":1,"app":"chat","pid":4711,"verbs":["ls","show",...]}
  * Each request is a line (observe/request.h). Its answer is any number of lines {"id":1,"part":...} and one of
- * {"id":1,"ok":...} or {"id":1,"no":"TR_NOT_FOUND","why":"..."}. Requests of one client are answered in order.
+ * {"id":1,"ok":...} or {"id":1,"no":"TR_NOT_FOUND","why":"..."}. Requests of one client are answered in order. A request with
+ * "progress":true, of a verb that takes long, also gets a line {"id":1,"progress":{"for_ms":1000,...}} each second.
  *
  * It knows no sockets, so that tests and a fuzzer can feed it. Limits: a request has at most VISITOR_REQUEST_MAX bytes.
- * No further answer begins, and no list continues, while VISITOR_PAGE_MAX / 2 bytes wait to be sent.
+ * No further answer begins, and no list continues, while VISITOR_PAGE_MAX / 2 bytes wait to be sent. What takes long is done
+ * in slices, so that other clients have their turn.
  */
 #ifndef OBSERVE_VISITOR_H
 #define OBSERVE_VISITOR_H
@@ -17,7 +19,14 @@
 #include "observe/observer.h"
 #include "observe/request.h"
 
-enum { VISITOR_REQUEST_MAX = 64 * 1024, VISITOR_PAGE_MAX = 256 * 1024, VISITOR_VIA_MAX = 80 };
+enum {
+    VISITOR_REQUEST_MAX = 64 * 1024,
+    VISITOR_PAGE_MAX = 256 * 1024,
+    VISITOR_LINE_MAX = 1024 * 1024, /* of one line for a page of an inspector */
+    VISITOR_VIA_MAX = 80,
+    VISITOR_SLICE_US = 2000, /* after which it is another client's turn */
+    VISITOR_STEPS_MAX = 256  /* as well */
+};
 
 /** What a visitor has begun and not finished. */
 enum visitor_job {
@@ -34,6 +43,8 @@ struct visitor {
     char *input;  /* VISITOR_REQUEST_MAX bytes; NULL until the first byte */
     size_t input_size;
     struct json_line output;
+    size_t line_at; /* where the last line of `output` begins */
+    uint64_t line_id;
     bool is_over; /* close it when `output` is sent */
     /* Of a page of an inspector (observe/page.h). */
     bool is_page;
@@ -49,10 +60,15 @@ struct visitor {
     /* JOB_ASK */
     tr_pending asked;
     const tr_type *asked_type;
+    tr_ref asked_of;
     /* JOB_STEPS, JOB_WAIT */
     bool (*step)(struct visitor *visitor); /* returns true if the job has ended */
     void *work;                            /* what the job needs; NULL: nothing */
     void (*work_free)(struct visitor *visitor, void *work);
+    /* Adds members to the line that says how far it is; NULL: it has nothing to add. */
+    void (*work_tell)(struct visitor *visitor);
+    tr_time begun_ns; /* when the job began */
+    tr_time told_ns;  /* when such a line was last written, or the job began */
     /* A text that comes in several requests. */
     struct json_line gathered;
 };
@@ -63,8 +79,11 @@ void tr__visitor_open(struct visitor *visitor, struct observer *observer, uint32
 void tr__visitor_close(struct visitor *visitor);
 /** Takes bytes of the client, at most `visitor_space`. */
 void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size);
-/** Continues what it has begun, and begins what the client has asked for since. */
-void tr__visitor_work(struct visitor *visitor);
+/**
+ * Continues what it has begun, and begins what the client has asked for since, for one slice. Returns true if it has more to
+ * do at once, as soon as there is space in the output.
+ */
+bool tr__visitor_work(struct visitor *visitor);
 /** Returns how many bytes tr__visitor_input can take. */
 size_t tr__visitor_space(const struct visitor *visitor);
 
@@ -72,7 +91,10 @@ size_t tr__visitor_space(const struct visitor *visitor);
 
 /** Begins {"id":1,"ok":{ or, if it is_part, {"id":1,"part":{ . */
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
-/** Ends both objects, and the line. */
+/**
+ * Ends both objects, and the line. A page gets no line of more than VISITOR_LINE_MAX bytes: its request is refused with
+ * TR_TOO_LARGE, and it ignores the rest of the answer.
+ */
 void tr__visitor_end(struct visitor *visitor);
 /** Answers that it was not done: "why" has a sentence for a person. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,

@@ -92,7 +92,8 @@ static uint64_t files_size(const struct store *store)
     return bytes;
 }
 
-tr_status tr__store_shrink(struct store *store, struct store_compact *report, tr_error *error)
+tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
+                           struct store_compact *report, tr_error *error)
 {
     uint32_t expected = 0;
     struct store_why why = {""};
@@ -103,7 +104,7 @@ tr_status tr__store_shrink(struct store *store, struct store_compact *report, tr
             error, TR_STORE_BUSY, "cannot compact the store: a backup or another compaction runs");
     report->bytes_before = files_size(store);
     tr__tidy_hold(store);
-    tr_status status = tr__store_order_shrink(store, &why);
+    tr_status status = tr__store_order_shrink(store, is_cancelled, &why);
     tr__tidy_give(store);
     report->bytes_after = files_size(store);
     atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */

@@ -13,6 +13,7 @@
 #ifndef STORE_BACKUP_H
 #define STORE_BACKUP_H
 
+#include "os/atomic.h"
 #include "store/store.h"
 
 /** How far a backup is. */
@@ -83,10 +84,13 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
  * As tr__store_compact, for a store that is open. Commits wait until it is done: the thread that commits does it between two
  * groups. Reads continue. It needs free space for the store twice: for a temporary file and in the log.
  *
+ * Another thread may set *is_cancelled, which may be NULL: then it ends soon with TR_CANCELLED, unless all is copied already.
+ *
  * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs. TR_STORE_FULL,
- * TR_NO_MEMORY: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: it has no thread.
+ * TR_NO_MEMORY, TR_CANCELLED: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: it has no
+ * thread.
  */
-TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, struct store_compact *report,
-                                         tr_error *error);
+TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
+                                         struct store_compact *report, tr_error *error);
 
 #endif

@@ -52,6 +52,7 @@ enum tidy_turn {
 /** A compaction that a thread waits for. */
 struct store_shrink {
     tr_parker *parker;
+    const atom32 *is_cancelled; /* NULL: it never is */
     tr_status status;
     struct store_why why;
     atom32 is_done;

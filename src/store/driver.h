@@ -98,9 +98,11 @@ struct store_driver {
                          tr_error *error);
     /**
      * Gives unused pages back while the store is open: they are in the log afterwards, and `restart` cuts it. Other
-     * statuses than TR_STORE_FAILED leave the store as it was. Committing thread. NULL: not supported.
+     * statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has set *is_cancelled,
+     * which may be NULL. Committing thread. NULL: not supported.
      */
-    tr_status (*shrink)(struct store_session *session, struct store_why *why);
+    tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
+                        struct store_why *why);
 
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);

@@ -235,7 +235,7 @@ bool tr__tidy_shrink(struct store *store)
     tr_status status = tr__store_status(store);
     if (status == TR_OK) {
         atom64_store(&store->writing_ns, (uint64_t)platform->mono_now(platform), ATOM_RELAXED);
-        status = store->driver->shrink(store->session, &shrink->why);
+        status = store->driver->shrink(store->session, shrink->is_cancelled, &shrink->why);
         if (status == TR_OK)
             status = shrink_cut(store, &shrink->why);
         atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
@@ -251,10 +251,11 @@ bool tr__tidy_shrink(struct store *store)
     return true;
 }
 
-tr_status tr__store_order_shrink(struct store *store, struct store_why *why)
+tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled,
+                                 struct store_why *why)
 {
     const tr_platform *platform = store->platform;
-    struct store_shrink shrink = {.parker = store->hold_parker};
+    struct store_shrink shrink = {.parker = store->hold_parker, .is_cancelled = is_cancelled};
     lock_take(&store->lock);
     TR_ASSERT(!store->shrink);
     store->shrink = &shrink;

@@ -91,7 +91,8 @@ void tr__tidy_give(struct store *store);
  */
 bool tr__tidy_shrink(struct store *store);
 /** Lets the committing thread compact the store, and waits for it. The thread has called tr__tidy_hold. */
-TR_MUST_CHECK tr_status tr__store_order_shrink(struct store *store, struct store_why *why);
+TR_MUST_CHECK tr_status tr__store_order_shrink(struct store *store, const atom32 *is_cancelled,
+                                               struct store_why *why);
 
 /** Runs the tidying thread until checkpoint_over is set. */
 void tr__tidy_main(void *context);

@@ -199,7 +199,8 @@ TR_MESSAGE(book, (str, title), (u32, pages));
 TR_MESSAGE(shelf, (u64, count), (list(message(book)), books), (str, label));
 TR_MESSAGE(put_book, (str, title), (u32, pages));
 TR_MESSAGE(dust);
-TR_ACTOR(shelf, put_book, dust);
+TR_MESSAGE(fill, (u32, mib));
+TR_ACTOR(shelf, put_book, dust, fill);
 
 static tr_next on_put_book(tr_self *self, struct shelf *state, const struct put_book *message)
 {
@@ -218,7 +219,19 @@ static tr_next on_dust(struct shelf *state)
     state->count = 0;
     return TR_SAME;
 }
-TR_BEHAVIOR(shelf, struct shelf, TR_ON(put_book, on_put_book), TR_ON(dust, on_dust));
+
+/* Stores much, so that a copy of the store takes a while. */
+static tr_next on_fill(tr_self *self, const struct fill *message)
+{
+    static char bytes[64 * 1024];
+    for (uint32_t i = 0; i < message->mib * 16; i++) {
+        const char *key = tr_format(self, "%u", (unsigned)i);
+        tr_kv_put(self, (tr_bytes){key, strlen(key)}, (tr_bytes){bytes, sizeof bytes});
+    }
+    return TR_SAME;
+}
+TR_BEHAVIOR(shelf, struct shelf, TR_ON(put_book, on_put_book), TR_ON(dust, on_dust),
+            TR_ON(fill, on_fill));
 TR_DURABLE(shelf, shelf, .idle_ns = TR_HOUR);
 
 /* A page that asks the till, and another server if the request names one. */

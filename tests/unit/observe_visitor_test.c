@@ -196,6 +196,82 @@ TEST(noise_does_no_harm, "O-09", "U-02")
     kits_each(play_noise);
 }
 
+/* A job that never ends by itself. */
+static uint64_t steps_made;
+
+static bool step_endless(struct visitor *endless)
+{
+    (void)endless;
+    steps_made++;
+    return false;
+}
+
+static void endless_tell(struct visitor *endless)
+{
+    tr__json_unsigned(&endless->output, "steps", 7);
+}
+
+static void endless_begin(enum visitor_job job)
+{
+    static const char line[] = "{\"id\":4,\"do\":\"session\",\"progress\":true}";
+    tr_wire_error error;
+    ck_assert_int_eq(
+        tr__control_request_read((tr_bytes){line, sizeof line - 1}, &visitor.request, &error),
+        TR_OK);
+    tr__visitor_steps(&visitor, job, step_endless, NULL, NULL);
+    visitor.work_tell = endless_tell;
+    visitor.begun_ns = visitor.told_ns = tr__observer_now(&observer);
+}
+
+static void play_slices(void)
+{
+    begin();
+    (void)sent();
+    steps_made = 0;
+    endless_begin(JOB_STEPS);
+    for (uint64_t i = 1; i <= 3; i++) { /* each call returns, so that others have their turn */
+        ck_assert(tr__visitor_work(&visitor));
+        ck_assert_uint_ge(steps_made, i);
+        ck_assert_uint_le(steps_made, i * VISITOR_STEPS_MAX);
+    }
+    tr__visitor_close(&visitor);
+}
+
+TEST(long_work_is_done_in_slices, "O-09", "O-28")
+{
+    kits_each(play_slices);
+}
+
+static void play_progress(void)
+{
+    begin();
+    (void)sent();
+    endless_begin(JOB_WAIT);
+    ck_assert(!tr__visitor_work(&visitor));
+    ck_assert_str_eq(sent(), "");
+    for (int i = 1; i <= 2; i++) {
+        char line[80];
+        tr_kit_advance(kit, TR_SECOND);
+        ck_assert(!tr__visitor_work(&visitor));
+        (void)snprintf(line, sizeof line, "{\"id\":4,\"progress\":{\"for_ms\":%d000,", i);
+        const char *text = sent();
+        ck_assert_msg(strncmp(text, line, strlen(line)) == 0, "%s", text);
+        ck_assert_ptr_nonnull(strstr(text, "\"steps\":7}}\n"));
+        ck_assert(!tr__visitor_work(&visitor)); /* not twice in a second */
+        ck_assert_str_eq(sent(), "");
+    }
+    visitor.request->progress = false; /* a client that does not ask for it does not get it */
+    tr_kit_advance(kit, TR_SECOND);
+    ck_assert(!tr__visitor_work(&visitor));
+    ck_assert_str_eq(sent(), "");
+    tr__visitor_close(&visitor);
+}
+
+TEST(long_work_says_how_far_it_is, "O-28")
+{
+    kits_each(play_progress);
+}
+
 static void play_page(void)
 {
     static const char refused[] = "\"no\":\"TR_NOT_PERMITTED\"";
@@ -268,5 +344,6 @@ TEST(messages_that_wait_are_shown_without_secrets, "I-09")
 }
 
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
-      a_giant_request_ends_the_connection, noise_does_no_harm, a_page_may_less_than_other_clients,
+      a_giant_request_ends_the_connection, noise_does_no_harm, long_work_is_done_in_slices,
+      long_work_says_how_far_it_is, a_page_may_less_than_other_clients,
       messages_that_wait_are_shown_without_secrets)

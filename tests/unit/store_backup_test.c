@@ -279,7 +279,7 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
     if (steps->count == 0) {
         struct store_compact report;
         steps->other = tr__store_backup(steps->store, "/tmp/troupe-other", NULL, NULL, &error);
-        ck_assert_int_eq(tr__store_shrink(steps->store, &report, &error), TR_STORE_BUSY);
+        ck_assert_int_eq(tr__store_shrink(steps->store, NULL, &report, &error), TR_STORE_BUSY);
     }
     return ++steps->count != steps->last;
 }
@@ -432,7 +432,7 @@ TEST(a_store_is_compacted_beside_commits, "K-22", "O-28")
     tr_error error = {0};
     tr_status status = TR_OK;
     do { /* the rows of a destroyed actor are deleted in the background */
-        status = tr__store_shrink(store, &report, &error);
+        status = tr__store_shrink(store, NULL, &report, &error);
         ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
     } while (report.bytes_after > STORE_BACKUP_STEP);
     load_await(&load, ROUNDS_BEFORE);
@@ -478,7 +478,7 @@ TEST(a_full_disk_stops_a_compaction_and_not_the_store, "K-22", "O-28")
     struct store_compact report;
     tr_error error;
     atom32_store(&is_full, 1, ATOM_RELEASE);
-    ck_assert_int_eq(tr__store_shrink(store, &report, &error), TR_STORE_FULL);
+    ck_assert_int_eq(tr__store_shrink(store, NULL, &report, &error), TR_STORE_FULL);
     ck_assert_ptr_nonnull(strstr(error.text, "compacting"));
     atom32_store(&is_full, 0, ATOM_RELEASE);
     ck_assert_int_eq(tr__store_status(store), TR_OK);
@@ -491,8 +491,65 @@ TEST(a_full_disk_stops_a_compaction_and_not_the_store, "K-22", "O-28")
     place_remove(&place);
 }
 
+/* Sets a flag at the first write to a file whose name ends so. */
+struct stopper {
+    const char *end;
+    atom32 is_cancelled;
+};
+
+static tr_status on_write(void *context, enum store_io io, const char *file, uint64_t offset,
+                          size_t size)
+{
+    struct stopper *stopper = context;
+    size_t length = strlen(file);
+    size_t end = strlen(stopper->end);
+    (void)offset;
+    (void)size;
+    if (io == STORE_IO_WRITE && *stopper->end && length >= end &&
+        strcmp(file + length - end, stopper->end) == 0)
+        atom32_store(&stopper->is_cancelled, 1, ATOM_RELAXED);
+    return TR_OK;
+}
+
+/* Both while rows are copied into a temporary file and while that file is copied over the database. */
+TEST(a_compaction_is_cancelled_and_changes_nothing, "K-22", "O-28")
+{
+    static const char *const ends[] = {"", "troupe.db-log"};
+    struct place place = place_make();
+    struct stopper stopper = {.end = ""};
+    const struct store_io_hook hook = {on_write, &stopper};
+    make_much(&place);
+    place.options.hook = &hook;
+    struct store *store = stores_open(&place.options);
+    struct store_entry *entry = stores_enter(store, "k", "0");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct store_compact report;
+        tr_error error;
+        ck_assert_int_eq(put_await(entry, "before"), TR_OK);
+        stopper.end = ends[i];
+        atom32_store(&stopper.is_cancelled, !*ends[i], ATOM_RELAXED);
+        tr_status status = tr__store_shrink(store, &stopper.is_cancelled, &report, &error);
+        ck_assert_msg(status == TR_CANCELLED, "%zu: %s", i, tr_status_name(status));
+        ck_assert_ptr_nonnull(strstr(error.text, "nothing has changed"));
+        stopper.end = "";
+        ck_assert_int_eq(tr__store_status(store), TR_OK);
+        ck_assert_int_eq(put_await(entry, "after"), TR_OK);
+        struct store_reader *reader = stores_reader(store);
+        ck_assert_str_eq(stores_state(reader, "k", "0"), "after");
+        tr__store_reader_free(reader);
+    }
+    tr__store_leave(entry);
+    tr__store_close(store);
+    struct store_check checked;
+    tr_error error;
+    ck_assert_int_eq(tr__store_check(&place.options, &checked, NULL, NULL, &error), TR_OK);
+    ck_assert_uint_eq(checked.damages, 0);
+    place_remove(&place);
+}
+
 SUITE("store: backup", a_copy_made_beside_commits_has_all_that_was_acknowledged_before,
       a_backup_reports_its_steps_and_can_be_cancelled,
       a_backup_replaces_what_an_earlier_one_has_left, a_damaged_page_is_not_copied,
       backups_that_cannot_be_made_are_refused, a_store_is_compacted_beside_commits,
-      a_full_disk_stops_a_compaction_and_not_the_store)
+      a_full_disk_stops_a_compaction_and_not_the_store,
+      a_compaction_is_cancelled_and_changes_nothing)

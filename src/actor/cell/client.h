@@ -61,8 +61,9 @@ struct tr_client {
         FD_ANNOUNCED,
         FD_LIT /* readable */
     } fd;
-    bool is_used; /* under the system's foreign lock */
-    bool is_last; /* the system is over: no more messages will arrive */
+    bool never_waits; /* for the capacity of a mailbox. Set before the first message */
+    bool is_used;     /* under the system's foreign lock */
+    bool is_last;     /* the system is over: no more messages will arrive */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
     uint64_t probed;
     uint32_t failure_count;

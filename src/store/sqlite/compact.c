@@ -27,31 +27,6 @@ static tr_status compact_all(struct store_session *session, tr_error *error)
     return status ? tr__make_refuse(error, status, "%s", why.text) : TR_OK;
 }
 
-/* Reads which program owns a store. Its connection is open. */
-static tr_status owner_read(struct store_session *session, char *name, tr_error *error)
-{
-    sqlite3_stmt *statement;
-    static const char text[] = "SELECT program FROM store WHERE id = 1";
-    const struct link *link = &session->writer;
-    int result = sqlite3_prepare_v2(link->database, text, -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return tr__make_refuse_by(error, session, link, tr__link_status(result));
-    tr_status status = TR_STORE_CORRUPT;
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        tr_bytes owner = tr__link_bytes(statement, 0);
-        if (owner.size <= TR_NAME_MAX) {
-            memcpy(name, owner.data, owner.size);
-            name[owner.size] = '\0';
-            status = TR_OK;
-        }
-    }
-    if (status)
-        (void)tr__make_refuse_by(error, session, link, status);
-    (void)sqlite3_finalize(statement);
-    return status;
-}
-
 /* Finds out which program owns a store that is not open. */
 static tr_status owner_find(const struct store_options *options, char *name, tr_error *error)
 {
@@ -62,7 +37,7 @@ static tr_status owner_find(const struct store_options *options, char *name, tr_
     tr_status status = tr__session_open(&reads, &session, &epoch, error);
     if (status || !session)
         return status;
-    status = owner_read(session, name, error);
+    status = tr__make_read_owner(session, name, error);
     tr__session_close(session);
     return status;
 }
@@ -89,12 +64,22 @@ tr_status tr__session_compact(const struct store_options *options, struct store_
     return status ? status : tr__check_place(options, &report->bytes_after, error);
 }
 
-tr_status tr__session_shrink(struct store_session *session, struct store_why *why)
+/*
+ * SQLite looks for an interruption only while it copies rows, and not while it copies the new file over the old one. It
+ * writes in both, so a write that fails stops it: as on a full disk, everything is as it was.
+ */
+tr_status tr__session_shrink(struct store_session *session, const atom32 *is_cancelled,
+                             struct store_why *why)
 {
     struct link *link = &session->writer;
     TR_ASSERT(sqlite3_get_autocommit(link->database));
+    session->vfs.stops = is_cancelled;
     tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
-    if (status) {
+    session->vfs.stops = NULL;
+    if (status == TR_STORE_FULL && is_cancelled && atom32_load(is_cancelled, ATOM_RELAXED)) {
+        status = TR_CANCELLED;
+        (void)snprintf(why->text, sizeof why->text, "compacting was stopped; nothing has changed");
+    } else if (status) {
         int size = snprintf(why->text, sizeof why->text, "compacting: ");
         tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
     }

@@ -9,6 +9,7 @@
 TR_MUST_CHECK tr_status tr__session_compact(const struct store_options *options,
                                             struct store_compact *report, tr_error *error);
 /** Function shrink of the driver. */
-TR_MUST_CHECK tr_status tr__session_shrink(struct store_session *session, struct store_why *why);
+TR_MUST_CHECK tr_status tr__session_shrink(struct store_session *session,
+                                           const atom32 *is_cancelled, struct store_why *why);
 
 #endif

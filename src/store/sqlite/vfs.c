@@ -142,8 +142,11 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 
 static int write_bytes(struct vfs_file *file, const void *memory, int size, sqlite3_int64 offset)
 {
+    const atom32 *stops = file->vfs->stops;
     if (file->vfs->is_read_only && *file->path)
         return SQLITE_READONLY;
+    if (stops && atom32_load(stops, ATOM_RELAXED))
+        return SQLITE_FULL;
     file->is_dirty = true;
     if (file->virtual)
         return result_of(tr__disk_write(file->virtual, memory, (size_t)size, (uint64_t)offset),

@@ -38,6 +38,7 @@ struct vfs {
     sqlite3_vfs *real;         /* the VFS for files of the system */
     struct store_disk *disk;   /* used instead of files of the system; lent */
     struct store_io_hook hook; /* for files of the system */
+    const atom32 *stops;       /* set: each write fails as if the disk were full. NULL: never */
     struct memory_source source;
     struct shm shm;
     char *names; /* one block with the paths below */
