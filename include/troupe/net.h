@@ -147,7 +147,8 @@ typedef struct tr_endpoint {
     uint32_t in_flight_max TR_ZERO; /* of tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
-    uint32_t connections_per_peer_max TR_ZERO; /* more of one address are reset; 0: no limit */
+    uint32_t connections_per_peer_max
+        TR_ZERO; /* more of one address, or of one /64 of IPv6, are reset; 0: no limit */
     uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
     bool has_proxy_header TR_ZERO; /* a balancer says who the client is: PROXY protocol, 1 and 2 */
     /* Of TLS. `certificate` and `key` are paths of PEM files. */

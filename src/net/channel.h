@@ -243,13 +243,6 @@ static inline bool waits_are_empty(const struct channel_waits *waits)
     return !waits->first;
 }
 
-/** Whether the actor is to get tr_drained now. */
-static inline bool channel_drains(const struct channel *channel)
-{
-    return channel_has(channel, CHANNEL_DRAINS) && !channel_has(channel, CHANNEL_FILE) &&
-           channel->work->output.size <= channel->endpoint->options.output_max / 2;
-}
-
 static inline uint64_t channel_bits(const struct channel *channel)
 {
     return atom64_load(&channel->bits, ATOM_RELAXED);

@@ -171,12 +171,15 @@ void tr__accepted_reset(struct listener_shared *shared)
 
 /* ---- Connections by address. ---- */
 
+enum { PEER_V6_BYTES = 8 }; /* a customer of IPv6 has a /64, and all of its addresses */
+
 static struct peer_count **peer_find(struct listener_shared *shared, const tr_address *address)
 {
-    uint64_t hash = hash_bytes(shared->system->names.key, address->host, sizeof address->host);
+    size_t size = address->family == TR_FAMILY_V6 ? PEER_V6_BYTES : sizeof address->host;
+    uint64_t hash = hash_bytes(shared->system->names.key, address->host, size);
     struct peer_count **at = &shared->peers[hash % PEER_BUCKETS];
     while (*at && ((*at)->address.family != address->family ||
-                   memcmp((*at)->address.host, address->host, sizeof address->host) != 0))
+                   memcmp((*at)->address.host, address->host, size) != 0))
         at = &(*at)->next;
     return at;
 }

@@ -109,6 +109,16 @@ struct net_buffer *tr__piece_held(const struct tr_self *self, const struct chann
     return piece && !is_first(channel, piece) ? &piece->held : NULL;
 }
 
+bool tr__pieces_hold_much(const struct channel *channel)
+{
+    LIST_EACH (link, &channel->rare->pieces->all) {
+        const struct piece *piece = LIST_OWNER(link, const struct piece, link);
+        if (net_buffer_size(&piece->held) >= channel->endpoint->options.output_max)
+            return true;
+    }
+    return false;
+}
+
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end)
 {

@@ -43,6 +43,17 @@ static inline bool pieces_are_open(const struct channel *channel)
     return (rare->pieces && rare->pieces->open) || (rare->streams && rare->streams->open);
 }
 
+/** Whether a piece whose answer is held back holds as much as may wait. Owner only. */
+bool tr__pieces_hold_much(const struct channel *channel);
+
+/** Whether the actor is to get tr_drained now. */
+static inline bool channel_drains(const struct channel *channel)
+{
+    return channel_has(channel, CHANNEL_DRAINS) && !channel_has(channel, CHANNEL_FILE) &&
+           channel->work->output.size <= channel->endpoint->options.output_max / 2 &&
+           !(channel->rare->pieces && tr__pieces_hold_much(channel));
+}
+
 /** Whether no piece is open but that of this turn. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
 /** A turn begins with a piece: gives it a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */

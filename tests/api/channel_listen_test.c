@@ -367,6 +367,36 @@ TEST(an_address_has_so_many_connections_at_most, "C-02")
     kits_each(play_per_peer);
 }
 
+/* Says whether a connection from this address is let in. */
+static void come_from(tr_self *self, const char *source)
+{
+    tr_channel made;
+    tr_bytes bytes;
+    tr_status status = tr_try_connect(self, TR_TCP("[::1]:7000", .source = source), &made);
+    if (status == TR_OK)
+        status = tr_try_read(self, made, &bytes);
+    say("%s", tr_status_name(status));
+}
+
+ONCE(come_from_many, {
+    listener = tr_listen(self, echo, TR_TCP("[::1]:7000", .connections_per_peer_max = 2));
+    come_from(self, "[fd00::1]:0");
+    come_from(self, "[fd00::2]:0");
+    come_from(self, "[fd00:0:0:1::1]:0");
+    come_from(self, "[fd00::ffff:0:0:3]:0");
+})
+
+TEST(a_network_of_ipv6_counts_as_one_address, "C-02")
+{
+    kit_open(1, 1);
+    opened_count = 0;
+    HOST(host, come_from_many);
+    tr_kit_advance(kit, TR_SECOND);
+    const char *text = said();
+    ck_assert_msg(strstr(text, "TR_OK; TR_OK; TR_OK; TR_RESET"), "%s", text);
+    kit_close();
+}
+
 /* ---- Mistakes. ---- */
 
 TR_BEHAVIOR(deaf, void, TR_ON(run, on_run));
@@ -497,6 +527,6 @@ SUITE("listeners", sessions_are_spread_over_the_workers, others_run_while_a_crow
       a_full_listener_without_memory_looks_again, the_order_to_a_full_listener_may_be_lost,
       a_failing_accept_is_tried_again_and_does_not_spin,
       a_paused_listener_accepts_when_it_is_resumed, an_address_has_so_many_connections_at_most,
-      each_way_not_to_listen_has_its_status,
+      a_network_of_ipv6_counts_as_one_address, each_way_not_to_listen_has_its_status,
       a_set_up_message_that_does_not_fit_is_refused_by_the_listener,
       a_listener_knows_its_port_and_sessions_know_their_peers, a_listener_has_a_path)

@@ -285,7 +285,53 @@ TEST(options_that_do_nothing_are_refused, "C-03")
     kit_close();
 }
 
-SUITE("pieces at once", pieces_of_a_channel_are_handled_at_once,
-      answers_leave_in_the_order_of_the_pieces, a_close_waits_for_the_answers_before_it,
-      pieces_under_way_end_with_their_actor, a_turn_whose_answer_is_held_back_waits_at_the_limit,
+/* ---- tr_drained. ---- */
+
+static tr_next on_flood(tr_self *self, const struct tr_received *line)
+{
+    static const char block[1024];
+    if (*(const char *)line->bytes.data == 's') { /* the first one: its answer takes a second */
+        tr_sleep(self, TR_SECOND);
+        return TR_SAME;
+    }
+    tr_status status;
+    do {
+        status = tr_try_write(self, line->channel, (tr_bytes){block, sizeof block});
+    } while (status == TR_OK);
+    say("%s", tr_status_name(status));
+    return TR_SAME;
+}
+
+static tr_next on_drained(void)
+{
+    say("drained");
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(flood, void, TR_ON(tr_received, on_flood), TR_ON(tr_drained, on_drained));
+ONCE(listen_flood, listener = tr_listen(self, flood,
+                                        TR_TCP(SERVER, .framing = TR_LINES, .output_max = 4096,
+                                               .interleaves = true, .answers_in_order = true)))
+
+static void play_drained(void)
+{
+    HOST(host, listen_flood);
+    tr_kit_peer *peer = peer_new();
+    peer_send(peer, "slow\nwrite\n");
+    tr_kit_settle(kit);
+    SAID("TR_LIMIT"); /* what it wrote is held back: there is no capacity */
+    tr_kit_advance(kit, TR_SECOND);
+    SAID("drained");
+    tr_kit_close(peer);
+}
+
+TEST(an_answer_that_is_held_back_is_not_drained, "C-03", "C-04")
+{
+    kits_each(play_drained);
+}
+
+SUITE("pieces at once", an_answer_that_is_held_back_is_not_drained,
+      pieces_of_a_channel_are_handled_at_once, answers_leave_in_the_order_of_the_pieces,
+      a_close_waits_for_the_answers_before_it, pieces_under_way_end_with_their_actor,
+      a_turn_whose_answer_is_held_back_waits_at_the_limit,
       pieces_without_memory_end_their_channel_only, options_that_do_nothing_are_refused)

@@ -328,6 +328,29 @@ static void play_limits(void)
     tr_kit_settle(kit);
 }
 
+/* The client is amid its body when the answer comes, and continues to send. */
+static void play_too_large_still_sending(void)
+{
+    static const char block[1000];
+    HOST(host, listen_small);
+    peer = peer_new();
+    peer_send(peer, "POST /n" H "Content-Length: 100000\r\n\r\n");
+    for (int i = 0; i < 20; i++) {
+        ck_assert_uint_eq(tr_kit_send(peer, (tr_bytes){block, sizeof block}), sizeof block);
+        tr_kit_settle(kit);
+        ck_assert_int_ne(tr_kit_peer_status(peer), TR_RESET);
+    }
+    ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), " 413 "));
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_CLOSED);
+    tr_kit_close(peer);
+    tr_kit_settle(kit);
+}
+
+TEST(a_client_that_still_sends_sees_413_and_no_reset, "W-04", "CH-20")
+{
+    kits_each(play_too_large_still_sending);
+}
+
 TEST(a_typed_body_above_its_limit_is_413, "W-04")
 {
     kits_each(play_limits);
@@ -524,8 +547,8 @@ SUITE("http on the wire", requests_sent_ahead_are_answered_in_order,
       bodies_come_by_length_and_in_chunks_split_anywhere,
       a_client_that_expects_100_continue_gets_it_when_the_body_is_read,
       a_body_that_nobody_reads_is_dropped_or_ends_the_connection,
-      a_typed_body_above_its_limit_is_413, heads_bodies_and_pauses_have_their_time,
-      what_is_malformed_is_400_and_ends_the_connection, a_client_may_go_away_at_every_byte,
-      a_client_may_go_away_at_every_byte_of_an_answer,
+      a_typed_body_above_its_limit_is_413, a_client_that_still_sends_sees_413_and_no_reset,
+      heads_bodies_and_pauses_have_their_time, what_is_malformed_is_400_and_ends_the_connection,
+      a_client_may_go_away_at_every_byte, a_client_may_go_away_at_every_byte_of_an_answer,
       a_handler_that_fails_is_500_and_half_an_answer_is_a_reset,
       a_listener_that_stops_ends_idle_connections_and_lets_busy_ones_answer)

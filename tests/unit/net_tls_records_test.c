@@ -95,7 +95,7 @@ static void talk(size_t piece, bool is_resumed)
     tls_pair_deinit(&pair);
 }
 
-TEST(pieces_of_any_size_make_no_difference, "C-15")
+TEST(pieces_of_any_size_make_no_difference, "C-15", "CH-17")
 {
     begin();
     for (int i = 0; i < 2; i++) {
@@ -149,7 +149,7 @@ static void split_at_each_byte(bool is_of_client, bool is_resumed)
     ck_assert_uint_gt(sizes, 200);
 }
 
-TEST(a_split_at_any_byte_makes_no_difference, "C-15")
+TEST(a_split_at_any_byte_makes_no_difference, "C-15", "CH-17")
 {
     begin();
     for (int i = 0; i < 2; i++) {
@@ -236,7 +236,7 @@ TEST(what_is_written_at_once_is_in_as_few_records_as_possible, "C-15")
 
 /* ---- Ends. ---- */
 
-TEST(one_end_may_finish_and_read_on, "C-15")
+TEST(one_end_may_finish_and_read_on, "C-15", "CH-17")
 {
     struct tls_pair pair;
     begin();
@@ -259,7 +259,7 @@ TEST(one_end_may_finish_and_read_on, "C-15")
     end();
 }
 
-TEST(an_end_without_close_notify_is_a_reset, "C-15")
+TEST(an_end_without_close_notify_is_a_reset, "C-15", "CH-17")
 {
     struct tls_pair pair;
     begin();
@@ -384,7 +384,7 @@ TEST(a_damaged_byte_is_noticed, "C-15")
 
 /* ---- What peers may not do. ---- */
 
-TEST(renegotiation_is_refused, "C-15")
+TEST(renegotiation_is_refused, "C-15", "CH-17")
 {
     struct tls_raw raw;
     struct tls_end end_of_server;
@@ -407,7 +407,7 @@ TEST(renegotiation_is_refused, "C-15")
     end();
 }
 
-TEST(a_listener_cannot_have_a_client_renegotiate, "C-15")
+TEST(a_listener_cannot_have_a_client_renegotiate, "C-15", "CH-17")
 {
     struct tls_raw raw;
     struct tls_end end_of_client;

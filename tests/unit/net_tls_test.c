@@ -116,7 +116,7 @@ static void expect_refused(const char *certificate, const char *trusts, const ch
     expect(&server, &client, outcome);
 }
 
-TEST(a_certificate_that_cannot_be_trusted_is_refused_with_its_reason, "C-15")
+TEST(a_certificate_that_cannot_be_trusted_is_refused_with_its_reason, "C-15", "CH-17")
 {
     begin();
     expect_refused(
@@ -199,7 +199,7 @@ static void expect_name(const char *address, const char *server_name, const char
                 : (struct outcome){0});
 }
 
-TEST(a_client_compares_names_and_addresses, "C-15")
+TEST(a_client_compares_names_and_addresses, "C-15", "CH-17")
 {
     begin();
     expect_name("shop.example:443", NULL, NULL);
@@ -334,7 +334,7 @@ TEST(a_client_may_have_no_certificate_unless_one_is_required, "C-15")
     end();
 }
 
-TEST(a_client_with_a_wrong_certificate_is_refused, "C-15")
+TEST(a_client_with_a_wrong_certificate_is_refused, "C-15", "CH-17")
 {
     begin();
     for (int i = 0; i < 4; i++) {
