@@ -34,7 +34,7 @@
  *     TR_TLS_FAILED   no agreement, or a certificate that is not trusted; nothing of the request was sent
  *     TR_CLOSED, TR_RESET, TR_STALLED   the connection ended before the answer did
  *     TR_BAD_DATA     what came is no answer of HTTP, or can be read in two ways
- *     TR_TOO_LARGE    the head, or a body of more than .body_max bytes
+ *     TR_TOO_LARGE    the head, or a body of more than .body_max bytes; with HTTP/2 also a head of the request of more than 64 KiB
  *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or .redirects_max
  *     TR_NOT_PERMITTED   a redirect from https to http
  *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
@@ -43,7 +43,7 @@
  * and those of asks (troupe/ask.h). tr_ask_error has the text.
  *
  * Connections. Each worker keeps connections to a host for later asks, for all its actors: at most TR_HTTP_CONNECTIONS_MAX
- * to one host, each for TR_HTTP_IDLE_NS after its last answer. When all are busy, asks wait for one in the order in which
+ * to one host, each for TR_HTTP_IDLE_NS after its last answer. Asks with another .by or .version have connections of their own. When all are busy, asks wait for one in the order in which
  * they came. An ask whose kept connection has ended before anything of the answer came is sent again once, on a new connection,
  * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, but for
  * one that a server of HTTP/2 has said not to have handled.
@@ -51,7 +51,8 @@
  * Versions. A server of https is offered HTTP/2 and HTTP/1.1, and the client speaks what it chooses. Without TLS it is HTTP/1.1,
  * or HTTP/2 by prior knowledge with .version = TR_HTTP_VERSION_2. Asks of one host share a connection of HTTP/2, each as a
  * stream, as many at once as the server allows, at most TR_HTTP2_STREAMS_MAX; one more opens another connection, or
- * waits. An ask that ends by its deadline resets its stream, and a stream that is given up does: the connection
+ * waits. Connections that end with GOAWAY do not count while they answer what they have, unless there are as many of them as
+ * .connections_max. A stream that nobody reads holds TR_HTTP2_WINDOW bytes, and does not stop the others. An ask that ends by its deadline resets its stream, and a stream that is given up does: the connection
  * stays. One that said nothing since such an ask gets a ping, and no further asks until something comes; if nothing does within
  * TR_HTTP2_PING_NS, it ends with TR_STALLED. A stream that the server refuses (REFUSED_STREAM), or that its GOAWAY leaves
  * out, is asked again once, whatever its method, unless its body is a stream; if that fails too: TR_RESET or TR_CLOSED.

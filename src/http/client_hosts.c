@@ -165,10 +165,24 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     return status;
 }
 
+/* Counts connections of HTTP/2 that take no more calls, and have some. */
+static uint32_t count_left(const struct http_host *host)
+{
+    uint32_t count = 0;
+    for (const struct http_conn *conn = host->shared; conn; conn = conn->next)
+        count += conn->has_left && conn->users;
+    return count;
+}
+
+/*
+ * A server that says goodbye may answer what it has, and new calls need another connection. But one that does so all the time
+ * gets no more than twice as many connections as are allowed.
+ */
 static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
 {
     bool is_shareable = host->is_dialed && !host->speaks_1; /* by a turn that connects now */
-    return host->open < wish->connections_max && !is_shareable;
+    return host->open < wish->connections_max && !is_shareable &&
+           host->open + (uint64_t)count_left(host) < 2 * (uint64_t)wish->connections_max;
 }
 
 tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/turn/park.h"
+#include "base/assert.h"
 #include "http/client_hosts.h"
 #include "http/h2_client.h"
 #include "http/h2_input.h"
@@ -118,7 +119,7 @@ static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame
     (void)flags;
     (void)context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
-    if (call)
+    if (call && !call->has_final) /* trailers are dropped */
         tr__h2_call_fail(call, TR_BAD_DATA, "a header that HTTP/2 forbids", NGHTTP2_PROTOCOL_ERROR);
     return 0;
 }
@@ -248,6 +249,7 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
     if (!call || call->out_size < size)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* its turn has ended */
+    TR_ASSERT(!size || session->channel->cell);       /* whose turn has the bytes */
     unsigned char *to = tr__output_reserve(session->channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -260,6 +262,22 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
         tr__h2_call_wake(call);
     tr__h2_guard_sent(&session->guard);
     tr__output_commit(session->channel, H2_FRAME_HEAD_SIZE + size);
+    return 0;
+}
+
+/* The head of a request cannot be sent: the server says goodbye, or it is too large. The end of its stream follows. */
+static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int problem,
+                     void *context)
+{
+    (void)context;
+    struct h2_call *call = call_of(engine, frame->hd.stream_id);
+    if (frame->hd.type != NGHTTP2_HEADERS || !call || call->status != TR_OK)
+        return 0;
+    bool is_large = problem == NGHTTP2_ERR_FRAME_SIZE_ERROR;
+    call->status = is_large ? TR_TOO_LARGE : TR_CLOSED;
+    call->why =
+        is_large ? "the head of the request has more than 64 KiB" : nghttp2_strerror(problem);
+    call->is_unprocessed = !is_large;
     return 0;
 }
 
@@ -287,5 +305,6 @@ void tr__h2_call_set(nghttp2_session_callbacks *callbacks)
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_closed);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_sent);
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks, on_unsent);
     nghttp2_session_callbacks_set_send_data_callback(callbacks, on_send_data);
 }

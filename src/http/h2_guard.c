@@ -108,7 +108,9 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
             count_block(guard, size, flags);
         break;
     case FRAME_RST_STREAM:
-        if (!guard->is_client)
+        if (guard->is_client)
+            count_idle(guard, "too many resets of streams");
+        else
             tr__h2_guard_reset(guard, now_ns);
         break;
     case FRAME_SETTINGS:

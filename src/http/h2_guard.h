@@ -37,7 +37,7 @@ struct h2_guard {
     uint32_t resets;
     uint32_t idle;   /* frames that carry nothing */
     uint32_t credit; /* such frames that are not counted */
-    bool is_client;  /* it looks at a server: what resets streams costs asks, and is no flood */
+    bool is_client;  /* it looks at a server: the head of an ask gives credit for its reset */
     const char *why; /* what is too much, once it is */
 };
 
