@@ -80,6 +80,7 @@ void help_print(const struct command *command)
             row_print(option->name, option->value ? option->value : "", option->text);
     }
     row_print("-h, --help", "", "this text");
+    row_print("--version", "", "the version of this program");
     printf("\nCommands that change something leave a line in the log of the program.\n\nExit "
            "status\n");
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
