@@ -2,7 +2,6 @@
 #include "observe/durable_change.h"
 
 #include <string.h>
-#include <troupe/ask.h>
 #include <troupe/keys.h>
 
 #include "actor/cell/system.h"
