@@ -58,6 +58,7 @@ void bench_big(struct bench *bench);
 void bench_timer_storm(struct bench *bench);
 void bench_client_tell(struct bench *bench);
 void bench_kit_tell(struct bench *bench);
+void bench_kit_echo(struct bench *bench);
 
 /** A platform for one thread whose time is not real; alone.c has the rest. */
 const tr_platform *bench_alone_platform(void);

@@ -35,6 +35,7 @@ static const struct workload workloads[] = {
     {"timer_storm", 1, bench_timer_storm, "1 M timers, nine of ten taken back"},
     {"client_tell", 1, bench_client_tell, "1 M messages from a client, a hundred at a time"},
     {"kit_tell", 1, bench_kit_tell, "1 M messages between two workers of a test kit"},
+    {"kit_echo", 1, bench_kit_echo, "1.6 M pieces over 16 channels of a test kit, and answers"},
 };
 
 enum { WORKLOAD_COUNT = sizeof workloads / sizeof *workloads };

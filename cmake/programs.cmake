@@ -150,11 +150,11 @@ set_target_properties(operate_load PROPERTIES OUTPUT_NAME load RUNTIME_OUTPUT_DI
 file(GLOB tool_sources CONFIGURE_DEPENDS tool/*.c)
 add_executable(troupe_tool ${tool_sources})
 target_include_directories(troupe_tool PRIVATE tool src)
-target_compile_definitions(troupe_tool PRIVATE TROUPE_VERSION="${PROJECT_VERSION}")
 # The tool reads what others have written, and its speed does not matter: all that the compiler has.
 target_compile_options(troupe_tool PRIVATE -fstack-protector-strong $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-U_FORTIFY_SOURCE>
     $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${TROUPE_SANITIZE}>>>:-D_FORTIFY_SOURCE=2>)
 set_target_properties(troupe_tool PROPERTIES POSITION_INDEPENDENT_CODE ON)
+set_source_files_properties(tool/main.c PROPERTIES COMPILE_DEFINITIONS "TROUPE_VERSION=\"${PROJECT_VERSION}\"")
 target_link_options(troupe_tool PRIVATE -pie -Wl,-z,relro,-z,now)
 include(cmake/templates.cmake)
 target_link_libraries(troupe_tool PRIVATE troupe_static troupe_flags m)

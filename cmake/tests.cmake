@@ -75,17 +75,21 @@ if(TROUPE_TESTS)
         set_target_properties(PkgConfig::Check PROPERTIES
             INTERFACE_LINK_LIBRARIES "${check_libraries}")
     endif()
-    # The release build is linked by the linker that users have. The other builds take the quickest one that is installed.
+    # Test programs take the quickest linker that is installed. The shared library, the tool, the bank of make run and
+    # what tests/install builds are linked by the one that users have.
     set(linker "")
-    if(TROUPE_SANITIZE OR CMAKE_C_COMPILER_ID MATCHES "Clang")
-        check_linker_flag(C -fuse-ld=lld TROUPE_HAS_LLD)
-        check_linker_flag(C -fuse-ld=gold TROUPE_HAS_GOLD)
-        if(TROUPE_HAS_LLD)
-            set(linker -fuse-ld=lld)
-        elseif(TROUPE_HAS_GOLD)
-            set(linker -fuse-ld=gold)
-        endif()
+    check_linker_flag(C -fuse-ld=lld TROUPE_HAS_LLD)
+    check_linker_flag(C -fuse-ld=gold TROUPE_HAS_GOLD)
+    if(TROUPE_HAS_LLD)
+        set(linker -fuse-ld=lld)
+    elseif(TROUPE_HAS_GOLD)
+        set(linker -fuse-ld=gold)
     endif()
+    foreach(example IN LISTS example_targets)
+        if(NOT example MATCHES "^example_(01|42)_")
+            target_link_options(${example} PRIVATE ${linker})
+        endif()
+    endforeach()
     # Calls of pthread_create pass tests/support/threads.c, those of the library too. -u: nothing before the library
     # calls it, and the linker would take the function of libgcc.a.
     set(wrap -Wl,--wrap=pthread_create -Wl,-u,__wrap_pthread_create)
@@ -153,8 +157,8 @@ if(TROUPE_TESTS)
             <check.h> <troupe/kit.h> <troupe/troupe.h>)
     endif()
     # Files of the library whose names do not clash are compiled as one, which took 12 to 35 % less in three groups: code of headers is
-    # instrumented once. The release build compiles each alone, as users do.
-    if(TROUPE_SANITIZE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+    # read and instrumented once. gcc's release build compiles each alone, as users do.
+    if((TROUPE_SANITIZE OR TROUPE_FUZZ) AND NOT CMAKE_C_COMPILER_LAUNCHER)
         troupe_group(troupe_objects 12 ${troupe_sources})
     endif()
     set(reads_lines "fault|symbols|crash")
@@ -315,6 +319,10 @@ if(TROUPE_FUZZ AND fuzz_sources)
     target_link_libraries(troupe_fuzz PUBLIC troupe_flags Threads::Threads
         BoostContext::BoostContext ${store_library} ${tls_library} ${zlib_library} ${http_library} ${http2_library})
     set_target_properties(troupe_fuzz PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)
+    # Both targets have the groups of the files; this one has fewer files of them.
+    if(NOT CMAKE_C_COMPILER_LAUNCHER)
+        set_target_properties(troupe_fuzz PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    endif()
     foreach(source IN LISTS fuzz_sources)
         cmake_path(GET source STEM stem)
         if((stem MATCHES "^tls_" AND NOT tls_library) OR (stem MATCHES "^http_" AND NOT TROUPE_HTTP)

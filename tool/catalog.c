@@ -92,6 +92,7 @@ const struct command commands[] = {
     {"tree", "[PATH]", 0, 1, "path", "--behavior --state --queued --limit ", "actors as a tree", "tree /user"},
     {"show", "PATH", 1, 1, "path", "", "one actor: mailboxes, timers, asks, state as JSON", "show /user/bank --json"},
     {"mail", "PATH", 1, 1, "path", "--limit ", "the first messages that wait for an actor, with their content", "mail /user/bank"},
+    {"waits", "PATH", 1, 1, "path", "", "what an actor waits for: asks, timers, watches; and what waits for it", "waits /user/bank"},
     {"why", "PATH", 1, 1, "path", "", "why an actor does not stop, run or take messages", "why /user/bank"},
     {"asks", "", 0, 0, "", "--limit ", "actors that wait for an answer, of whom and since when, and those that owe one",
      "asks"},
@@ -143,6 +144,9 @@ const struct command commands[] = {
      "gives unused pages back to the disk; commits wait until it is done, a minute or more for each GB; Ctrl-C stops it", "store compact"},
     {"store restore", "KIND KEY DIR", 3, 3, "kind key text", "--replace ",
      "brings one actor, which must be asleep, back from a backup", "store restore cart user-42 /backups/monday --replace"},
+    {"store salvage", "INTO", 1, 1, "text", "",
+     "copies what is intact of a damaged store, whose program does not run, into a new directory, and names what is lost; exit status 1 if "
+     "something is", "--store ./bank.data store salvage ./bank.saved"},
     {"The library", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"bench", "[WORKLOAD [THREADS]]", 0, 2, "", "", "measures the library on this machine with troupe-bench; without a workload, lists them",
      "bench ring 1"},

@@ -453,6 +453,8 @@ const struct form *answer_form(const char *verb)
         return other;
     if (strcmp(verb, "asks") == 0)
         return &asks_form;
+    if (strcmp(verb, "waits") == 0)
+        return &waits_form;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];

@@ -68,6 +68,7 @@ struct form {
 const struct form *answer_form(const char *verb);
 /** The form of the verb asks. */
 extern const struct form asks_form;
+extern const struct form waits_form;
 /** Returns the form of a verb for durable actors and stores; NULL: it is another verb. */
 const struct form *durable_form(const char *verb);
 

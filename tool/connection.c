@@ -120,6 +120,20 @@ static void system_search(struct program *programs, size_t *count)
         (void)fclose(file);
 }
 
+/* Services have directories of their own: /run/NAME/troupe. Those that may not be read are left out. */
+static void services_search(struct program *programs, size_t *count)
+{
+    char path[400];
+    DIR *directory = opendir("/run");
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] != '.' &&
+            snprintf(path, sizeof path, "/run/%s/troupe", entry->d_name) < (int)sizeof path)
+            directory_search(path, programs, count);
+    }
+    if (directory)
+        (void)closedir(directory);
+}
+
 size_t programs_find(struct program *programs)
 {
     char path[400];
@@ -128,6 +142,7 @@ size_t programs_find(struct program *programs)
     if (runtime && *runtime && snprintf(path, sizeof path, "%s/troupe", runtime) < (int)sizeof path)
         directory_search(path, programs, &count);
     directory_search("/run/troupe", programs, &count);
+    services_search(programs, &count);
     snprintf(path, sizeof path, "/tmp/troupe-%u", (unsigned)geteuid());
     directory_search(path, programs, &count);
     system_search(programs, &count);

@@ -80,7 +80,7 @@ void help_print(const struct command *command)
             row_print(option->name, option->value ? option->value : "", option->text);
     }
     row_print("-h, --help", "", "this text");
-    row_print("--version", "", "the version of this program");
+    row_print("--version", "", "the version of the tool");
     printf("\nCommands that change something leave a line in the log of the program.\n\nExit "
            "status\n");
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
@@ -237,7 +237,7 @@ void completion_print(void)
         second_words(commands[i].name, length);
         printf("\" ;;\n");
     }
-    printf("    esac\n    COMPREPLY=($(compgen -W \"$words -p --store --json --help\" -- "
+    printf("    esac\n    COMPREPLY=($(compgen -W \"$words -p --store --json --help --version\" -- "
            "\"$word\"))\n}\n"
            "complete -o default -F _troupe troupe\n");
 }

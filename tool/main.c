@@ -12,6 +12,7 @@
 #include "new.h"
 #include "others.h"
 #include "replay.h"
+#include "salvage.h"
 #include "schema.h"
 
 enum { WORDS_MAX = 6, OPTIONS_MAX = 32 };
@@ -96,7 +97,7 @@ static bool text_wanted(int argc, char **argv)
     else if (argc == 2 && strcmp(argv[1], "--completion") == 0)
         completion_print();
     else if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        printf("troupe %s\n", TROUPE_VERSION);
+        puts("troupe " TROUPE_VERSION);
     else
         return false;
     return true;
@@ -202,6 +203,8 @@ int main(int argc, char **argv)
         return replay_run(options.arguments[0], options.uses_gdb);
     if (options.store && strcmp(options.verb, "store compact") == 0)
         return compact_run(options.store, options.is_json);
+    if (strcmp(options.verb, "store salvage") == 0)
+        return salvage_run(options.store, options.arguments[0], options.is_json);
     if (strcmp(options.verb, "inspect") == 0)
         return inspect_run(&options);
     struct connection connection;

@@ -9,7 +9,8 @@ from bench_measure import Row, Sample, Setting, number, scale_text
 from bench_programs import FLOOR, OURS, ROOT
 
 REMARKS = os.path.join(ROOT, "bench", "REMARKS.md")
-CHANNELS = os.path.join(ROOT, "bench", "NET.md")  # written by bench/net/run
+# Written by bench/net/run, bench/http/run and bench/store/run
+PARTS = [os.path.join(ROOT, "bench", name) for name in ("NET.md", "HTTP.md", "STORE.md")]
 
 # What one line of the table shows; `source` is the row whose run gives it.
 Line = collections.namedtuple("Line", "source workload metric unit")
@@ -255,12 +256,12 @@ def report(results, sections):
     if os.path.exists(REMARKS):
         with open(REMARKS, encoding="utf-8") as file:
             remarks = "\n" + file.read()
-    channels = ""
-    if os.path.exists(CHANNELS):
-        with open(CHANNELS, encoding="utf-8") as file:
-            channels = "\n" + file.read()
+    parts = ""
+    for path in filter(os.path.exists, PARTS):
+        with open(path, encoding="utf-8") as file:
+            parts += "\n" + file.read()
     return "".join([
-        "# Results\n\nWritten by `make bench` (tools/bench) from results.json, REMARKS.md and NET.md. ",
+        "# Results\n\nWritten by `make bench` (tools/bench) from results.json, REMARKS.md, NET.md, HTTP.md and STORE.md. ",
         f"Medians of {results.repeat} interleaved\nsamples; ± is half the range. Ratios are those of "
         "Troupe to the best peer, to Go and to the floor in the\nsame run: above 1 Troupe is better. "
         "The aims were set on a machine of the same kind.\n\n",
@@ -268,7 +269,7 @@ def report(results, sections):
         table(results),
         "\n## Failures\n\n" + "\n".join(f"- {x}" for x in failed) + "\n" if failed else "",
         "\n## What falls short\n\n", shortfalls(results), remarks, comparison(results),
-        "".join("\n" + x for x in sections), channels,
+        "".join("\n" + x for x in sections), parts,
         "\n## What was measured, and where\n\n",
         "".join(f"- {key}: {value}\n" for key, value in results.facts),
         f"- other load on the machine during the runs: {results.load}\n",

@@ -33,8 +33,10 @@ TR_BEHAVIOR(reader, void, TR_ON(tr_opened, on_opened));
 
 static tr_next on_datagrams(tr_self *self, const struct tr_datagram *const *datagrams, size_t count)
 {
+    tr_outgoing answers[32];
     for (size_t i = 0; i < count; i++)
-        tr_send_to(self, datagrams[i]->channel, &datagrams[i]->from, datagrams[i]->bytes);
+        answers[i] = (tr_outgoing){datagrams[i]->from, datagrams[i]->bytes};
+    tr_send_many(self, datagrams[0]->channel, answers, count, NULL);
     return TR_SAME;
 }
 
@@ -62,7 +64,8 @@ static tr_next on_args(tr_self *self, const struct tr_args *message)
     return TR_SAME;
 }
 
-TR_BEHAVIOR(server, void, TR_ON(tr_args, on_args), TR_ON_BATCH(tr_datagram, on_datagrams));
+TR_BEHAVIOR(server, void, TR_ON(tr_args, on_args),
+            TR_ON_BATCH(tr_datagram, on_datagrams, .batch_max = 32));
 
 int main(int argc, char **argv)
 {

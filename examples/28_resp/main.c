@@ -6,10 +6,13 @@
  *     28_resp &
  *     redis-cli -p 6380
  *     redis-benchmark -p 6380 -t set,get,incr,mset -P 16
+ *
+ * With no-spin as the last argument, a worker without work sleeps at once: for measurements of CPU time.
  */
 #include "session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static tr_next on_args(tr_self *self, const struct tr_args *message)
 {
@@ -30,5 +33,6 @@ TR_BEHAVIOR(server, void, TR_ON(tr_args, on_args));
 
 int main(int argc, char **argv)
 {
-    return tr_app_main(argc, argv, server);
+    bool spins = argc < 3 || strcmp(argv[argc - 1], "no-spin") != 0;
+    return tr_app_main(argc, argv, server, .system = {.spin_ns = spins ? 0 : -1});
 }

@@ -14,12 +14,10 @@ TR_MESSAGE(history, (list(message(said)), lines)); /* and this is an answer */
 TR_REQUEST(join, history, (str, name));
 TR_REQUEST(say, tr_done, (str, text));
 TR_ACTOR(room, join, say);
-
 TR_MESSAGE(room_state, (list(message(said)), lines)); /* what is stored of a room, */
 TR_MESSAGE(member, (str, name));                      /* and with each connection */
 
 enum { LINES_MAX = 100 };
-
 static void record(tr_self *self, struct room_state *room, const char *who, const char *text)
 {
     struct said line = {.who = tr_strdup(self, who), .text = tr_strdup(self, text)};
@@ -50,10 +48,9 @@ static tr_next on_say(tr_self *self, struct room_state *room, const struct say *
     return tr_reply(self, tr_done);
 }
 
-static tr_next on_gone(tr_self *self, struct room_state *room,
-                       const struct tr_disconnected *message)
+static tr_next on_gone(tr_self *self, struct room_state *room, const struct tr_disconnected *gone)
 {
-    const struct member *member = tr_connection_kept(self, message->connection, member);
+    const struct member *member = tr_connection_kept(self, gone->connection, member);
     if (member)
         record(self, room, member->name, "has gone");
     return TR_SAME;
@@ -64,25 +61,18 @@ TR_BEHAVIOR(room, struct room_state, TR_ON(join, on_join), TR_ON(say, on_say),
 TR_DURABLE(room, room_state, .idle_ns = 10 * TR_SECOND);
 TR_EXPOSE(room, join, say);
 
-/* ---- The page, and the rooms behind it, on one port. ---- */
-
+/* The page, and the rooms behind it, on one port. */
 static const char page[] =
-    "<!doctype html><meta charset=utf-8><title>room</title><ul id=lines></ul><input id=text "
-    "autofocus>"
-    "<script type=module>"
+    "<!doctype html><meta charset=utf-8><title>room</title>"
+    "<ul id=lines></ul><input id=text autofocus><script type=module>"
     "import {connect} from '/actors/troupe.js';"
-    "const [key, name] = location.hash.slice(1).split('/');"
+    "const [key, name] = location.hash.slice(1).split('/'), me = name || prompt('Who are you?');"
     "const room = connect('/actors/room/' + (key || 'lobby'));"
     "const show = ({who, text}) => lines.append(Object.assign(document.createElement('li'),"
-    " {textContent: who + ': ' + text}));"
-    "room.on('said', show);"
-    "const me = name || prompt('Who are you?');"
-    "room.onopen = async ({resumed}) => {"
-    " const {lines: old} = await room.join({name: me});"
-    " if (!resumed) { lines.replaceChildren(); old.forEach(show); }"
-    "};"
-    "text.onchange = () => { room.once('say', {text: text.value}); text.value = ''; };"
-    "</script>";
+    " {textContent: who + ': ' + text})); room.on('said', show);"
+    "room.onopen = async ({resumed}) => { const {lines: old} = await room.join({name: me});"
+    " if (!resumed) { lines.replaceChildren(); old.forEach(show); } };"
+    "text.onchange = () => { room.once('say', {text: text.value}); text.value = ''; };</script>";
 
 static tr_next get_page(tr_self *self)
 {

@@ -204,7 +204,6 @@ static tr_next on_draw(tr_self *self, struct auditor *auditor)
                           .stalls = counters.stalls,
                           .starts = program.shared->starts,
                           .pid = getpid(),
-                          .inspector = program.inspector,
                           .accounts = {cards, ACCOUNTS},
                           .incidents = {incidents, shown}};
     board.sum = books_sum(&auditor->books, &board.under_way);

@@ -30,6 +30,16 @@ static time_t seconds_now(void)
     return now.tv_sec;
 }
 
+/* Ctrl-Z: the child, which is in another process group, stands and continues with the keeper. No child: 0. */
+static void stand_still(pid_t child)
+{
+    if (child)
+        kill(child, SIGSTOP);
+    raise(SIGSTOP);
+    if (child)
+        kill(child, SIGCONT);
+}
+
 /* Waits for the end of the child, which is in a process group of its own: Ctrl-C comes here, and is passed on once. */
 static int wait_for(pid_t child, const sigset_t *signals, bool *is_to_stop)
 {
@@ -39,6 +49,8 @@ static int wait_for(pid_t child, const sigset_t *signals, bool *is_to_stop)
         if (signal == SIGINT || signal == SIGTERM) {
             *is_to_stop = true;
             kill(child, signal);
+        } else if (signal == SIGTSTP) {
+            stand_still(child);
         }
         if (waitpid(child, &status, WNOHANG) == child)
             return status;
@@ -50,9 +62,11 @@ static bool rest(const sigset_t *signals, int ms)
 {
     struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
     int signal;
-    do
+    do {
         signal = sigtimedwait(signals, NULL, &left);
-    while (signal == SIGCHLD || (signal < 0 && errno == EINTR));
+        if (signal == SIGTSTP)
+            stand_still(0);
+    } while (signal == SIGCHLD || signal == SIGTSTP || (signal < 0 && errno == EINTR));
     return signal < 0;
 }
 
@@ -72,6 +86,7 @@ int keep(struct shared *shared)
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGTSTP);
     sigaddset(&signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &signals, NULL);
     pid_t keeper = getpid();

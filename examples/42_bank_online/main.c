@@ -167,8 +167,6 @@ static void open_doors(tr_self *self)
                  tr_status_text(status),
                  status == TR_ADDRESS_IN_USE ? "end the other program, or " : "");
     const char *address = tr_address_text(self, tr_listener_address(self, listener));
-    if (strncmp(address, "127.0.0.1:", 10) == 0) /* the page tells everybody who can open it */
-        program.inspector = tr_app_inspector(self);
     snprintf(shared->address, sizeof shared->address, "%s", address);
     say_where(address);
 }

@@ -16,10 +16,9 @@ struct shared {
 };
 
 struct program {
-    const char *listen;    /* --listen */
-    int64_t rate;          /* --rate */
-    bool is_alone;         /* --alone */
-    const char *inspector; /* the address of the inspector's page; NULL: there is none */
+    const char *listen; /* --listen */
+    int64_t rate;       /* --rate */
+    bool is_alone;      /* --alone */
     struct shared *shared;
 };
 extern struct program program;

@@ -127,8 +127,8 @@ typedef struct tr_app {
      */
     const char *pid_file TR_ZERO;
     /**
-     * The app is ready when it calls tr_app_ready, and not as soon as its workers run. Matters only under
-     * systemd (docs/guide/app.md).
+     * The app is ready when it calls tr_app_ready, and not as soon as its root has ended its first turn without a failure:
+     * that of tr_args, else that of tr_pre_start, else its set-up. Matters only under systemd (docs/guide/app.md).
      */
     bool says_ready TR_ZERO;
 } tr_app;

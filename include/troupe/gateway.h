@@ -72,6 +72,7 @@
  *         request/key_begun      the first request of this key has stored a part, and has no answer
  *     413 request/too_large
  *     422 actor/refused          with "reason", the code of tr_refuse, and its words
+ *     426 request/no_websocket   the path of a WebSocket was asked for without an upgrade, and the guard would allow it
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
  *     500 actor/failed           without words
  *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed
@@ -90,13 +91,16 @@
 
 /**
  * A caller, as a guard knows it: what a guard replies. A name may be empty. Of `per_minute` requests each minute of one name, the rest
- * is refused with 429; 0: no limit.
+ * is refused with 429; 0: no limit. A guard that does not decide by the message may set `is_for_connection`: it is not asked
+ * again for the messages of the WebSocket that it has allowed.
  */
-TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute));
+TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**
  * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with 401 becomes
- * that, all others 403. `message` is that of the path. `authorization` and `cookie` are these headers, or NULL. The
- * parameter "token" of the query is taken as "Bearer ..." where the header is missing.
+ * that, all others 403. `message` is that of the path, "events" for a stream of events, and "" for a WebSocket that
+ * begins. Each message of a WebSocket is asked for too, with its name and the headers with which the WebSocket began; its caller
+ * stays that of the beginning. `authorization` and `cookie` are these headers, or NULL. The parameter "token" of the query is
+ * taken as "Bearer ..." where the header is missing.
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));
@@ -160,7 +164,7 @@ typedef struct tr_exposed {
  * In a turn. Does not wait.
  */
 #define tr_gateway(self, at, ...) TR_GATEWAY_OPEN_(self, at, TR_NOBODY, __VA_ARGS__)
-/** As tr_gateway, with a tr_guard_ref that is asked before each request. In a turn. Does not wait. */
+/** As tr_gateway, with a tr_guard_ref that is asked before each request, and each message of a WebSocket. In a turn. Does not wait. */
 #define tr_gateway_guarded(self, at, guard, ...)                                                   \
     TR_GATEWAY_OPEN_(self, at, tr_any(guard), __VA_ARGS__)
 /** As tr_gateway, into a tr_listener_ref *. The statuses are those of tr_try_listen. In a turn. Does not wait. */

@@ -43,6 +43,13 @@
 
 typedef struct tr_kit tr_kit;
 
+/** What a kit writes of its log to standard error, each line with the virtual time. */
+typedef enum tr_kit_log {
+    TR_KIT_LOG_WARNINGS, /* levels from TR_LEVEL_WARN on, or what the variable TROUPE_KIT_LOG says: debug, info, warn, error, off */
+    TR_KIT_LOG_ALL,
+    TR_KIT_LOG_NONE
+} tr_kit_log;
+
 /** The options of a kit. All zero is the default. */
 typedef struct tr_kit_options {
     size_t size;   /* need not be set */
@@ -54,6 +61,7 @@ typedef struct tr_kit_options {
     uint32_t awake_max;                /* as in tr_system_options */
     uint64_t awake_bytes_max;
     const char *name; /* of the system, which its store remembers; NULL: "kit" */
+    tr_kit_log log;   /* a test that fails actors on purpose may want TR_KIT_LOG_NONE */
 } tr_kit_options;
 
 TR_BEGIN_C

@@ -164,6 +164,11 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
+ * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is negative.
+ * One thread. Does not wait.
+ */
+bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
+/**
  * Raises a signal, as kill does. False: no actor has taken it (tr_signals), and it is dropped.
  * One thread. Does not wait.
  */

@@ -93,6 +93,8 @@
 #define TR_BLOCKING_QUEUE_MAX (64 * 1024)
 /** How long a helper thread without work stays. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
+/** How many names are looked up at once; others wait. Those who ask for the same name share one look-up. */
+#define TR_LOOKUPS_MAX 8
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**
@@ -429,9 +431,12 @@
  * with so many asks on a connection opens another one, or waits.
  */
 #define TR_HTTP2_STREAMS_MAX 100
-/** Bytes of the body of one stream that a client may send ahead, before a handler reads them. */
+/**
+ * Bytes of a body of one stream that the other side may send ahead, before a handler or tr_http_receive reads them. A connection
+ * holds at most so many for each of its streams.
+ */
 #define TR_HTTP2_WINDOW (64u * 1024)
-/** The same for all streams of a connection. */
+/** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
 /** In so long the floods below are counted. More than one of them allows: GOAWAY with ENHANCE_YOUR_CALM, and the end. */
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)

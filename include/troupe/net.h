@@ -131,7 +131,7 @@ typedef struct tr_endpoint {
     size_t size TR_ZERO; /* need not be set */
     int kind TR_ZERO;    /* tr_endpoint_kind */
     const char *address
-        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3" */
+        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3"; "fd:web": by its name of systemd */
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
@@ -410,14 +410,26 @@ tr_status tr_flush(tr_self *self, tr_channel channel);
  * In a turn. Does not wait.
  */
 tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
+/** A datagram of tr_send_many. */
+typedef struct tr_outgoing {
+    tr_address to;
+    tr_bytes bytes;
+} tr_outgoing;
+/**
+ * Sends datagrams in order, up to 32 by one system call. TR_OK: all of them. Otherwise the status of tr_send_to for the first
+ * one that was not sent; *sent, which may be NULL, is how many are before it.
+ * In a turn. Does not wait.
+ */
+tr_status tr_send_many(tr_self *self, tr_channel channel, const tr_outgoing *datagrams,
+                       size_t count, size_t *sent);
 
 /* ---- The end. ---- */
 
 /** Sends what was written, says that there is no more, and continues to read. In a turn. Does not wait. */
 void tr_finish(tr_self *self, tr_channel channel);
 /**
- * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not open yet is closed at once,
- * and what was written to it is dropped.
+ * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not open yet is closed when it is
+ * open and what was written is sent, or at once if nothing was.
  * In a turn. Does not wait.
  */
 void tr_close(tr_self *self, tr_channel channel);
@@ -427,7 +439,7 @@ void tr_reset(tr_self *self, tr_channel channel);
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
  * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY, TR_INVALID_ARGUMENT
  * (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for it): it still belongs to
- * this actor. Bytes of it that this turn has read are gone.
+ * this actor. Bytes of it that this turn has read stay valid until it ends.
  * In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
@@ -456,6 +468,10 @@ TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
 const char *tr_peer_name(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
+/** Returns how many datagrams the kernel had dropped, as nobody read them, when the last one came. In a turn. Does not wait. */
+uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
+/** Returns how many errors have come back for datagrams that were sent: nobody is there. In a turn. Does not wait. */
+uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
 /** What tr_hand_over calls. In a turn. Does not wait. */
 tr_status tr_self_hand_over(tr_self *self, tr_channel channel, tr_ref to);

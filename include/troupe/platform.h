@@ -300,7 +300,7 @@ struct tr_platform {
     /**
      * Looks up a name, or reads an address of numbers. `port` goes into each address.
      * TR_ADDRESS_INVALID: nobody has this name. TR_TIMEOUT: no answer, try again later. TR_LIMIT (no
-     * descriptors), TR_NO_MEMORY.
+     * descriptors), TR_NO_MEMORY. TR_WOULD_BLOCK: ask again in a while (a kit, whose time is virtual).
      * Any thread. May wait, for seconds; the runtime calls it on a helper thread.
      */
     tr_status (*resolve)(const tr_platform *platform, const char *name, uint16_t port,

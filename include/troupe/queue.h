@@ -58,7 +58,10 @@
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
- * An attempt that ends with the process, with a tr_kill, or with the end of a grace is not counted.
+ * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
+ * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
+ * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
+ * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count.
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep the
  * actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does, also
@@ -132,7 +135,7 @@ typedef struct tr_queue_options {
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_OK; TR_TIMEOUT; TR_ABORTED: the actor falls asleep; TR_WRONG_TYPE: the first message is of
- * another type, and stays; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN.
+ * another type, and stays; TR_WRONG_SHAPE: its fields are not those of this program, and it stays; the log has both shapes; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN.
  */
 #define tr_queue_receive(self, queue, m, timeout_ns, pointer)                                      \
     tr_self_queue_take(                                                                            \
@@ -150,7 +153,7 @@ typedef struct tr_queue_options {
  * this turn, and its name to *item. It stays as it is.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE: it is of another type, and *item is written;
+ * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE, TR_WRONG_SHAPE: it is of another type, or has other fields, and *item is written;
  * TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
  */
 #define tr_queue_peek(self, queue, m, pointer, item)                                               \
@@ -159,7 +162,7 @@ typedef struct tr_queue_options {
  * Writes the message of any item to *pointer, as memory of this turn; of a dead letter too.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE: it is of another type; TR_NO_MEMORY,
+ * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE, TR_WRONG_SHAPE: as tr_queue_take; TR_NO_MEMORY,
  * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED.
  */
 #define tr_queue_read(self, item, m, pointer)                                                      \

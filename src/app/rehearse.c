@@ -87,8 +87,11 @@ static bool store_load(const char *program, const char *app, const struct tr_dur
                        const char *copy)
 {
     static struct rehearsing rehearsing; /* it has a page of keys */
-    const tr_kit_options options = {
-        .size = sizeof options, .durable = durables, .store = copy, .name = app};
+    const tr_kit_options options = {.size = sizeof options,
+                                    .durable = durables,
+                                    .store = copy,
+                                    .name = app,
+                                    .log = TR_KIT_LOG_NONE};
     rehearsing = (struct rehearsing){.kit = tr_kit_new(&options)};
     if (!rehearsing.kit) {
         tr__console_complain("%s: the store cannot be opened, or a durable kind is not valid\n",

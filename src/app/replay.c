@@ -130,7 +130,8 @@ static bool record_play(const char *program, const struct tr_durables *durables,
             record->kind);
         return false;
     }
-    const tr_kit_options options = {.size = sizeof options, .durable = durables};
+    const tr_kit_options options = {
+        .size = sizeof options, .durable = durables, .log = TR_KIT_LOG_NONE};
     tr_kit *kit = tr_kit_new(&options);
     if (!kit) {
         tr__console_complain("%s: out of memory, or a durable kind is not valid\n", program);

@@ -115,7 +115,7 @@ static void hear_signals(struct runner *runner)
         tr__log(runner->system,
                 TR_LEVEL_INFO,
                 NULL,
-                "signal %d: stopping; send the signal again to end the program at once",
+                "signal %d: stopping; a second one ends it at once",
                 signal);
         tr_system_shutdown(runner->system, runner->app.shutdown_timeout_ns);
     }
@@ -161,7 +161,8 @@ static bool wants_args(const tr_behavior *behavior)
     return false;
 }
 
-static tr_status root_start(struct runner *runner, const char *const *argv, size_t argc)
+static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
+                            const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
     /*
@@ -169,14 +170,14 @@ static tr_status root_start(struct runner *runner, const char *const *argv, size
      * and the caller of the program can start it again.
      */
     tr_child_spec *spec = &runner->system->user.root.spec;
-    *spec = (tr_child_spec){.behavior = runner->behavior, .name = runner->app.name};
+    *spec = (tr_child_spec){.behavior = behavior, .name = runner->app.name};
     if (!runner->behavior->options.restart)
         spec->restart = TR_TEMPORARY;
     runner->args = (struct tr_args){.argv = {argv, argc}};
     if (wants_args(runner->behavior))
         runner->system->user.root.args = &runner->args;
     const tr_spawn_args args = {.size = sizeof args,
-                                .behavior = runner->behavior,
+                                .behavior = behavior,
                                 .name = runner->app.name,
                                 .worker = -1,
                                 .error = &error,
@@ -345,7 +346,13 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     if (status != TR_OK)
         goto complain;
     runner->system->user.exit_timeout_ns = runner->app.shutdown_timeout_ns;
-    tr__service_open(&runner->service, runner->system, runner->app.says_ready);
+    runner->system->user.behaviors =
+        (struct behavior_list){runner->schema.behaviors, runner->schema.behaviors_end};
+    const tr_behavior *root = tr__service_open(
+        &runner->service, runner->system, runner->behavior, runner->app.says_ready);
+    status = root ? TR_OK : TR_NO_MEMORY;
+    if (!root)
+        goto free_system;
     tr__log_rules_apply(runner->system, &runner->log_level, tr__environment("TROUPE_LOG"));
     grace_check(runner);
     records_switch_on(runner);
@@ -353,7 +360,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     if (status != TR_OK)
         goto free_system;
     /* Start the root before the workers, which read it. */
-    if (root_start(runner, argv, argc) == TR_OK &&
+    if (root_start(runner, root, argv, argc) == TR_OK &&
         tr__exports_start(&runner->exports, &runner->app, runner->program, runner->client) &&
         control_start(runner) &&
         tr__inspected_start(

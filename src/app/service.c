@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "app/service.h"
 
+#include <string.h>
+
 #include <troupe/app.h>
-#include <troupe/observe.h>
 
 #include "actor/cell/log.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "actor/cell/view.h"
+#include "actor/system/thread_handoff.h"
+#include "observe/running.h"
 #include "os/notify.h"
+#include "os/small_file.h"
 
 /* How often in the time that systemd allows. sd_watchdog_enabled(3) says twice; a busy machine is late by some of that. */
 enum { TICKS = 3 };
+
+/* Bits of system->user.unready: what the app waits for before it is ready. */
+enum { UNREADY_RUNNER = 1, UNREADY_ROOT = 2, UNREADY_APP = 4 };
 
 /* Notifies systemd. A socket that does not work is a line of the log: the app can do without. */
 static void notify(tr_system *system, const char *state)
@@ -25,49 +33,98 @@ static void notify(tr_system *system, const char *state)
                 tr_status_text(status));
 }
 
-void tr__service_open(struct service *service, tr_system *system, bool says_ready)
+/* One of what the app waits for is there. */
+static void ready_by(tr_system *system, uint32_t bit)
+{
+    if (atom32_fetch_and(&system->user.unready, ~bit, ATOM_RELAXED) == bit)
+        notify(system, "READY=1");
+}
+
+/* Calls the handler of the root's first turn; of any message, if the root has one handler for all. */
+static tr_next first_call(tr_self *self, void *state, const void *message)
+{
+    struct tr_system *system = tr_system_of(self);
+    tr_next next = system->user.first_call(self, state, message);
+    if (next.code != TR_NEXT_FAILED &&
+        atom32_load(&system->user.unready, ATOM_RELAXED) & UNREADY_ROOT)
+        ready_by(system, UNREADY_ROOT);
+    return next;
+}
+
+const tr_behavior *tr__service_open(struct service *service, tr_system *system,
+                                    const tr_behavior *root, bool says_ready)
 {
     *service = (struct service){.system = system,
-                                .says_ready = says_ready,
+                                .first = {.source = system->source},
                                 .watchdog_ns = tr__notify_watchdog_ns(),
                                 .ticker = -1};
-    atom32_store(&system->user.is_unready, says_ready, ATOM_RELAXED);
+    uint32_t unready = UNREADY_RUNNER | (says_ready ? UNREADY_APP : 0);
+    if (!says_ready && tr__environment("NOTIFY_SOCKET")) {
+        root = tr__first_turn_watch(&service->first, root, first_call, &system->user.first_call);
+        unready |= system->user.first_call ? UNREADY_ROOT : 0;
+    }
+    atom32_store(&system->user.unready, unready, ATOM_RELAXED);
+    return root;
 }
 
 int tr__service_start(struct service *service)
 {
-    if (!service->says_ready) /* else tr_app_ready does, perhaps before this */
-        notify(service->system, "READY=1");
+    ready_by(service->system, UNREADY_RUNNER);
     if (service->watchdog_ns)
         service->ticker = tr__ticker_new(service->watchdog_ns / TICKS);
     return service->ticker;
 }
 
+/* A turn that stands for longer than systemd allows. */
+struct standing {
+    struct service *service;
+    bool is_found;
+    const char *handler; /* NULL: not known */
+    char path[TR_PATH_MAX + 1];
+};
+
+/* Finds a turn whose worker runs on, on another thread. Under a lock. */
+static void find_stuck(void *context, const struct handoff_thread *thread)
+{
+    struct standing *standing = context;
+    struct tr_system *system = standing->service->system;
+    tr_time age_ns = system->platform->mono_now(system->platform) - thread->since_ns;
+    if (standing->is_found || age_ns < standing->service->watchdog_ns)
+        return;
+    standing->is_found = true;
+    standing->handler = thread->handler ? thread->handler->name : NULL;
+    tr__view_path(system, thread->cell, standing->path);
+}
+
+static void find_running(struct standing *standing)
+{
+    struct tr_system *system = standing->service->system;
+    tr_worker_info info;
+    for (uint32_t i = 0; i < system->worker_count && !standing->is_found; i++) {
+        tr__worker_describe(system, i, &info);
+        if (!info.is_running || info.since_ns < standing->service->watchdog_ns)
+            continue;
+        standing->is_found = true;
+        standing->handler = info.handler;
+        memcpy(standing->path, info.path, sizeof standing->path);
+    }
+}
+
 /* Whether a handler has run for so long that systemd shall end the process. */
 static bool is_stuck(struct service *service)
 {
-    enum { AT_ONCE = 8 };
-    struct tr_system *system = service->system;
-    size_t count = (size_t)tr_system_workers(system);
-    size_t size = count * sizeof(tr_worker_info);
-    tr_worker_info *workers = source_resize(&system->source, NULL, size);
-    if (!workers)
-        return false;
-    size_t found = tr_system_running(system, workers, count);
-    bool is_late = false;
-    for (size_t i = 0; i < found && i < count && !is_late; i++) {
-        is_late = workers[i].is_running && workers[i].since_ns >= service->watchdog_ns;
-        if (is_late && !service->is_late)
-            tr__log(system,
-                    TR_LEVEL_ERROR,
-                    NULL,
-                    "the watchdog of systemd is not notified: %s stands in %s",
-                    workers[i].path,
-                    workers[i].handler ? workers[i].handler : "a handler");
-    }
-    source_resize(&system->source, workers, 0);
-    service->is_late = is_late;
-    return is_late;
+    struct standing standing = {.service = service};
+    find_running(&standing);
+    tr__handoff_each(service->system, find_stuck, &standing);
+    if (standing.is_found && !service->is_late)
+        tr__log(service->system,
+                TR_LEVEL_ERROR,
+                NULL,
+                "the watchdog of systemd is not notified: %s stands in %s",
+                standing.path,
+                standing.handler ? standing.handler : "a handler");
+    service->is_late = standing.is_found;
+    return standing.is_found;
 }
 
 void tr__service_tick(struct service *service)
@@ -81,6 +138,7 @@ void tr__service_stop(struct service *service)
     if (service->has_stopped)
         return;
     service->has_stopped = true;
+    atom32_store(&service->system->user.unready, 0, ATOM_RELAXED);
     notify(service->system, "STOPPING=1");
 }
 
@@ -88,14 +146,13 @@ void tr__service_close(struct service *service)
 {
     tr__ticker_close(service->ticker);
     service->ticker = -1;
+    tr__first_turn_free(&service->first);
 }
 
 void tr_app_ready(tr_self *self)
 {
     TURN_VERB(self);
-    struct tr_system *system = tr_system_of(self);
-    if (atom32_exchange(&system->user.is_unready, 0, ATOM_RELAXED))
-        notify(system, "READY=1");
+    ready_by(tr_system_of(self), UNREADY_APP);
 }
 
 const char *tr_app_inspector(tr_self *self)

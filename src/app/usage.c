@@ -68,7 +68,10 @@ static const struct usage_row runner_rows[] = {
      "show what the program does, as a page for a browser on this machine",
      "--inspect 127.0.0.1:0",
      false},
-    {"--inspect-allow", "let these pages also change something", NULL, false},
+    {"--inspect-allow",
+     "let these pages also change something",
+     "--inspect 127.0.0.1:0 --inspect-allow",
+     false},
     {"--log-format F", "lines of the log: text, json, or journald", "--log-format json", false},
     {"--log-level RULES",
      "leave out lines of the log, by level and path, as the variable TROUPE_LOG does",
@@ -80,9 +83,9 @@ static const struct usage_row runner_rows[] = {
      false},
     {"--schema",
      "print the messages and durable kinds of the program as JSON, and end",
-     NULL,
+     "--schema >bank.schema",
      false},
-    {"--version", "print the version, and end", NULL, false},
+    {"--version", "print the version, and end", "--version", false},
     {"-h, --help", "print this text, and end", NULL, false},
     {"--", "end of the flags: all later arguments are for the program", NULL, false},
 };
@@ -146,11 +149,10 @@ static void say_own(const tr_flag *flag)
 
 void tr__usage_say(const char *program, const tr_app *app, bool has_store)
 {
-    tr__console_say("usage: %s [flag...] %s\n",
-                    program,
-                    app->arguments ? app->arguments
-                    : app->flags   ? ""
-                                   : "[--] [argument...]");
+    const char *arguments = app->arguments ? app->arguments
+                            : app->flags   ? ""
+                                           : "[--] [argument...]";
+    tr__console_say("usage: %s [flag...]%s%s\n", program, *arguments ? " " : "", arguments);
     if (app->summary)
         tr__console_say("\n%s\n", app->summary);
     if (app->flags && app->flags->name)

@@ -17,6 +17,7 @@
  *     queue           queues, and the run handler; queue_retry: failed attempts; queue_list: looks
  *     connections     connections of gateways; connection_verbs: what a handler can do; connection_row: what is stored
  *     request         requests with an id; request_ledger: which are stored; request_record: their bytes
+ *     running         names the item or alarm of a turn that runs, for the next process
  *     alarm           alarms of an awake actor; alarm_move: after a clock change -> queue_alarm
  *     queue_alarm     items that wait for their time                             -> queue
  *     items           queues in memory; item_row: their rows in the store

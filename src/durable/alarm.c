@@ -14,12 +14,15 @@
 #include "durable/clock.h"
 #include "durable/commit.h"
 #include "durable/drive.h"
+#include "durable/message_shape.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry.h"
+#include "durable/running.h"
 #include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
 #include "store/batch.h"
+#include "wire/shape.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
 
@@ -31,13 +34,14 @@ static unsigned char *message_of(struct alarm *alarm)
 }
 
 static struct alarm *alarm_new(struct worker *worker, const char *name, const tr_handler *handler,
-                               const void *bytes, size_t size)
+                               uint64_t shape, const void *bytes, size_t size)
 {
     size_t name_size = strlen(name) + 1;
     struct alarm *alarm = source_resize(&worker->source, NULL, sizeof *alarm + name_size + size);
     if (!alarm)
         return NULL;
-    *alarm = (struct alarm){.handler = handler, .name_size = name_size, .bytes_size = size};
+    *alarm = (struct alarm){
+        .handler = handler, .name_size = name_size, .bytes_size = size, .shape = shape};
     list_init(&alarm->link);
     memcpy(alarm->name, name, name_size);
     if (bytes && size)
@@ -86,7 +90,7 @@ static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
     struct store_batch *batch = tr__commit_batch(actor);
     const char *type = alarm->handler->type->name;
     size_t type_size = strlen(type) + 1;
-    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + alarm->bytes_size;
+    size_t capacity = ALARM_PLAN_AT + ALARM_BYTES_MAX + type_size + SHAPE_FRONT + alarm->bytes_size;
     unsigned char *bytes = batch ? tr__store_batch_alloc(batch, capacity) : NULL;
     if (!bytes)
         return TR_NO_MEMORY;
@@ -96,6 +100,10 @@ static tr_status alarm_store(struct durable_actor *actor, struct alarm *alarm)
     unsigned char *at = bytes + ALARM_PLAN_AT + plan;
     memcpy(at, type, type_size);
     at += type_size;
+    if (alarm->shape) {
+        tr__shape_front_write(at, alarm->shape);
+        at += SHAPE_FRONT;
+    }
     memcpy(at, message_of(alarm), alarm->bytes_size);
     at += alarm->bytes_size;
     tr_time due = tr__alarm_plan_wake(&alarm->plan);
@@ -176,8 +184,19 @@ static tr_status alarm_parse(struct loading *loading, const struct store_row *ro
             loading, row, tr__cron_zone(&plan.cron), "a time zone that this system does not have");
         return TR_OK;
     }
+    tr_wire_error error;
+    uint64_t shape;
+    tr_bytes packed = tr__shape_front_read((tr_bytes){type + type_size, left - type_size}, &shape);
+    status =
+        tr__message_shape_check(loading->worker, loading->actor, handler->type, shape, error.text);
+    if (status == TR_WRONG_SHAPE) {
+        alarm_leave_unread(loading, row, type, error.text);
+        return TR_OK;
+    }
     struct alarm *alarm =
-        alarm_new(loading->worker, row->name, handler, type + type_size, left - type_size);
+        status == TR_OK
+            ? alarm_new(loading->worker, row->name, handler, shape, packed.data, packed.size)
+            : NULL;
     if (!alarm)
         return TR_NO_MEMORY;
     alarm->plan = plan;
@@ -289,21 +308,19 @@ static tr_retry alarm_policy(const struct alarm_plan *plan)
     return (tr_retry){plan->attempts, plan->first, plan->longest};
 }
 
-void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
-                      struct durable_frame *frame)
+/*
+ * Stores in the open commit that an occurrence of an alarm has failed. *has_ended: the alarm has no other time. The alarm need not
+ * be that of the list.
+ */
+static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, struct alarm *alarm,
+                            struct alarm_mark mark, bool *has_ended)
 {
-    /* the commit failed, so what the handler did to the alarm does not count */
-    struct alarm *alarm = frame->kept;
-    struct alarm_mark mark = frame->mark;
     const tr_platform *platform = worker->system->platform;
-    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
-        return;
-    alarm->plan = frame->plan;
     uint32_t failures = alarm->plan.failures + 1;
     const tr_retry own = alarm_policy(&alarm->plan);
     const struct alarm_retry retry =
         tr__retry_of(&own, &actor->kind->declared->options.alarm_retry);
-    tr_status status = TR_OK;
+    *has_ended = false;
     switch (tr__alarm_plan_failed(&alarm->plan,
                                   mark,
                                   &retry,
@@ -312,24 +329,55 @@ void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                                   platform->wall_now(platform))) {
     case ALARM_GAVE_UP_ENDS:
         alarm_tell_given_up(worker, actor, alarm, mark, failures);
-        status = alarm_clear(actor, alarm->name);
-        break;
+        *has_ended = true;
+        return alarm_clear(actor, alarm->name);
     case ALARM_GAVE_UP:
         alarm_tell_given_up(worker, actor, alarm, mark, failures);
-        status = alarm_store(actor, alarm);
-        break;
+        return alarm_store(actor, alarm);
     case ALARM_WAITS:
     case ALARM_ENDS:
-        status = alarm_store(actor, alarm);
-        break;
+        return alarm_store(actor, alarm);
     case ALARM_STALE:
-        return;
+        break;
     }
+    return TR_OK;
+}
+
+void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
+                      struct durable_frame *frame)
+{
+    /* the commit failed, so what the handler did to the alarm does not count */
+    struct alarm *alarm = frame->kept;
+    bool has_ended;
+    if (frame->plan.is_at_most_once || frame->is_alarm_gone || actor->is_doomed)
+        return;
+    alarm->plan = frame->plan;
+    if (alarm->plan.mark.id != frame->mark.id ||
+        alarm->plan.mark.occurrence != frame->mark.occurrence)
+        return;
+    tr_status status = alarm_fail(worker, actor, alarm, frame->mark, &has_ended);
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
         /* the alarm fires again at once, as after a crash */
         tr__commit_drop(worker, actor, status);
+}
+
+tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor, const char *name,
+                            struct alarm_mark mark, uint32_t failures)
+{
+    struct alarm *alarm = alarm_find(actor, name);
+    bool has_ended;
+    if (!alarm || alarm->plan.failures != failures || alarm->plan.mark.id != mark.id ||
+        alarm->plan.mark.occurrence != mark.occurrence)
+        return TR_OK;
+    tr_time now = tr_wall_now(self);
+    if (tr__alarm_plan_is_due(&alarm->plan, now))
+        (void)tr__alarm_plan_begin(&alarm->plan, now);
+    tr_status status = alarm_fail(self->worker, actor, alarm, mark, &has_ended);
+    if (has_ended)
+        tr__alarm_free(self->worker, alarm);
+    return status;
 }
 
 /* Runs the turn of an alarm that is due. The frame has begun. Whatever fails here counts as a failure of the alarm. */
@@ -341,8 +389,8 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
     tr_wire_error error;
     tr_status status;
     const tr_handler *handler = alarm->handler;
-    frame->kept =
-        alarm_new(self->worker, alarm->name, handler, message_of(alarm), alarm->bytes_size);
+    frame->kept = alarm_new(
+        self->worker, alarm->name, handler, alarm->shape, message_of(alarm), alarm->bytes_size);
     if (!frame->kept)
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
@@ -362,6 +410,7 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
         if (status != TR_OK)
             return tr_fail(self, status, "the alarm %s cannot be stored", name);
     }
+    tr__running_enter(self);
     /* Unpack the copy, because the alarm itself may be gone by now. */
     const tr_bytes bytes = {message_of(frame->kept), frame->kept->bytes_size};
     status = tr_unpack(handler->type, bytes, &message, &error);
@@ -489,9 +538,12 @@ static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_
     size_t size = tr_pack(type, message, NULL, 0, &error);
     if (!size)
         return error.status;
-    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT)
+    if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT - SHAPE_FRONT)
         return TR_TOO_LARGE;
-    struct alarm *alarm = alarm_new(worker, asked->name, handler, NULL, size);
+    uint64_t shape;
+    status = tr__message_shape(worker, actor->kind->host, type, &shape);
+    struct alarm *alarm =
+        status == TR_OK ? alarm_new(worker, asked->name, handler, shape, NULL, size) : NULL;
     if (!alarm)
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, message_of(alarm), size, &error);

@@ -14,7 +14,7 @@
 
 /*
  * What the store has of an alarm: the size of its plan (two bytes, low byte first), the plan, the name of the message
- * with its NUL, the message as MessagePack.
+ * with its NUL, the front of its shape (none if an earlier version of the library has stored it), the message as MessagePack.
  */
 enum { ALARM_PLAN_AT = 2 };
 
@@ -24,6 +24,7 @@ struct alarm {
     const tr_handler *handler; /* handler of the application for the alarm's message */
     size_t name_size;          /* with its NUL */
     size_t bytes_size;         /* size of the packed message */
+    uint64_t shape;            /* hash of its shape; 0: it has none. See durable/message_shape.h */
     char name[];               /* the name, then the packed message */
 };
 
@@ -37,6 +38,13 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
 /** The turn of this frame was for an alarm and has failed. Stores when the alarm is retried. */
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
+/**
+ * An earlier process has ended while this occurrence of an alarm was handled, which had failed so often before. Adds the failure
+ * to the open commit, unless the alarm is gone or that was stored. TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor,
+                                          const char *name, struct alarm_mark mark,
+                                          uint32_t failures);
 /**
  * A part of a turn for an alarm has ended and its commit is on its way to the disk. Notes whether that commit has
  * replaced or removed the alarm.

@@ -16,6 +16,7 @@
 #include "durable/queue.h"
 #include "durable/queue_alarm.h"
 #include "durable/request.h"
+#include "durable/message_shape.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
 #include "durable/state.h"
@@ -102,7 +103,11 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
 {
     struct cell *cell = actor->durable.cell;
     bool has_shapes = !atom32_load(&actor->kind->are_shapes_stored, ATOM_RELAXED);
+    struct worker_context *context = host_context(actor->kind->host, worker);
+    uint32_t message_shapes;
     tr_status status = has_shapes ? tr__shapes_put(actor->kind, actor->batch) : TR_OK;
+    if (status == TR_OK)
+        status = tr__message_shapes_put(context, actor->batch, &message_shapes);
     if (status != TR_OK)
         return status;
     struct commit *commit = source_resize(&worker->source, NULL, sizeof *commit);
@@ -119,7 +124,9 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
                               .envelope = envelope,
                               .number = actor->commit_last + 1,
                               .alarm_ns = actor->alarm_ns,
-                              .has_shapes = has_shapes};
+                              .has_shapes = has_shapes,
+                              .context = context,
+                              .message_shapes = message_shapes};
     list_init(&commit->savers);
     list_push_last(&actor->commits, &commit->link);
     status = tr__store_submit(actor->batch, on_done, commit);
@@ -376,6 +383,9 @@ void tr__commit_stored(struct worker *worker, struct cell *cell, struct envelope
         tr__outbox_release(worker, &commit->outbox);
         if (commit->has_shapes)
             atom32_store(&actor->kind->are_shapes_stored, 1, ATOM_RELAXED);
+        struct worker_context *context = host_context(actor->kind->host, worker);
+        if (commit->context == context) /* the actor has not moved to another worker */
+            tr__message_shapes_stored(context, commit->message_shapes);
         if (commit->alarm_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, commit->alarm_ns);
     } else {

@@ -27,6 +27,7 @@
 struct cell;
 struct durable_actor;
 struct store_batch;
+struct worker_context;
 
 /** A submitted commit. */
 struct commit {
@@ -37,8 +38,11 @@ struct commit {
     struct envelope *envelope; /* the ENVELOPE_STORED that reports its end */
     struct list savers;        /* list of struct durable_frame: turns that wait in tr_save */
     uint64_t number;
-    tr_time alarm_ns;           /* the earliest alarm that it has set, or TR_NEVER */
-    bool has_shapes;            /* its batch has the shapes of its kind */
+    tr_time alarm_ns; /* the earliest alarm that it has set, or TR_NEVER */
+    bool has_shapes;  /* its batch has the shapes of its kind */
+    /* its batch has the shapes of so many messages of this worker */
+    const struct worker_context *context;
+    uint32_t message_shapes;
     struct wake_lock wake_lock; /* raised while the outbox has messages to the actor itself */
     tr_status status;           /* written by the store's thread before it sends the envelope */
 };

@@ -10,8 +10,10 @@
 #include "durable/actor.h"
 #include "durable/clock.h"
 #include "durable/kind.h"
+#include "durable/message_shape.h"
 #include "durable/pressure.h"
 #include "durable/retry_backoff.h"
+#include "durable/running.h"
 #include "durable/shapes.h"
 #include "durable/waker.h"
 #include "pool/pool.h"
@@ -331,8 +333,10 @@ static void host_free(struct tr_system *system)
         source_resize(source, host->contexts[i].bytes, 0);
         source_resize(source, host->contexts[i].spare, 0);
         tr__aside_deinit(&host->contexts[i].aside);
+        tr__message_shapes_free(source, &host->contexts[i]);
     }
     tr__store_reader_free(host->clients_reader);
+    tr__running_close(host);
     if (host->store)
         tr__store_close(host->store);
     tr__zones_deinit(&host->zones);
@@ -438,6 +442,8 @@ static tr_status host_fill(struct durable_host *host, const tr_durables *durable
         host->kind_count++;
     }
     tr_status status = store_open(host, store);
+    if (status == TR_OK)
+        tr__running_open(host);
     for (uint32_t i = 0; i < system->worker_count && status == TR_OK; i++)
         status = tr__store_reader_new(host->store, &host->contexts[i].reader);
     if (status == TR_OK)

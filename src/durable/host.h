@@ -19,6 +19,16 @@
 
 enum { LEAVING_PARTS = 256 };
 
+struct message_shape;
+
+/** The shapes of the messages that the actors of one worker store; see durable/message_shape.h. */
+struct message_shapes {
+    struct message_shape **items;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t stored_count; /* so many of the first ones are on disk */
+};
+
 /** What the durable actors of one worker share. */
 struct worker_context {
     struct store_reader *reader;
@@ -40,6 +50,7 @@ struct worker_context {
     bool is_serving;        /* tr__pressure_serve runs */
     uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
     struct aside aside;     /* where SQL statements run */
+    struct message_shapes messages;
 };
 
 struct durable_kind {
@@ -75,6 +86,11 @@ struct durable_kind {
 struct durable_host {
     struct tr_system *system;
     struct store *store;
+    struct {                       /* see durable/running.h */
+        struct running_file *file; /* NULL: none */
+        size_t mapped;
+        atom32 past_count; /* slots that the start has found and that are not stored yet */
+    } running;
     struct worker_context *contexts; /* one for each worker */
     struct durable_kind *kinds;
     size_t kind_count;

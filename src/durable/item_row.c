@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "store/batch.h"
+#include "wire/shape.h"
 
 enum {
     ROW_VERSION = 1,
@@ -16,7 +17,7 @@ enum {
 };
 
 static_assert(PREFIX_SIZE <= STORE_QUEUE_PREFIX_MAX, "the store takes these names");
-static_assert(FRONT_MIN + TR_QUEUE_CAUSE_MAX <= STORE_QUEUE_FRONT_MAX,
+static_assert(FRONT_MIN + TR_QUEUE_CAUSE_MAX + SHAPE_FRONT <= STORE_QUEUE_FRONT_MAX,
               "the store takes these rows");
 
 static const char *const prefixes[] = {
@@ -49,7 +50,8 @@ tr_status tr__item_row_put(struct store_batch *batch, struct queue_item *item)
     char name[NAME_SIZE];
     bool has_front = item->class != ITEM_PLAIN;
     size_t cause = item->cause ? strnlen(item->cause, TR_QUEUE_CAUSE_MAX) : 0;
-    size_t size = (has_front ? FRONT_MIN + cause : 0) + item->type_size + item->bytes_size;
+    size_t shape = item->shape ? SHAPE_FRONT : 0;
+    size_t size = (has_front ? FRONT_MIN + cause : 0) + item->type_size + shape + item->bytes_size;
     unsigned char *bytes = tr__store_batch_alloc(batch, size);
     if (!bytes)
         return TR_NO_MEMORY;
@@ -66,7 +68,11 @@ tr_status tr__item_row_put(struct store_batch *batch, struct queue_item *item)
             memcpy(at, item->cause, cause);
         at += cause;
     }
-    memcpy(at, item->type, item->type_size + item->bytes_size);
+    memcpy(at, item->type, item->type_size);
+    at += item->type_size;
+    if (shape)
+        tr__shape_front_write(at, item->shape);
+    memcpy(at + shape, item_message(item), item->bytes_size);
     row_name(item->queue, item->class, name);
     return tr__store_queue_push(batch, name, item->id, (tr_bytes){bytes, size});
 }
@@ -130,10 +136,14 @@ tr_status tr__item_row_look(const struct store_row *row, struct item_look *look)
     size_t type_size = strnlen(type, front.rest.size) + 1;
     if (type_size > front.rest.size)
         return TR_STORE_CORRUPT;
+    uint64_t shape;
+    tr_bytes message =
+        tr__shape_front_read((tr_bytes){type + type_size, front.rest.size - type_size}, &shape);
     *look = (struct item_look){.class = front.class,
                                .queue = row->name + strlen(prefixes[front.class]),
                                .type = type,
-                               .message = {type + type_size, front.rest.size - type_size},
+                               .message = message,
+                               .shape = shape,
                                .attempts = front.attempts,
                                .failure = front.failure,
                                .failed_ns = front.failed_ns,
@@ -164,13 +174,17 @@ tr_status tr__item_row_read(struct worker *worker, struct queues *queues,
     size_t type_size = strnlen(type, front.rest.size) + 1;
     if (type_size > front.rest.size)
         return TR_STORE_CORRUPT;
-    size_t size = front.rest.size - type_size;
+    uint64_t shape;
+    tr_bytes message =
+        tr__shape_front_read((tr_bytes){type + type_size, front.rest.size - type_size}, &shape);
     struct queue *queue =
         tr__items_queue_make(worker, queues, row->name + strlen(prefixes[front.class]));
-    struct queue_item *made = queue ? tr__item_new(worker, queue, type, row->id, size) : NULL;
+    struct queue_item *made =
+        queue ? tr__item_new(worker, queue, type, row->id, message.size) : NULL;
     if (!made)
         return TR_NO_MEMORY;
-    memcpy(item_message(made), type + type_size, size);
+    memcpy(item_message(made), message.data, message.size);
+    made->shape = shape;
     made->class = front.class;
     made->attempts = front.attempts;
     made->due_ns = front.due_ns;

@@ -7,6 +7,8 @@
  *     TIMED   \001t and the name                 front, type with its NUL, packed message
  *     DEAD    \001d and the name                 the same
  *
+ * Before the message is the front of its shape (wire/shape.h), unless an earlier version of the library has stored it.
+ *
  * No queue of an application begins with \001, so the classes cannot be mixed up. PLAIN is what all items were before
  * there were others. A program of that time keeps rows of the other classes and does not give them to anybody.
  *
@@ -44,6 +46,7 @@ struct item_look {
     const char *queue;
     const char *type;
     tr_bytes message; /* packed */
+    uint64_t shape;   /* hash of its shape; 0: it has none */
     uint32_t attempts;
     tr_status failure;
     tr_time failed_ns; /* of the last attempt, by the wall clock; 0: none has failed */

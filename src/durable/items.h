@@ -48,6 +48,8 @@ struct queue_item {
     tr_time failed_ns;           /* wall clock; 0: it has not failed */
     tr_status failure;
     char *cause; /* NULL: none */
+    uint64_t
+        shape; /* hash of the shape of the message; 0: it has none. See durable/message_shape.h */
     /* With `changed`: what the last commit has left. */
     enum item_class stored_class;
     uint32_t stored_attempts;

@@ -11,8 +11,10 @@
 #include "durable/connections.h"
 #include "durable/drive.h"
 #include "durable/item_row.h"
+#include "durable/message_shape.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry_backoff.h"
+#include "durable/running.h"
 #include "durable/turn.h"
 #include "durable/waker.h"
 #include "sleep/sleep.h"
@@ -228,7 +230,10 @@ tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *
     if (strcmp(item->type, type->name) != 0)
         return TR_WRONG_TYPE;
     tr_status status =
-        tr_unpack(type, (tr_bytes){item_message(item), item->bytes_size}, &unpacked, &error);
+        tr__message_shape_check(self->worker, durable_of(self), type, item->shape, error.text);
+    if (status != TR_OK)
+        return status;
+    status = tr_unpack(type, (tr_bytes){item_message(item), item->bytes_size}, &unpacked, &error);
     if (status != TR_OK)
         return status;
     size_t size = tr__copy_size(type, unpacked);
@@ -257,6 +262,7 @@ static tr_status queue_give(tr_self *self, struct durable_actor *actor, struct q
     }
     if (status != TR_OK)
         return status;
+    tr__running_add(self, item, taken);
     *message = copy;
     frame->receive.what = item->queue->name;
     if (!wake_lock_is_raised(&frame->receive))
@@ -328,6 +334,7 @@ bool tr_queue_done(tr_self *self, tr_queued done)
     tr_status status = tr__queue_remove(actor, item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_done: %s", tr_status_text(status));
+    tr__running_drop(self->frame, done.id);
     return true;
 }
 
@@ -392,12 +399,16 @@ static tr_status queue_push(tr_self *self, struct durable_actor *actor, const ch
         return TR_NO_MEMORY;
     if (queue->bytes + TR_QUEUE_ITEM_COST + type_size + size > TR_QUEUE_BYTES_MAX)
         return TR_LIMIT;
-    tr_status status = ids_reserve(actor);
+    uint64_t shape;
+    tr_status status = tr__message_shape(worker, actor->kind->host, type, &shape);
+    if (status == TR_OK)
+        status = ids_reserve(actor);
     if (status != TR_OK)
         return status;
     struct queue_item *item = tr__item_new(worker, queue, type->name, actor->queues.last + 1, size);
     if (!item)
         return TR_NO_MEMORY;
+    item->shape = shape;
     (void)tr_pack(type, message, item_message(item), size, &error);
     status = item_push(worker, actor, item, delay_ns, tr_wall_now(self));
     if (status != TR_OK)

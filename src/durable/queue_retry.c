@@ -9,6 +9,7 @@
 #include "durable/queue.h"
 #include "durable/queue_alarm.h"
 #include "durable/retry.h"
+#include "durable/running.h"
 #include "durable/turn.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
@@ -183,6 +184,20 @@ void tr__queues_failed(struct worker *worker, struct durable_actor *actor, struc
         tr__commit_drop(worker, actor, status);
 }
 
+tr_status tr__queue_item_crashed(struct tr_self *self, struct durable_actor *actor, uint64_t id,
+                                 uint32_t attempts)
+{
+    struct queue_item *item = tr__items_find(&actor->queues, id);
+    if (!item || item->class == ITEM_DEAD || item->attempts != attempts)
+        return TR_OK;
+    const struct attempt attempt = {.failure = TR_FAILED,
+                                    .cause = "the process ended while the item was handled",
+                                    .wall_ns = tr_wall_now(self),
+                                    .self = self};
+    tr__queue_note(actor, item);
+    return item_fail(self->worker, actor, item, item->class, &attempt);
+}
+
 /* ---- The verbs. ---- */
 
 /* Returns the item that this turn may change with a verb of this file, or NULL. */
@@ -208,6 +223,7 @@ static bool attempt_end(tr_self *self, tr_queued taken, const char *cause, bool 
     tr_status status = item_fail(self->worker, actor, item, item->class, &attempt);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_retry: %s", tr_status_text(status));
+    tr__running_drop(self->frame, taken.id);
     return true;
 }
 

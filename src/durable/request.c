@@ -11,6 +11,7 @@
 #include "actor/mail/refusal.h"
 #include "durable/connections.h"
 #include "durable/drive.h"
+#include "durable/message_shape.h"
 #include "durable/request_ledger.h"
 #include "durable/ttl.h"
 #include "durable/turn.h"
@@ -160,7 +161,9 @@ static tr_status reply_send(struct worker *worker, const struct durable_actor *a
         return TR_OK;
     if (!type || strcmp(type->name, record->reply) != 0)
         return TR_WRONG_TYPE;
-    tr_status status = tr_unpack(type, record->bytes, &message, &error);
+    tr_status status = tr__message_shape_check(worker, actor, type, record->shape, error.text);
+    if (status == TR_OK)
+        status = tr_unpack(type, record->bytes, &message, &error);
     if (status != TR_OK)
         return status;
     address.kind = ENVELOPE_REPLY;
@@ -241,7 +244,9 @@ static tr_status close_with_reply(struct worker *worker, struct durable_actor *a
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, bytes, size, &error);
     record.bytes = (tr_bytes){bytes, size};
-    tr_status status = request_close(worker, actor, request, &record);
+    tr_status status = tr__message_shape(worker, actor->kind->host, type, &record.shape);
+    if (status == TR_OK)
+        status = request_close(worker, actor, request, &record);
     source_resize(&worker->source, bytes, 0);
     return status;
 }

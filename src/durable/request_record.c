@@ -7,15 +7,17 @@
 
 #include "base/hash.h"
 #include "store/store.h"
+#include "wire/shape.h"
 
 /*
  * The layout, numbers with their low byte first: a byte with the format, 1; the outcome; until; before; both hashes.
- * Then for REQUEST_REPLIED the name of the reply with its NUL and the packed reply, for REQUEST_ENDED the status, the
+ * Then for REQUEST_REPLIED the name of the reply with its NUL, the front of its shape (wire/shape.h; none in earlier versions) and the packed reply, for REQUEST_ENDED the status, the
  * code, and the text with its NUL.
  */
 enum { FORMAT = 1, OUTCOME_AT = 1, UNTIL_AT = 2, BEFORE_AT = 10, LOW_AT = 18, HIGH_AT = 26 };
 static_assert(HIGH_AT + 8 == REQUEST_FRONT, "the numbers are the front");
-static_assert(TR_REQUEST_ANSWER_MAX + REQUEST_FRONT + TR_NAME_MAX + 1 <= STORE_REQUEST_MAX,
+static_assert(TR_REQUEST_ANSWER_MAX + REQUEST_FRONT + TR_NAME_MAX + 1 + SHAPE_FRONT <=
+                  STORE_REQUEST_MAX,
               "a record fits into the store");
 
 static void put_number(unsigned char *at, uint64_t number, int size)
@@ -51,7 +53,8 @@ size_t tr__request_size(const struct request_record *record)
     case REQUEST_BEGUN:
         break;
     case REQUEST_REPLIED:
-        return REQUEST_FRONT + strlen(record->reply) + 1 + record->bytes.size;
+        return REQUEST_FRONT + strlen(record->reply) + 1 + (record->shape ? SHAPE_FRONT : 0) +
+               record->bytes.size;
     case REQUEST_ENDED:
         return REQUEST_FRONT + 8 + strlen(record->text) + 1;
     }
@@ -70,6 +73,10 @@ void tr__request_write(const struct request_record *record, unsigned char *bytes
     if (record->outcome == REQUEST_REPLIED) {
         size_t size = strlen(record->reply) + 1;
         memcpy(at, record->reply, size);
+        if (record->shape) {
+            tr__shape_front_write(at + size, record->shape);
+            size += SHAPE_FRONT;
+        }
         if (record->bytes.size)
             memcpy(at + size, record->bytes.data, record->bytes.size);
     } else if (record->outcome == REQUEST_ENDED) {
@@ -106,7 +113,8 @@ tr_status tr__request_read(tr_bytes stored, struct request_record *record)
     case REQUEST_REPLIED:
         size = text_size(at, end);
         record->reply = (const char *)at;
-        record->bytes = (tr_bytes){at + size, (size_t)(end - at) - size};
+        record->bytes =
+            tr__shape_front_read((tr_bytes){at + size, (size_t)(end - at) - size}, &record->shape);
         return size ? TR_OK : TR_STORE_CORRUPT;
     case REQUEST_ENDED:
         if (end - at < 8 || !text_size(at + 8, end))

@@ -32,6 +32,7 @@ struct request_record {
     /* REQUEST_REPLIED: the name of the reply, and the packed reply. Borrowed. */
     const char *reply;
     tr_bytes bytes;
+    uint64_t shape; /* hash of its shape; 0: it has none. See durable/message_shape.h */
     /* REQUEST_ENDED. The text is borrowed. */
     tr_status status;
     int code;

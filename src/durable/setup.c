@@ -20,6 +20,7 @@
 #include "durable/queue.h"
 #include "durable/rehearsal.h"
 #include "durable/request.h"
+#include "durable/running.h"
 #include "durable/shapes.h"
 #include "durable/sql.h"
 #include "durable/state.h"
@@ -304,7 +305,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
             self, status, "the alarms or queues cannot be read: %s", tr_status_text(status));
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains &&
-        !connections_are_lost(actor)) {
+        !connections_are_lost(actor) && !tr__running_has_past(actor)) {
         /* There is no first hook to wait for. */
         tr__durable_started(worker, actor);
         return TR_SAME;

@@ -322,36 +322,42 @@ uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type)
     return found && found->shape ? found->shape->hash : 0;
 }
 
-void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
-                   const char *path)
+bool tr__shape_is_stored(const struct durable_host *host, uint64_t hash)
 {
-    struct tr_system *system = kind->host->system;
-    const struct shape *stored = shape_find(kind->host, hash);
-    tr_bytes text = shape_text(kind, type);
+    const struct shape *shape = shape_find(host, hash);
+    return shape && shape->is_stored;
+}
+
+static void log_both(const struct durable_host *host, tr_bytes text, uint64_t hash,
+                     const char *path)
+{
+    struct tr_system *system = host->system;
+    const struct shape *stored = shape_find(host, hash);
     if (stored)
         tr__log(system, TR_LEVEL_ERROR, path, "stored as %.*s", (int)stored->size, stored->text);
     tr__log(system, TR_LEVEL_ERROR, path, "read as %.*s", (int)text.size, (const char *)text.data);
 }
 
-tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
-                          const char *path, bool *is_longer, char *why)
+void tr__shape_log(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
+                   const char *path)
 {
-    uint64_t own = tr__shape_of(kind, type);
-    *is_longer = false;
-    if (!hash || !own || hash == own)
-        return TR_OK;
-    const struct shape *stored = shape_find(kind->host, hash);
+    log_both(kind->host, shape_text(kind, type), hash, path);
+}
+
+tr_status tr__shape_compare_stored(const struct durable_host *host, tr_bytes text, uint64_t hash,
+                                   const char *path, bool *is_longer, char *why)
+{
+    const struct shape *stored = shape_find(host, hash);
     if (!stored) {
         snprintf(why, SHAPE_WHY_SIZE, "the store has no record of the shape of this data");
         return TR_STORE_CORRUPT;
     }
     struct shape_place place = {.first = {NULL, 0}};
-    tr_bytes text = shape_text(kind, type);
     unsigned fit = tr__shape_compare(text_of(stored), text, &place);
     *is_longer = fit == SHAPE_FIRST_LONGER;
     if (fit == SHAPE_EQUAL || fit == SHAPE_FIRST_LONGER || fit == SHAPE_SECOND_LONGER)
         return TR_OK;
-    tr__shape_log(kind, type, hash, path);
+    log_both(host, text, hash, path);
     if (fit != SHAPE_DIFFERENT) /* each shape has fields that the other does not know */
         place = (struct shape_place){text_of(stored), text};
     if (stored->size <= CHECK_SHAPE_MAX && text.size <= CHECK_SHAPE_MAX)
@@ -364,4 +370,14 @@ tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, 
              cut_length(place.second, CHECK_SHAPE_MAX),
              (const char *)place.second.data);
     return TR_WRONG_SHAPE;
+}
+
+tr_status tr__shape_check(const struct durable_kind *kind, const tr_type *type, uint64_t hash,
+                          const char *path, bool *is_longer, char *why)
+{
+    uint64_t own = tr__shape_of(kind, type);
+    *is_longer = false;
+    if (!hash || !own || hash == own)
+        return TR_OK;
+    return tr__shape_compare_stored(kind->host, shape_text(kind, type), hash, path, is_longer, why);
 }

@@ -2,7 +2,7 @@
 /**
  * The shapes of what is stored (wire/shape.h): those of the kinds of this program, and those in the store.
  *
- * A state, a snapshot or an event is stored with the hash of its shape before it. The text of a shape is in the store
+ * A state, a snapshot or an event is stored with the hash of its shape before it (messages: durable/message_shape.h). The text of a shape is in the store
  * once: every batch of a kind has all shapes of that kind, until one of these batches is on disk. What an earlier
  * version of the library has stored has no hash. It is read by the positions of its fields only, as that version did.
  *
@@ -51,6 +51,12 @@ TR_MUST_CHECK tr_status tr__shapes_put(const struct durable_kind *kind, struct s
 /** Returns the hash that values of this type of a kind are stored with, or 0 for none. */
 uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type);
 
+/** Whether the store had this shape when the host started. */
+bool tr__shape_is_stored(const struct durable_host *host, uint64_t hash);
+/** As tr__shape_check, for a shape that need not be one of a kind. `hash` is not 0. */
+TR_MUST_CHECK tr_status tr__shape_compare_stored(const struct durable_host *host, tr_bytes text,
+                                                 uint64_t hash, const char *path, bool *is_longer,
+                                                 char *why);
 /**
  * Returns TR_OK if what was stored with the shape `hash` can be read as `type`, a type of the kind. A hash of 0 means
  * that the shape is unknown, and then the bytes decide. Sets *is_longer if the stored shape has fields that `type` does

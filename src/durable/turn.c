@@ -17,6 +17,7 @@
 #include "durable/queue.h"
 #include "durable/queue_retry.h"
 #include "durable/request.h"
+#include "durable/running.h"
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
@@ -67,6 +68,8 @@ bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor, const ch
     list_init(&frame->taker);
     frame->receive =
         (struct wake_lock){.what = what, .file = behavior->file, .line = (int)behavior->line};
+    frame->slot = NULL;
+    frame->has_items = false;
     frame->has_alarm = false;
     frame->is_alarm_gone = false;
     frame->kept = NULL;
@@ -107,6 +110,7 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
     struct durable_frame *frame = self->frame;
     struct worker_context *context = host_context(actor->kind->host, worker);
     self->frame = NULL;
+    tr__running_leave(frame);
     outbox_end(self);
     list_remove(&frame->saver);
     list_remove(&frame->taker);
@@ -329,6 +333,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
         return no_memory(self);
     bool erases = actor->has_remains || (actor->is_half && is_created);
     tr_status status = erases ? erase_first(self, actor) : TR_OK;
+    if (status == TR_OK)
+        status = tr__running_fail(self, actor);
     if (status != TR_OK)
         next = not_stored(self, status);
     else if (is_created)
@@ -460,6 +466,9 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
+    /* A blocking call of the turn may end the process, as its handler may. */
+    if (!self->job)
+        tr__running_leave(self->frame);
     tr__record_before(self, actor);
     tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);
     outbox_leave(self);
@@ -479,6 +488,12 @@ static void on_park(struct tr_self *self)
      */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);
+}
+
+static void on_resume(struct tr_self *self)
+{
+    if (self->frame)
+        tr__running_enter(self);
 }
 
 static tr_next on_crash(struct tr_self *self, tr_next next)
@@ -503,6 +518,7 @@ static tr_next on_crash(struct tr_self *self, tr_next next)
 
 const struct durable_hooks tr__durable_hooks = {
     .on_park = on_park,
+    .on_resume = on_resume,
     .on_crash = on_crash,
     .on_read = tr__record_number,
     .on_unsent = tr__record_answer,

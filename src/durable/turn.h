@@ -43,6 +43,9 @@ struct durable_frame {
     struct durable_call call;   /* where its message came from */
     struct kept_message *read;  /* what tr_connection_kept has returned */
     struct wake_lock receive;   /* raised from a take to the next wait on a queue */
+    struct running_slot
+        *slot;      /* names what the turn works on; NULL: nothing. See durable/running.h */
+    bool has_items; /* the turn has taken an item, which it may still have */
     /* The rest is for a turn that handles an alarm. */
     bool has_alarm;
     char alarm[TR_ALARM_NAME_MAX + 1];

@@ -28,6 +28,14 @@ static bool serve_client(struct visit *visit)
     return true;
 }
 
+/* Answers a request for the path of a WebSocket that is none: the client learns whether it may connect. */
+static void refuse_plain(struct visit *visit)
+{
+    if (!visit->request->stream) /* HTTP/2 has no such field */
+        tr_http_set(visit->self, "Upgrade", "websocket");
+    tr__visit_fail_with(visit, PROBLEM_NO_WEBSOCKET);
+}
+
 tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_ref guard)
 {
     TURN_VERB(self);
@@ -42,6 +50,8 @@ tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_
         tr__socket_open(&visit);
     else if (visit.request->head.method_id == METHOD_GET && strcmp(visit.message, "events") == 0)
         tr__stream_open(&visit);
+    else if (!visit.message[0])
+        refuse_plain(&visit);
     else
         tr__serve_message(&visit);
     return TR_SAME;
@@ -94,6 +104,7 @@ static const tr_handler rows[] = {
     ROW("POST", PATH),
     ROW("OPTIONS", PATH),
     ROW("WEBSOCKET", SOCKET),
+    ROW("GET", SOCKET),
     ROW("GET", OTHERS),
     ROW("POST", OTHERS),
     ROW("OPTIONS", OTHERS),

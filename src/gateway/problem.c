@@ -26,6 +26,7 @@ static const struct {
     [PROBLEM_KEY_BEGUN] = {409, "request/key_begun", "the request of this key has no answer"},
     [PROBLEM_TOO_LARGE] = {413, "request/too_large", "it is too large"},
     [PROBLEM_REFUSED] = {422, "actor/refused", "the actor has refused"},
+    [PROBLEM_NO_WEBSOCKET] = {426, "request/no_websocket", "connect by WebSocket"},
     [PROBLEM_MAILBOX_FULL] = {429, "actor/mailbox_full", "the actor has too much to do"},
     [PROBLEM_LIMIT] = {429, "actor/limit", "a limit of the actor is reached"},
     [PROBLEM_TOO_MANY] = {429, "request/too_many", "too many requests"},

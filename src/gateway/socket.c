@@ -7,6 +7,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "durable/key_ask.h"
+#include "gateway/guard.h"
 #include "gateway/opening.h"
 #include "gateway/rate.h"
 #include "gateway/stream.h"
@@ -22,6 +23,12 @@ static struct socket_above *above_of(const struct channel *channel)
     return session ? (struct socket_above *)(void *)session->above : NULL;
 }
 
+static void above_free(const struct memory_source *source, struct socket_above *above)
+{
+    source_resize(source, above->pass, 0);
+    source_resize(source, above, 0);
+}
+
 /* The WebSocket has ended: its actor gets a message. */
 static void on_end(struct channel *channel, struct ws_above *base, unsigned code)
 {
@@ -32,7 +39,7 @@ static void on_end(struct channel *channel, struct ws_above *base, unsigned code
                             (tr_bytes){above->key, above->key_size},
                             above->number,
                             (int)code);
-    source_resize(&channel->worker->system->source, above, 0);
+    above_free(&channel->worker->system->source, above);
 }
 
 /* ---- Sending. ---- */
@@ -193,21 +200,67 @@ static void ask(struct socket_request *request, const struct socket_above *above
     tr__ask_in_order(self, &request->ask);
 }
 
+/* Returns what is above the socket of a request, which may have ended while its turn has waited; then NULL. */
+static struct socket_above *above_now(const struct socket_request *request)
+{
+    struct channel *channel;
+    bool is_there = tr__channel_of(request->self, request->channel, &channel) == TR_OK;
+    return is_there ? above_of(channel) : NULL;
+}
+
+/* Asks the guard for a message. Texts are copied: the socket may end meanwhile. False: the client has the answer. */
+static bool pass_guard(const struct socket_request *request, const struct socket_above *above)
+{
+    struct tr_self *self = request->self;
+    const struct socket_pass *pass = above->pass;
+    enum problem_id problem;
+    const struct tr_authorize question = {
+        .kind = above->exposed->kind->name,
+        .key = tr_format(self, "%.*s", (int)above->key_size, above->key),
+        .message = request->words.ask,
+        .authorization = pass->authorization ? tr_format(self, "%s", pass->authorization) : NULL,
+        .cookie = pass->cookie ? tr_format(self, "%s", pass->cookie) : NULL,
+        .peer = tr_channel_peer(self, request->channel)};
+    const struct tr_principal *principal = tr__guard_ask(self, pass->guard, &question, &problem);
+    if (!principal) {
+        answer_problem(request, &(struct problem){.id = problem});
+        return false;
+    }
+    if (!tr__rate_count(self, principal->caller, principal->per_minute))
+        return true;
+    answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY});
+    return false;
+}
+
+/* Whether a message is allowed, and not one too many. False: the client has the answer. */
+static bool admit(const struct socket_request *request, const struct socket_above *above)
+{
+    if (above->pass)
+        return pass_guard(request, above);
+    if (!above->per_minute ||
+        !tr__rate_count_name(request->self, above->rate_name, above->per_minute))
+        return true;
+    answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY});
+    return false;
+}
+
 /* Checks what a client wants, and asks the actor. */
 static void handle(struct socket_request *request, const struct socket_above *above)
 {
     const char *name = request->words.ask;
+    if (!admit(request, above))
+        return;
+    above = above_now(request);
+    if (!above)
+        return;
     const tr_exposed_message *exposed = tr__exposed_find(above->exposed, name, strlen(name));
-    if (above->per_minute &&
-        tr__rate_count_name(request->self, above->rate_name, above->per_minute)) {
-        answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY});
-    } else if (!exposed) {
+    if (!exposed) {
         answer_problem(request, &(struct problem){.id = PROBLEM_UNKNOWN_MESSAGE});
-    } else {
-        request->type = exposed->type;
-        if (read_fields(request))
-            ask(request, above);
+        return;
     }
+    request->type = exposed->type;
+    if (read_fields(request))
+        ask(request, above);
 }
 
 /* A text has come. */
@@ -262,6 +315,28 @@ static void greet(struct channel *channel, const struct tr_durable_connection *r
     tr_buffer_release(buffer);
 }
 
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+/* Keeps what the guard will be asked with. NULL: out of memory. */
+static struct socket_pass *pass_new(const struct visit *visit)
+{
+    size_t first = text_size(visit->authorization);
+    size_t second = text_size(visit->cookie);
+    struct socket_pass *pass =
+        source_resize(&visit->self->worker->system->source, NULL, sizeof *pass + first + second);
+    if (!pass)
+        return NULL;
+    *pass = (struct socket_pass){.guard = visit->guard};
+    if (first)
+        pass->authorization = memcpy(pass->texts, visit->authorization, first);
+    if (second)
+        pass->cookie = memcpy(pass->texts + first, visit->cookie, second);
+    return pass;
+}
+
 static struct socket_above *above_new(const struct visit *visit,
                                       const struct tr_durable_connection *reply)
 {
@@ -279,7 +354,13 @@ static struct socket_above *above_new(const struct visit *visit,
     if (visit->per_minute)
         above->rate_name = tr__rate_name(visit->self, visit->caller);
     memcpy(above->key, visit->key, key_size);
-    return above;
+    if (!visit->guard.bits || visit->is_for_connection)
+        return above;
+    above->pass = pass_new(visit);
+    if (above->pass)
+        return above;
+    above_free(&visit->self->worker->system->source, above);
+    return NULL;
 }
 
 /* What is undone at the end of a turn that was to open a socket, unless the socket has it. */
@@ -296,7 +377,7 @@ static void try_end(void *resource)
     if (try->is_open)
         return;
     if (try->above)
-        source_resize(&try->visit.self->worker->system->source, try->above, 0);
+        above_free(&try->visit.self->worker->system->source, try->above);
     tr__opening_undo(&try->visit, &try->opening, WS_CODE_LOST);
 }
 

@@ -20,14 +20,23 @@
 #include "gateway/visit.h"
 #include "http/ws_session.h"
 
+/* With what the guard is asked for each message of a socket. */
+struct socket_pass {
+    tr_ref guard;
+    const char *authorization; /* in `texts`, or NULL */
+    const char *cookie;        /* the same */
+    char texts[];
+};
+
 struct socket_above {
     struct ws_above base; /* must be first */
     const tr_exposed *exposed;
-    uint64_t number;     /* of the connection */
-    uint64_t event;      /* number of the last event that was sent */
-    uint64_t rate_name;  /* whose requests are counted: gateway/rate.h */
-    uint32_t per_minute; /* 0: they are not */
-    bool is_settled;     /* the actor knows that it ends */
+    uint64_t number;          /* of the connection */
+    uint64_t event;           /* number of the last event that was sent */
+    uint64_t rate_name;       /* whose requests are counted: gateway/rate.h */
+    struct socket_pass *pass; /* NULL: the guard is not asked again, or there is none */
+    uint32_t per_minute;      /* 0: they are not */
+    bool is_settled;          /* the actor knows that it ends */
     uint16_t key_size;
     char key[];
 };

@@ -6,6 +6,7 @@
 
 #include "actor/cell/system.h"
 #include "base/hash.h"
+#include "gateway/guard.h"
 #include "gateway/rate.h"
 #include "http/answer.h"
 #include "http/ws_handshake.h"
@@ -130,44 +131,34 @@ static const char *authorization_of(tr_self *self)
     return token ? tr_format(self, "Bearer %s", token) : header;
 }
 
-/* Answers for a guard that has not replied. */
-static void guard_refused(struct visit *visit, tr_status status, const tr_error *error)
-{
-    int code = error ? error->code : 0;
-    if (status != TR_REFUSED) {
-        tr_log_warn(visit->self, "a guard gives no answer: %s", tr_status_text(status));
-        tr__visit_fail_with(visit, PROBLEM_GUARD_FAILED);
-    } else {
-        tr__visit_fail_with(visit, code == 401 ? PROBLEM_UNAUTHORIZED : PROBLEM_FORBIDDEN);
-    }
-}
-
-static bool ask_guard(struct visit *visit, tr_ref guard)
+static bool ask_guard(struct visit *visit)
 {
     tr_self *self = visit->self;
-    const tr_channel channel = {channel_bits(visit->request->channel)};
-    const struct tr_authorize question = {.kind = visit->exposed->kind->name,
-                                          .key = visit->key,
-                                          .message = visit->message,
-                                          .authorization = authorization_of(self),
-                                          .cookie = tr_http_header(self, "cookie"),
-                                          .peer = tr_channel_peer(self, channel)};
-    const void *answer = NULL;
-    tr_pending ask = tr_self_ask(self, guard, &tr_type_tr_authorize, &question, 0);
-    tr_status status = tr_self_try_await(self, ask, &answer);
-    if (status != TR_OK) {
-        guard_refused(visit, status, tr_self_ask_error(self, ask));
+    enum problem_id problem;
+    visit->authorization = authorization_of(self);
+    visit->cookie = tr_http_header(self, "cookie");
+    const struct tr_authorize question = {
+        .kind = visit->exposed->kind->name,
+        .key = visit->key,
+        .message = visit->message,
+        .authorization = visit->authorization,
+        .cookie = visit->cookie,
+        .peer = tr_channel_peer(self, (tr_channel){channel_bits(visit->request->channel)})};
+    const struct tr_principal *principal = tr__guard_ask(self, visit->guard, &question, &problem);
+    if (!principal) {
+        tr__visit_fail_with(visit, problem);
         return false;
     }
-    const struct tr_principal *principal = answer;
     visit->caller = principal->caller ? principal->caller : "";
     visit->per_minute = principal->per_minute;
+    visit->is_for_connection = principal->is_for_connection;
     return true;
 }
 
 bool tr__visit_admit(struct visit *visit, tr_ref guard)
 {
-    if (guard.bits && !ask_guard(visit, guard))
+    visit->guard = guard;
+    if (guard.bits && !ask_guard(visit))
         return false;
     uint32_t wait_s = tr__rate_count(visit->self, visit->caller, visit->per_minute);
     if (!wait_s)

@@ -21,6 +21,10 @@ struct visit {
     const char *message; /* "" if the path names none */
     const char *caller;  /* who the guard says it is; NULL: nobody was asked */
     uint32_t per_minute;
+    tr_ref guard;              /* TR_NOBODY: there is none */
+    const char *authorization; /* what the guard was asked with; NULL: none */
+    const char *cookie;
+    bool is_for_connection; /* the guard need not be asked for the messages of a socket */
 };
 
 /** Gives the turn of a request the id of a cause, for its answer and all that it brings about. */

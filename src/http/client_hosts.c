@@ -116,6 +116,7 @@ static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets
     tr_free(self, conn);
 }
 
+/* Opens a connection for a turn that has woken the next one: a connect takes long, and others may connect beside it. */
 static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                            const struct http_wish *wish, struct http_conn **opened)
 {
@@ -181,9 +182,10 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
         bool is_next = is_again || !host->waiting;
         bool may_open = host_may_open(host, wish);
         struct http_conn *shared = is_next ? shared_find(host) : NULL;
+        if (is_next && (shared || host->idle || may_open))
+            tr__waits_wake_one(&host->line); /* rule 1 */
         if (shared) {
             shared->users++;
-            tr__waits_wake_one(&host->line); /* there may be more places */
             *taken = shared;
             return TR_OK;
         }

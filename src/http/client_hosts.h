@@ -6,7 +6,12 @@
  * client, so its end frees all.
  *
  * Until a host is known to speak HTTP/1.1, one turn at a time connects to it, and the others wait: they may share what it
- * opens. Owner only.
+ * opens.
+ *
+ * Rules
+ *     1. What becomes free wakes the first turn that waits, which stays first until it runs. So a turn that takes or opens
+ *        a connection wakes the next one, which looks too, and waits again in its place if there is nothing for it.
+ * Owner only.
  */
 #ifndef HTTP_CLIENT_HOSTS_H
 #define HTTP_CLIENT_HOSTS_H

@@ -8,6 +8,7 @@
 #include "http/client_flow.h"
 #include "http/h2_call_input.h"
 #include "http/h2_client.h"
+#include "http/h2_input.h"
 
 static bool is_up(const struct h2_call *call)
 {
@@ -250,11 +251,9 @@ static void consume(struct h2_call *call)
     net_buffer_consume(&call->in, size);
     if (!net_buffer_size(&call->in))
         tr__net_buffer_free(&call->in);
-    if (!is_up(call))
+    if (!is_up(call) || call->is_closed)
         return;
-    nghttp2_session *engine = call->client->base.engine;
-    int problem = call->is_closed ? nghttp2_session_consume_connection(engine, size)
-                                  : nghttp2_session_consume(engine, call->id, size);
+    int problem = nghttp2_session_consume_stream(call->client->base.engine, call->id, size);
     call->client->base.is_starved |= problem != 0;
     tr__h2_client_flush(call->client);
 }
@@ -307,16 +306,10 @@ void tr__h2_call_free(struct h2_call *call, bool is_late)
         return;
     }
     struct h2_session *session = &client->base;
-    size_t unread = net_buffer_size(&call->in);
-    int problem = 0;
     if (is_up(call) && call->id && !call->is_closed) {
         (void)nghttp2_session_set_stream_user_data(session->engine, call->id, NULL);
-        problem =
-            nghttp2_submit_rst_stream(session->engine, NGHTTP2_FLAG_NONE, call->id, NGHTTP2_CANCEL);
+        tr__h2_refuse(session, call->id, NGHTTP2_CANCEL);
     }
-    if (is_up(call) && unread && !problem)
-        problem = nghttp2_session_consume_connection(session->engine, unread);
-    session->is_starved |= problem != 0;
     if (is_late)
         tr__h2_client_doubt(client, call->asked_ns);
     list_remove(&call->link);

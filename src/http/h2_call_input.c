@@ -146,14 +146,13 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     (void)flags;
     (void)context;
     struct h2_call *call = call_of(engine, id);
-    if (!call || call->status != TR_OK) /* nobody reads it */
-        return nghttp2_session_consume_connection(engine, size);
-    if (tr__net_buffer_append(&call->in, data, size) == TR_OK) {
-        tr__h2_call_wake(call);
-        return 0;
+    if (call && call->status == TR_OK) {
+        if (tr__net_buffer_append(&call->in, data, size) == TR_OK)
+            tr__h2_call_wake(call);
+        else
+            tr__h2_call_fail(call, TR_NO_MEMORY, NULL, NGHTTP2_CANCEL);
     }
-    tr__h2_call_fail(call, TR_NO_MEMORY, NULL, NGHTTP2_CANCEL);
-    return nghttp2_session_consume_connection(engine, size);
+    return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
 }
 
 /* What a frame means that is about the connection. */

@@ -4,7 +4,7 @@
  *
  * The channel is read outside of turns, as that of a server (http/h2_session.h), and wakes the turns that wait for their
  * calls. The bytes of a body lie in memory of the turn until nghttp2 has made frames of them. What comes of a body is kept
- * until a turn reads it, and the server gets new window only then.
+ * until a turn reads it, and its stream gets new window only then (http/h2_session.h: windows).
  *
  * Rules
  *     1. A call is owned by a flow, from tr__h2_call_open until tr__h2_call_free. No turn ends without one of these.

@@ -74,12 +74,10 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     (void)flags;
     struct h2_session *session = context;
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, id);
-    if (!stream || !h2_stream_has_turn(stream)) /* nobody reads it */
-        return nghttp2_session_consume_connection(engine, size);
-    if (tr__h2_stream_data(stream, data, size) == TR_OK)
-        return 0;
-    tr__h2_refuse(session, id, NGHTTP2_INTERNAL_ERROR);
-    return nghttp2_session_consume_connection(engine, size);
+    bool is_read = stream && h2_stream_has_turn(stream);
+    if (is_read && tr__h2_stream_data(stream, data, size) != TR_OK)
+        tr__h2_refuse(session, id, NGHTTP2_INTERNAL_ERROR);
+    return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
 }
 
 /* The head of a request is there: its turn begins. */

@@ -6,7 +6,10 @@
  * turns, and each request is a turn of the session, of which several may wait at once. Nothing is kept for a client that
  * does not read: a turn that answers waits, with its bytes where they are, until nghttp2 has made frames of them, which
  * it does while the output of the channel is below its mark and the client has given window. What a client sends of a
- * body is kept until its turn reads it, and it gets new window only then.
+ * body is kept until its turn reads it.
+ *
+ * Windows. A stream gets new window when a turn has read its bytes, and the connection gets it when they come. So the windows
+ * of the streams bound the memory, and a stream that nobody reads does not stop the others.
  *
  * Ends are of two kinds. A stream that ends before its answer is whole gets RST_STREAM. A connection gets GOAWAY with the
  * last stream that was handled, then the end of the channel in order. Owner only.

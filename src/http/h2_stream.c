@@ -43,24 +43,11 @@ struct h2_stream *tr__h2_stream_new(struct h2_session *session, int32_t id)
     return stream;
 }
 
-/* Bytes that nobody will read count no longer as sent ahead. */
-static void drop_input(struct h2_stream *stream)
-{
-    size_t size = net_buffer_size(&stream->in) + net_buffer_size(&stream->lent);
-    tr__net_buffer_free(&stream->in);
-    tr__net_buffer_free(&stream->lent);
-    if (size && stream->session &&
-        nghttp2_session_consume_connection(stream->session->engine, size) != 0)
-        stream->session->is_starved = true;
-}
-
 void tr__h2_stream_rest(struct h2_stream *stream)
 {
     if (h2_stream_has_turn(stream) || !stream->is_closed)
         return;
     struct h2_session *session = stream->session;
-    if (h2_session_is_up(session))
-        drop_input(stream);
     tr__net_buffer_free(&stream->in);
     tr__net_buffer_free(&stream->lent);
     tr__net_buffer_free(&stream->head);
@@ -123,11 +110,9 @@ static void consume(struct h2_stream *stream)
     if (!size)
         return;
     tr__net_buffer_free(&stream->lent);
-    if (!h2_session_is_up(session))
+    if (tr__h2_is_gone(stream))
         return;
-    int problem = stream->is_closed ? nghttp2_session_consume_connection(session->engine, size)
-                                    : nghttp2_session_consume(session->engine, stream->id, size);
-    session->is_starved |= problem != 0;
+    session->is_starved |= nghttp2_session_consume_stream(session->engine, stream->id, size) != 0;
     tr__h2_flush(session);
 }
 
@@ -307,8 +292,8 @@ void tr__h2_on_turn_done(struct protocol_turn *turn)
     stream->waiter = NULL;
     if (!tr__h2_is_gone(stream) && !stream->has_events)
         finish(stream, phase, status);
-    if (h2_session_is_up(session))
-        drop_input(stream);
+    tr__net_buffer_free(&stream->in); /* nobody will read it */
+    tr__net_buffer_free(&stream->lent);
     tr__h2_stream_rest(stream);
     if (session)
         tr__h2_flush(session);

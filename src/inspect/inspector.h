@@ -19,7 +19,8 @@
 #include <troupe/status.h>
 
 enum {
-    INSPECTOR_PAGES = 16,
+    INSPECTOR_PAGES =
+        32, /* connections: a page has one, and one more for a trace and for what may take long */
     INSPECTOR_WHY_SIZE = 300,
     INSPECTOR_REQUEST_MAX = 60000, /* bytes of a message of a page */
     INSPECTOR_LINE_MAX = 4 * 1024 * 1024

@@ -9,9 +9,10 @@
 
 #include "inspect/assets.h"
 #include "inspect/inside.h"
+#include "wire/utf8.h"
 
 /** Codes with which a WebSocket is closed (ui/PROTOCOL.md). */
-enum { CLOSE_NO_PROGRAM = 4001, CLOSE_NO_REQUEST = 4002 };
+enum { CLOSE_NO_PROGRAM = 4001, CLOSE_NO_REQUEST = 4002, CLOSE_TOO_MANY = 4003 };
 
 #define GREETING_NS (5 * TR_SECOND)
 
@@ -228,9 +229,12 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
         return tr_http_reply(self, 403, .text = "the token is wrong\n");
     if (!tr__guard_protocol(protocols))
         return tr_http_reply(self, 400, .text = "the subprotocol " GUARD_PROTOCOL " is missing\n");
-    if (!page_enter(self, page))
-        return tr_http_reply(self, 503, .text = "too many pages are open; close one\n");
     tr_next next = tr_ws_accept_as(self, GUARD_PROTOCOL);
+    if (!page_enter(self, page)) {
+        /* A page does not see the answer to a WebSocket that is refused, but it sees why one is closed. */
+        tr_ws_close(self, tr_peer(self), CLOSE_TOO_MANY, "too many pages are open; close one");
+        return next;
+    }
     const char *why = connect_program(self, page);
     if (why)
         page_close(self, why);
@@ -267,12 +271,14 @@ static tr_next on_answer(tr_self *self, const struct tr_received *message)
     tr_bytes line = message->bytes;
     if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
         return TR_SAME;
-    /* A value of the program is no UTF-8. The page gets the rest. */
-    char *copy = tr_scratch(self, line.size);
-    for (size_t i = 0; i < line.size; i++) {
-        copy[i] = ((const char *)line.data)[i];
-        if ((unsigned char)copy[i] >= 0x80)
+    /* A value of the program is no UTF-8. The page gets "?" for each byte of it that is none. */
+    unsigned char *copy = tr_scratch(self, line.size);
+    memcpy(copy, line.data, line.size);
+    for (size_t i = 0; i < line.size;) {
+        size_t good = tr__utf8_character(copy + i, line.size - i);
+        if (!good)
             copy[i] = '?';
+        i += good ? good : 1;
     }
     (void)tr_ws_send(self, tr_peer(self), (tr_bytes){copy, line.size}, true);
     return TR_SAME;

@@ -144,6 +144,7 @@ struct channel_rare {
     uint32_t exchange_count;       /* of `exchanges` */
     struct datagrams *datagrams;   /* that have come: net/datagram.c; NULL: none */
     uint64_t datagrams_lost;       /* as the kernel says */
+    uint64_t datagrams_refused;    /* errors that came back for those that were sent */
     tr_address accepted_from;      /* as the kernel says; only with connections_per_peer_max */
     struct process *process;       /* of which it is a part: net/process.h; NULL: none */
     struct channel_timers *timers; /* end with the channel: net/channel_timers.h; NULL: none */
@@ -204,7 +205,10 @@ struct channel {
         uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
         uint32_t next_free; /* of a free slot: the next one; 0: none */
     };
-    bool is_secure; /* what is sent and received passes TLS; for net/glance.h */
+    /* For net/glance.h. */
+    bool is_secure;         /* what is sent and received passes TLS */
+    uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
+    uint16_t secure_cipher; /* as TLS numbers them */
 };
 static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 

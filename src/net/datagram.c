@@ -12,7 +12,8 @@
 #include "net/worker.h"
 
 enum {
-    BATCH_MAX = 32,       /* datagrams that one call receives */
+    BATCH_MAX = 32,       /* datagrams that one call receives, or sends */
+    ERRORS_MAX = 32,      /* of sent datagrams that are read at once; others get their turn then */
     FRAME_MAX = 64 * 1024 /* of a datagram, unless .frame_max is less */
 };
 
@@ -111,26 +112,36 @@ static struct datagrams *batch_new(struct channel *channel)
     return batch;
 }
 
-/* Receives what has come. False: nothing, or no memory. */
-static bool receive(struct channel *channel)
+/* Receives datagrams. An error of one that was sent, which nobody took, comes before them, and is counted. */
+static tr_status receive_many(struct channel *channel, struct datagrams *batch)
 {
     const tr_platform *platform = channel->worker->loop.platform;
-    struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
-    if (!batch)
-        return false;
-    uint64_t lost = channel->rare->datagrams_lost;
-    tr_status status;
-    do {
+    struct channel_rare *rare = channel->rare;
+    tr_status status = TR_OK;
+    for (int i = 0; i < ERRORS_MAX; i++) {
         batch->count = 0;
         status = platform->socket_receive_many(
-            platform, channel->fd, batch->packets, BATCH_MAX, &batch->count, &lost);
-    } while (status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE);
-    channel->rare->datagrams_lost = lost;
-    channel->rare->datagrams = batch;
+            platform, channel->fd, batch->packets, BATCH_MAX, &batch->count, &rare->datagrams_lost);
+        if (status != TR_CONNECT_REFUSED && status != TR_UNREACHABLE)
+            break;
+        rare->datagrams_refused++;
+    }
+    return status;
+}
+
+/* Receives what has come. False: nothing, or not now: then the channel is looked at again, soon. */
+static bool receive(struct channel *channel)
+{
+    struct datagrams *batch = tr__rare_of(channel) ? batch_new(channel) : NULL;
+    tr_status status = batch ? receive_many(channel, batch) : TR_NO_MEMORY;
     bool has_some = status == TR_OK && batch->count;
-    if (!has_some || batch->count < BATCH_MAX)
+    if (status == TR_WOULD_BLOCK || (status == TR_OK && batch->count < BATCH_MAX))
         channel->flags &= ~(uint32_t)CHANNEL_READABLE; /* the next one is an event */
-    if (!has_some)
+    else if (!has_some)
+        tr__channel_starve(channel); /* there may be no other event */
+    if (batch)
+        channel->rare->datagrams = batch;
+    if (batch && !has_some)
         batch_free(channel);
     return has_some;
 }
@@ -272,6 +283,19 @@ tr_channel tr_bind(tr_self *self, const tr_endpoint *at)
     return channel;
 }
 
+/* Whether a datagram can be sent at all. */
+static tr_status check(const tr_address *to, tr_bytes bytes)
+{
+    if (to->family == TR_FAMILY_NONE)
+        return TR_ADDRESS_INVALID; /* as of a UNIX socket without a name */
+    return bytes.size > TR_DATAGRAM_MAX ? TR_TOO_LARGE : TR_OK;
+}
+
+static tr_packet packet_of(const tr_address *to, tr_bytes bytes)
+{
+    return (tr_packet){.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
+}
+
 tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_bytes bytes)
 {
     TURN_VERB(self);
@@ -282,14 +306,78 @@ tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_
         return status;
     if (channel->kind != CHANNEL_DATAGRAM || !to)
         return TR_INVALID_ARGUMENT;
-    if (to->family == TR_FAMILY_NONE)
-        return TR_ADDRESS_INVALID; /* as of a UNIX socket without a name */
-    if (bytes.size > TR_DATAGRAM_MAX)
-        return TR_TOO_LARGE;
+    status = check(to, bytes);
+    if (status != TR_OK)
+        return status;
     if (tr__held_applies(channel))
         return tr__held_send(channel, to, bytes);
     const tr_platform *platform = self->worker->loop.platform;
-    tr_packet packet = {.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
+    tr_packet packet = packet_of(to, bytes);
     status = platform->socket_send_many(platform, channel->fd, &packet, 1, &sent);
     return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+}
+
+/* Sends the first datagrams, at most BATCH_MAX, up to one that cannot be sent. */
+static tr_status send_some(struct channel *channel, const tr_outgoing *datagrams, size_t count,
+                           size_t *sent)
+{
+    const tr_platform *platform = channel->worker->loop.platform;
+    tr_packet packets[BATCH_MAX];
+    size_t ready = 0;
+    tr_status status = TR_OK;
+    while (status == TR_OK && ready < count && ready < BATCH_MAX) {
+        const tr_outgoing *next = &datagrams[ready];
+        status = check(&next->to, next->bytes);
+        if (status == TR_OK)
+            packets[ready++] = packet_of(&next->to, next->bytes);
+    }
+    *sent = 0;
+    if (!ready)
+        return status;
+    status = platform->socket_send_many(platform, channel->fd, packets, ready, sent);
+    return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+}
+
+static tr_status hold_first(struct channel *channel, const tr_outgoing *first, size_t *sent)
+{
+    tr_status status = check(&first->to, first->bytes);
+    if (status == TR_OK)
+        status = tr__held_send(channel, &first->to, first->bytes);
+    *sent = status == TR_OK;
+    return status;
+}
+
+tr_status tr_send_many(tr_self *self, tr_channel handle, const tr_outgoing *datagrams, size_t count,
+                       size_t *sent)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    size_t done = 0;
+    tr_status status = tr__channel_of(self, handle, &channel);
+    if (status == TR_OK && (channel->kind != CHANNEL_DATAGRAM || (count && !datagrams)))
+        status = TR_INVALID_ARGUMENT;
+    while (status == TR_OK && done < count) {
+        size_t some;
+        status = tr__held_applies(channel)
+                     ? hold_first(channel, datagrams + done, &some)
+                     : send_some(channel, datagrams + done, count - done, &some);
+        done += some;
+    }
+    if (sent)
+        *sent = done;
+    return status;
+}
+
+uint64_t tr_datagrams_lost(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    return tr__channel_of(self, handle, &channel) == TR_OK ? channel->rare->datagrams_lost : 0;
+}
+
+uint64_t tr_datagrams_refused(tr_self *self, tr_channel handle)
+{
+    TURN_VERB(self);
+    struct channel *channel;
+    return tr__channel_of(self, handle, &channel) == TR_OK ? channel->rare->datagrams_refused : 0;
 }

@@ -12,14 +12,13 @@
 #include "net/filter.h"
 #include "net/filters.h"
 #include "net/input.h"
+#include "net/names.h"
 #include "net/output.h"
 #include "net/peer.h"
 #include "net/protocol.h"
 #include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
-
-#include <troupe/blocking.h>
 
 /* How long an attempt has the field to itself, before the next address is tried beside it. */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
@@ -40,53 +39,27 @@ const tr_type tr__dialing_type = {"tr_dialing_",
                                   NULL,
                                   NULL};
 
-/* ---- Names. ---- */
-
-struct lookup {
-    const tr_platform *platform;
-    char host[TR_HOST_MAX + 1];
-    uint16_t port;
-    tr_address addresses[TR_ADDRESSES_MAX];
-    size_t count;
-    tr_status status;
-};
-
-/* On a helper thread. */
-static void look_up(void *argument)
-{
-    struct lookup *lookup = argument;
-    lookup->status = lookup->platform->resolve(lookup->platform,
-                                               lookup->host,
-                                               lookup->port,
-                                               lookup->addresses,
-                                               TR_ADDRESSES_MAX,
-                                               &lookup->count);
-}
-
 static bool is_unix(const tr_endpoint *options)
 {
     return options->kind == TR_ENDPOINT_UNIX || options->kind == TR_ENDPOINT_UNIX_DATAGRAM;
 }
 
-/* Finds the addresses of an endpoint. */
-static tr_status resolve(struct tr_self *self, const tr_endpoint *options, struct lookup *lookup)
+/* Finds the addresses of the endpoint of a channel. */
+static tr_status resolve(struct tr_self *self, struct channel *channel,
+                         struct name_addresses *addresses)
 {
-    lookup->platform = self->worker->loop.platform;
-    lookup->count = 1;
+    const tr_endpoint *options = &channel->endpoint->options;
+    char host[TR_HOST_MAX + 1];
+    uint16_t port;
+    addresses->count = 1;
     if (is_unix(options)) {
-        lookup->addresses[0] = (tr_address){.family = TR_FAMILY_UNIX};
+        addresses->list[0] = (tr_address){.family = TR_FAMILY_UNIX};
         return TR_OK;
     }
-    if (tr_address_parse(options->address, &lookup->addresses[0]) == TR_OK)
+    if (tr_address_parse(options->address, &addresses->list[0]) == TR_OK)
         return TR_OK;
-    lookup->count = 0;
-    tr_status status =
-        tr__address_split(options->address, lookup->host, sizeof lookup->host, &lookup->port);
-    if (status == TR_OK)
-        status = tr_try_blocking(self, look_up, lookup);
-    if (status == TR_OK)
-        status = lookup->status;
-    return status == TR_OK && !lookup->count ? TR_ADDRESS_INVALID : status;
+    tr_status status = tr__address_split(options->address, host, sizeof host, &port);
+    return status == TR_OK ? tr__names_look_up(self, channel, host, port, addresses) : status;
 }
 
 /* ---- Attempts. ---- */
@@ -181,7 +154,7 @@ static int attempts_look(struct attempts *attempts)
 
 /* Connects to one of the addresses. The channel may end meanwhile, by its deadline. */
 static tr_status connect_any(struct tr_self *self, struct channel *channel,
-                             const struct lookup *lookup, int *fd)
+                             const struct name_addresses *addresses, int *fd)
 {
     struct attempts attempts = {.failed = TR_UNREACHABLE};
     tr_status status = TR_OK;
@@ -190,10 +163,10 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
         *fd = attempts_look(&attempts);
         if (*fd >= 0)
             break;
-        bool has_more = attempts.begun < lookup->count;
+        bool has_more = attempts.begun < addresses->count;
         bool is_time = clock_bound(&self->worker->clock) >= attempts.next_ns;
         if (has_more && (!attempts.open_count || is_time)) {
-            attempt_begin(self, channel, &attempts, lookup->addresses[attempts.begun]);
+            attempt_begin(self, channel, &attempts, addresses->list[attempts.begun]);
             continue;
         }
         if (!attempts.open_count) {
@@ -334,15 +307,14 @@ static tr_status prepare(struct tr_self *self, struct channel *channel)
 /* Opens a channel, in a turn. On an error it may have ended, or not. */
 static tr_status dial(struct tr_self *self, struct channel *channel)
 {
-    const tr_endpoint *options = &channel->endpoint->options;
     const tr_platform *platform = self->worker->loop.platform;
-    struct lookup lookup;
+    struct name_addresses addresses;
     int fd;
     tr_status status = prepare(self, channel);
     if (status == TR_OK)
-        status = resolve(self, options, &lookup);
+        status = resolve(self, channel, &addresses);
     if (status == TR_OK)
-        status = connect_any(self, channel, &lookup, &fd);
+        status = connect_any(self, channel, &addresses, &fd);
     if (status != TR_OK)
         return status;
     status = tr__channel_watch(channel, fd);

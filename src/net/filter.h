@@ -15,6 +15,8 @@
 
 struct filter {
     const char *name;
+    /** Whether `inbound` always takes all bytes, unless it fails. Then they need no memory of the channel. */
+    bool takes_all;
     /** Called once, when the channel is connected: a client's first bytes. */
     tr_status (*begin)(void *state, struct net_buffer *out);
     /**

@@ -14,7 +14,9 @@ __attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_g
                                    .flags = channel->flags,
                                    .kind = channel->kind,
                                    .state = channel->state,
-                                   .is_secure = channel->is_secure};
+                                   .is_secure = channel->is_secure,
+                                   .secure_flags = channel->secure_flags,
+                                   .secure_cipher = channel->secure_cipher};
 }
 
 bool tr__channel_glance(struct tr_system *system, uint32_t slot, struct channel_glance *glance)

@@ -13,12 +13,14 @@ struct tr_system;
 
 struct channel_glance {
     uint64_t bits;
-    uint64_t owner; /* ref of the actor; 0: none */
-    int fd;         /* -1: none. It may be closed by now, and be another one's */
-    uint32_t flags; /* enum channel_flag */
-    uint8_t kind;   /* enum channel_kind */
-    uint8_t state;  /* enum channel_state */
-    bool is_secure; /* TLS */
+    uint64_t owner;       /* ref of the actor; 0: none */
+    int fd;               /* -1: none. It may be closed by now, and be another one's */
+    uint32_t flags;       /* enum channel_flag */
+    uint8_t kind;         /* enum channel_kind */
+    uint8_t state;        /* enum channel_state */
+    bool is_secure;       /* TLS */
+    uint8_t secure_flags; /* enum secure_flag of net/tls.h; 0: the handshake has not ended */
+    uint16_t secure_cipher;
 };
 
 /** Looks at one slot of the table. Returns false if no channel is in it. Any thread. */

@@ -12,13 +12,15 @@
 #include "net/lent.h"
 #include "net/output.h"
 #include "net/protocol.h"
+#include "net/tls.h"
 #include "net/wait.h"
 #include "net/work.h"
 #include "net/worker.h"
 
 enum {
     NOWHERE = UINT32_MAX,
-    OWN_MIN = 2048,         /* space for a receive into memory of the channel */
+    OWN_MIN = 2048,     /* space for a receive into memory of the channel */
+    FILTERED_MIN = 500, /* space for what a filter makes of a receive; it takes more if needed */
     RECEIVE_MAX = 64 * 1024 /* bytes of one receive */
 };
 
@@ -155,46 +157,82 @@ static void note_shaken(struct channel *channel)
     tr__output_touch(channel); /* what has waited for it */
 }
 
-/* Gives the filter what has come. It may have something to say to the other side. */
-static tr_status pass(struct channel *channel)
+/* Gives the filter bytes that have come. It may have something to say to the other side. */
+static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
 {
     struct channel_filter *filter = &channel->rare->filter;
-    size_t taken = 0;
-    tr_status status = filter->table->inbound(filter->state,
-                                              net_buffer_bytes(&filter->raw),
-                                              &taken,
-                                              &channel->work->input.buffer,
-                                              &filter->out);
-    TR_ASSERT(taken <= net_buffer_size(&filter->raw));
-    net_buffer_consume(&filter->raw, taken);
-    if (!net_buffer_size(&filter->raw))
-        tr__net_buffer_free(&filter->raw);
+    *taken = 0;
+    tr_status status = filter->table->inbound(
+        filter->state, raw, taken, &channel->work->input.buffer, &filter->out);
+    TR_ASSERT(*taken <= raw.size);
     if (net_buffer_size(&filter->out))
         tr__output_touch(channel);
     if (filter_has_more(filter))
         channel->flags |= CHANNEL_READABLE;
     if (channel_has(channel, CHANNEL_SHAKES) && filter->table->is_open(filter->state))
         note_shaken(channel);
+    if (!channel->secure_flags && filter->table == &tr__tls_filter)
+        channel->secure_flags = tr__tls_describe(filter->state, &channel->secure_cipher);
     return status;
 }
 
-static tr_status fill_filtered(struct channel *channel, size_t more)
+/* Gives the filter what it has not taken yet. */
+static tr_status pass_raw(struct channel *channel)
+{
+    struct net_buffer *raw = &channel->rare->filter.raw;
+    size_t taken;
+    tr_status status = pass(channel, net_buffer_bytes(raw), &taken);
+    net_buffer_consume(raw, taken);
+    if (!net_buffer_size(raw))
+        tr__net_buffer_free(raw);
+    return status;
+}
+
+/* Receives for a filter that takes all: into free bytes of the worker, which are free again afterwards. */
+static tr_status receive_and_pass(struct channel *channel)
+{
+    struct area **current = &channel->worker->channels.net->area;
+    struct area *area = tr__area_take(source_of(channel), current);
+    if (!area)
+        return TR_NO_MEMORY;
+    struct net_buffer raw = {.data = area->bytes + area->used, .capacity = AREA_SIZE - area->used};
+    tr_status status = receive(channel, &raw);
+    if (status == TR_OK) {
+        size_t taken;
+        status = pass(channel, net_buffer_bytes(&raw), &taken);
+        TR_ASSERT(status != TR_OK || taken == net_buffer_size(&raw));
+    } else if (status == TR_CLOSED) {
+        status = channel->rare->filter.table->input_end(channel->rare->filter.state);
+    }
+    tr__area_give(source_of(channel), *current, area);
+    return status;
+}
+
+/* Receives for a filter that may leave some of it for later. */
+static tr_status receive_raw(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
-    size_t before = net_buffer_size(&channel->work->input.buffer);
-    tr_status status = reserve(channel, more > OWN_MIN ? more : OWN_MIN);
-    bool has_some = filter_has_more(filter);
-    if (status == TR_OK && !has_some && !net_buffer_reserve(&filter->raw, AREA_LOW))
-        status = TR_NO_MEMORY;
-    if (status == TR_OK && !has_some)
+    tr_status status = TR_OK;
+    if (!filter_has_more(filter)) {
+        if (!net_buffer_reserve(&filter->raw, AREA_LOW))
+            return TR_NO_MEMORY;
         status = receive(channel, &filter->raw);
+    }
     if (status == TR_CLOSED)
         return filter->table->input_end(filter->state);
     if (status == TR_WOULD_BLOCK && !net_buffer_size(&filter->raw))
         tr__net_buffer_free(&filter->raw);
+    return status == TR_OK ? pass_raw(channel) : status;
+}
+
+static tr_status fill_filtered(struct channel *channel, size_t more)
+{
+    size_t before = net_buffer_size(&channel->work->input.buffer);
+    tr_status status = reserve(channel, before ? more : FILTERED_MIN);
     if (status != TR_OK)
         return status;
-    status = pass(channel);
+    bool is_kept = !channel->rare->filter.table->takes_all || channel->rare->filter.raw.data;
+    status = is_kept ? receive_raw(channel) : receive_and_pass(channel);
     bool has_more = net_buffer_size(&channel->work->input.buffer) > before;
     if (status == TR_OK && !has_more)
         return channel_has(channel, CHANNEL_READABLE) ? TR_OK : TR_WOULD_BLOCK;
@@ -226,7 +264,7 @@ tr_status tr__input_filter_again(struct channel *channel)
     if (status != TR_OK || bytes.size == 0)
         return status;
     net_buffer_consume(&channel->work->input.buffer, bytes.size);
-    return pass(channel);
+    return pass_raw(channel);
 }
 
 /* ---- Cutting. ---- */

@@ -5,6 +5,7 @@
 
 #include "actor/cell/system.h"
 #include "net/area.h"
+#include "net/channel_end.h"
 #include "net/deadline.h"
 #include "net/output.h"
 #include "net/table.h"
@@ -129,7 +130,9 @@ static inline struct out_page *page_at(struct net_worker *net, struct channel_ou
 bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
-    struct channel *channel = tr__table_find(worker->system, handle.bits);
+    struct channel *channel = self->borrowed; /* an answer to what it has just read */
+    if (!channel || channel_bits(channel) != handle.bits)
+        channel = tr__table_find(worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity ||
         !channel_is_plain(channel) || !work_is_there(channel) || worker->outbox_turn)
         return false;
@@ -185,7 +188,10 @@ bool tr__plain_send(struct channel *channel)
     if (__builtin_expect(status != TR_OK || count < bytes.size, 0)) {
         page->begin += (uint32_t)count;
         output->size -= count;
-        return false; /* the next send says why */
+        if (status == TR_OK || status == TR_WOULD_BLOCK)
+            return false; /* the kernel takes no more now: the usual way waits for it */
+        tr__channel_end(channel, status, NULL);
+        return true;
     }
     output->first = output->last = NULL;
     output->size = 0;

@@ -46,7 +46,7 @@ TR_MUST_CHECK tr_status tr__plain_receive(struct tr_self *self, struct channel *
 TR_MUST_CHECK bool tr__plain_return(struct tr_self *self, struct channel *channel);
 /** Writes to a channel of this turn. False: nothing was done. */
 TR_MUST_CHECK bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes);
-/** Sends the output of a channel, and is done if the kernel takes all of it. False: something may be left. */
+/** Sends the output of a channel, and is done if the kernel takes all of it or fails. False: something may be left. */
 TR_MUST_CHECK bool tr__plain_send(struct channel *channel);
 
 #endif

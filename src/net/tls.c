@@ -36,6 +36,16 @@ struct tls {
     char text[TEXT_SIZE];
 };
 
+/*
+ * Empties OpenSSL's list of errors, which other code of this thread may have left. To look into it is cheaper than to empty
+ * it, and it is nearly always empty.
+ */
+static void errors_forget(void)
+{
+    if (ERR_peek_error())
+        ERR_clear_error();
+}
+
 /* ---- Ends. ---- */
 
 static tr_status end(struct tls *tls, tr_status status, const char *text)
@@ -244,15 +254,18 @@ static size_t read_size(const struct tls *tls)
     return size < RECORD_MAX ? size : RECORD_MAX;
 }
 
-/* Decrypts all that has come. */
+/*
+ * Decrypts all that has come. To ask OpenSSL in vain costs nearly as much as a record, because it takes memory for one and
+ * gives it back; so it is not asked once more when it has all bytes and they were decrypted.
+ */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {
-    for (;;) {
+    errors_forget();
+    do {
         size_t size = read_size(tls), count;
         void *to = net_buffer_reserve(in, size);
         if (!to)
             return end(tls, TR_NO_MEMORY, "out of memory for what has come");
-        ERR_clear_error();
         int result = SSL_read_ex(tls->ssl, to, size, &count);
         if (result == 1) {
             net_buffer_commit(in, count);
@@ -266,7 +279,8 @@ static tr_status read_records(struct tls *tls, struct net_buffer *in)
         default:
             return fail(tls);
         }
-    }
+    } while (tls->pipe.input.size || SSL_has_pending(tls->ssl));
+    return TR_OK;
 }
 
 static tr_status take(struct tls *tls, struct net_buffer *in)
@@ -309,7 +323,7 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");
     tls->pipe = (struct tls_pipe){.out = out};
-    ERR_clear_error();
+    errors_forget();
     tr_status status =
         SSL_write_ex(tls->ssl, bytes.data, bytes.size, &written) == 1 ? TR_OK : fail(tls);
     tls->pipe.out = NULL;
@@ -351,6 +365,7 @@ static const char *tls_text(const void *state)
 
 const struct filter tr__tls_filter = {
     .name = "tls",
+    .takes_all = true,
     .begin = tls_begin,
     .inbound = tls_inbound,
     .outbound = tls_outbound,
@@ -375,4 +390,21 @@ bool tr__tls_is_resumed(const void *state)
 {
     const struct tls *tls = state;
     return tls->is_open && SSL_session_reused(tls->ssl);
+}
+
+uint8_t tr__tls_describe(const void *state, uint16_t *cipher)
+{
+    const struct tls *tls = state;
+    if (!tls->is_open)
+        return 0;
+    const SSL_CIPHER *used = SSL_get_current_cipher(tls->ssl);
+    const char *protocol = tls->protocol;
+    unsigned flags = SSL_version(tls->ssl) >= TLS1_3_VERSION ? SECURE_TLS_1_3 : SECURE_TLS_1_2;
+    *cipher = used ? SSL_CIPHER_get_protocol_id(used) : 0;
+    flags |= SSL_session_reused(tls->ssl) ? SECURE_RESUMED : 0;
+    flags |= protocol ? SECURE_ALPN : 0;
+    flags |= protocol && strcmp(protocol, "h2") == 0 ? SECURE_ALPN_H2 : 0;
+    flags |= protocol && strcmp(protocol, "http/1.1") == 0 ? SECURE_ALPN_HTTP1 : 0;
+    flags |= tls->peer_name ? SECURE_PEER : 0;
+    return (uint8_t)flags;
 }

@@ -30,6 +30,19 @@ extern const struct filter tr__tls_filter;
 const char *tr__tls_peer_name(const void *state);
 /** Returns the protocol that ALPN has chosen, or NULL. Borrowed from the state. */
 const char *tr__tls_protocol(const void *state);
+/** What is kept of a handshake beside the channel, for texts. */
+enum secure_flag {
+    SECURE_TLS_1_2 = 1 << 0,
+    SECURE_TLS_1_3 = 1 << 1,
+    SECURE_RESUMED = 1 << 2,
+    SECURE_ALPN = 1 << 3,       /* a protocol was chosen, */
+    SECURE_ALPN_H2 = 1 << 4,    /* it is h2 */
+    SECURE_ALPN_HTTP1 = 1 << 5, /* it is http/1.1 */
+    SECURE_PEER = 1 << 6        /* the other side has a certificate that was verified */
+};
+
+/** Describes a handshake that has ended. Returns bits of enum secure_flag; 0: it has not ended. */
+uint8_t tr__tls_describe(const void *state, uint16_t *cipher);
 /** Whether the handshake has resumed an earlier session. */
 bool tr__tls_is_resumed(const void *state);
 

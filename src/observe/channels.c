@@ -9,6 +9,7 @@
 #include "net/channel.h"
 #include "net/glance.h"
 #include "net/table.h"
+#include "net/tls.h"
 #include "os/socket_info.h"
 
 enum {
@@ -86,6 +87,46 @@ static void info_write(struct json_line *line, const struct row *row)
     tr__json_unsigned(line, "retransmits", info->retransmits);
 }
 
+/* Returns the name of a cipher that libraries of today choose; NULL: another one. */
+static const char *cipher_name(uint16_t number)
+{
+    static const struct {
+        uint16_t number;
+        const char *name;
+    } known[] = {{0x1301, "TLS_AES_128_GCM_SHA256"},
+                 {0x1302, "TLS_AES_256_GCM_SHA384"},
+                 {0x1303, "TLS_CHACHA20_POLY1305_SHA256"},
+                 {0xc02b, "ECDHE-ECDSA-AES128-GCM-SHA256"},
+                 {0xc02c, "ECDHE-ECDSA-AES256-GCM-SHA384"},
+                 {0xc02f, "ECDHE-RSA-AES128-GCM-SHA256"},
+                 {0xc030, "ECDHE-RSA-AES256-GCM-SHA384"},
+                 {0xcca8, "ECDHE-RSA-CHACHA20-POLY1305"},
+                 {0xcca9, "ECDHE-ECDSA-CHACHA20-POLY1305"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].number == number)
+            return known[i].name;
+    }
+    return NULL;
+}
+
+/* Writes what the handshake has agreed upon. */
+static void secure_write(struct json_line *line, const struct channel_glance *glance)
+{
+    char number[8];
+    uint8_t flags = glance->secure_flags;
+    const char *cipher = cipher_name(glance->secure_cipher);
+    const char *protocol = flags & SECURE_ALPN_H2      ? "h2"
+                           : flags & SECURE_ALPN_HTTP1 ? "http/1.1"
+                           : flags & SECURE_ALPN       ? "another one"
+                                                       : NULL;
+    (void)snprintf(number, sizeof number, "0x%04x", glance->secure_cipher);
+    tr__json_string(line, "tls_version", flags & SECURE_TLS_1_3 ? "1.3" : "1.2");
+    tr__json_string(line, "tls_cipher", cipher ? cipher : number);
+    tr__json_string(line, "tls_alpn", protocol);
+    tr__json_bool(line, "tls_resumed", flags & SECURE_RESUMED);
+    tr__json_bool(line, "tls_peer_verified", flags & SECURE_PEER);
+}
+
 static void row_write(struct json_line *line, const struct row *row)
 {
     static const char *const kinds[] = {[CHANNEL_STREAM] = "stream",
@@ -111,6 +152,8 @@ static void row_write(struct json_line *line, const struct row *row)
     tr__json_string(line, "behavior", row->has_actor ? row->actor.behavior : NULL);
     tr__json_bool(line, "accepted", glance->flags & (CHANNEL_ACCEPTED | CHANNEL_TAKEN));
     tr__json_bool(line, "tls", glance->is_secure);
+    if (glance->is_secure && glance->secure_flags)
+        secure_write(line, glance);
     bool is_sending = glance->kind == CHANNEL_STREAM &&
                       (glance->state == CHANNEL_OPEN || glance->state == CHANNEL_LINGERING);
     tr__json_bool(line, "waits_to_send", is_sending && !(glance->flags & CHANNEL_WRITABLE));

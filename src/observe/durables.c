@@ -37,7 +37,8 @@ bool tr__stored_begin(struct visitor *visitor, const struct control_request *req
     *stored = (struct stored){.reader = observer->reader,
                               .source = observer->source,
                               .host = host,
-                              .shows_secrets = request->secrets};
+                              .shows_secrets = request->secrets,
+                              .value_max = visitor->is_page ? VISITOR_PAGE_MAX : 0};
     return true;
 }
 

@@ -7,6 +7,9 @@
 #include "store/batch.h"
 #include "store/record.h"
 #include "store/read.h"
+#include "durable/alarm_move.h"
+#include "durable/item_row.h"
+#include "durable/request_record.h"
 #include "wire/shape.h"
 
 /* Blocks of memory are linked by their first bytes. */
@@ -140,16 +143,47 @@ struct shape_set {
     struct row_list list;
 };
 
-static void shape_note(struct shape_set *set, tr_bytes bytes)
+static void hash_note(struct shape_set *set, uint64_t hash)
 {
-    uint64_t hash;
-    (void)tr__shape_front_read(bytes, &hash);
     for (size_t i = 0; i < set->count; i++) {
         if (set->hashes[i] == hash)
             return;
     }
     if (hash && set->count < SHAPES_MAX)
         set->hashes[set->count++] = hash;
+}
+
+/* Notes the shape of bytes that may begin with its front. */
+static void shape_note(struct shape_set *set, tr_bytes bytes)
+{
+    uint64_t hash;
+    (void)tr__shape_front_read(bytes, &hash);
+    hash_note(set, hash);
+}
+
+/* Notes the shapes of the messages of alarms, items and answers. */
+static void messages_note(struct shape_set *set, const struct tr_export_rows *rows)
+{
+    for (size_t i = 0; i < rows->alarms.count; i++) {
+        tr_bytes bytes = rows->alarms.items[i].value;
+        size_t at = tr__alarm_plan_end(bytes);
+        const char *type = (const char *)bytes.data + at;
+        size_t size = at ? strnlen(type, bytes.size - at) + 1 : bytes.size;
+        if (at + size < bytes.size)
+            shape_note(set, (tr_bytes){type + size, bytes.size - at - size});
+    }
+    for (size_t i = 0; i < rows->queues.count; i++) {
+        const struct tr_export_row *item = &rows->queues.items[i];
+        const struct store_row row = {.name = item->name, .id = item->number, .bytes = item->value};
+        struct item_look look;
+        if (strcmp(item->name, QUEUE_IDS) != 0 && tr__item_row_look(&row, &look) == TR_OK)
+            hash_note(set, look.shape);
+    }
+    for (size_t i = 0; i < rows->requests.count; i++) {
+        struct request_record record;
+        if (tr__request_read(rows->requests.items[i].value, &record) == TR_OK)
+            hash_note(set, record.shape);
+    }
 }
 
 static bool on_shape(void *context, const struct store_row *row)
@@ -170,6 +204,7 @@ static tr_status shapes_read(const struct stored *stored, tr_bytes state, struct
         shape_note(&set, rows->rows.events.items[i].value);
     for (size_t i = 0; i < rows->rows.snapshots.count; i++)
         shape_note(&set, rows->rows.snapshots.items[i].value);
+    messages_note(&set, &rows->rows);
     return tr__store_list_shapes(stored->reader, on_shape, &set);
 }
 

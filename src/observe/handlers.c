@@ -99,12 +99,19 @@ size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, 
 
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent)
 {
-    uint64_t seen = 0;
+    double rank = (double)figures->weight * percent / 100;
+    uint64_t first_ns = 0;
     uint64_t end_ns = SAMPLE_FIRST_NS;
-    for (size_t i = 0; i < SAMPLE_BUCKETS; i++, end_ns *= SAMPLE_FACTOR) {
-        seen += figures->buckets[i];
-        if (seen * 100 >= figures->weight * percent)
-            return end_ns < figures->longest_ns ? end_ns : figures->longest_ns;
+    for (size_t i = 0; i < SAMPLE_BUCKETS; i++) {
+        uint64_t count = figures->buckets[i];
+        bool is_last = i + 1 == SAMPLE_BUCKETS || end_ns > figures->longest_ns;
+        uint64_t most_ns = is_last ? figures->longest_ns : end_ns;
+        /* The turns of a bucket are taken to be spread evenly over it: its end alone may be four times too much. */
+        if (count && rank <= (double)count && most_ns >= first_ns)
+            return first_ns + (uint64_t)((double)(most_ns - first_ns) * rank / (double)count);
+        rank -= (double)count;
+        first_ns = end_ns;
+        end_ns *= SAMPLE_FACTOR;
     }
     return figures->longest_ns;
 }

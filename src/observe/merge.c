@@ -87,6 +87,25 @@ static tr_status merge_refuse(struct merge *merge, tr_status status, const tr_wi
     return status;
 }
 
+/* Refuses a new value of a field whose value the tool and the pages do not show. */
+static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_bytes value)
+{
+    static const char hidden[] = "\"...\"";
+    const char *why = NULL;
+    if (merge->takes_secrets)
+        return TR_OK;
+    if (tr__type_has_secrets(field->message))
+        why = "has secret fields, which a new value would replace; --secrets allows it";
+    else if (tr__field_is_secret(merge->type, field) && value.size == sizeof hidden - 1 &&
+             memcmp(value.data, hidden, value.size) == 0)
+        why = "is secret, and \"...\" only stands for its value; leave it out, and it stays as it "
+              "is";
+    if (!why)
+        return TR_OK;
+    snprintf(merge->why, sizeof merge->why, "%s %s", field->name, why);
+    return TR_NOT_PERMITTED;
+}
+
 /* Copies the fields that the JSON names from `changed` to `mixed`. */
 static tr_status fields_mix(struct merge *merge, const void *changed, void *mixed)
 {
@@ -103,13 +122,9 @@ static tr_status fields_mix(struct merge *merge, const void *changed, void *mixe
                      (const char *)name.data);
             return TR_BAD_DATA;
         }
-        if (!merge->takes_secrets && tr__type_has_secrets(field->message)) {
-            snprintf(merge->why,
-                     sizeof merge->why,
-                     "%s has secret fields, which a new value would replace; --secrets allows it",
-                     field->name);
-            return TR_NOT_PERMITTED;
-        }
+        tr_status status = secrets_guard(merge, field, value);
+        if (status != TR_OK)
+            return status;
         memcpy((char *)mixed + field->offset, (const char *)changed + field->offset, field->size);
     }
     return TR_OK;

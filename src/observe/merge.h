@@ -16,8 +16,8 @@ struct merge {
     tr_bytes before; /* packed, without a front; no bytes: there is no state, and fields are zero */
     tr_bytes json;   /* an object with the fields that change; all others stay */
     /*
-     * Messages inside of messages that have secret fields (TR_SECRET) may be replaced. Otherwise that is refused, because
-     * whoever has read the state by the tool does not know those fields.
+     * Messages inside of messages that have secret fields (TR_SECRET) may be replaced, and a secret field may be "...".
+     * Otherwise both are refused, because whoever has read the state by the tool or a page got "..." for those fields.
      */
     bool takes_secrets;
     /* The results. */

@@ -6,6 +6,7 @@
 #include <troupe/platform.h>
 
 #include "observe/visitor.h"
+#include "os/file.h"
 #include "os/lock_holder.h"
 #include "store/backup.h"
 #include "store/read.h"
@@ -77,6 +78,41 @@ tr_status tr__offline_compact(const char *directory, uint64_t *before, uint64_t 
     *before = report.bytes_before;
     *after = report.bytes_after;
     return TR_OK;
+}
+
+static bool has_store(const char *directory)
+{
+    struct os_file_id id;
+    char path[OS_PATH_SIZE];
+    int length = snprintf(path, sizeof path, "%s/troupe.db", directory);
+    return length > 0 && (size_t)length < sizeof path && tr__os_file_find(path, &id, NULL) == TR_OK;
+}
+
+tr_status tr__offline_salvage(const char *directory, const char *into,
+                              struct offline_salvage *report,
+                              void (*on_lost)(void *context, const char *kind, tr_bytes key),
+                              void *context, tr_error *error)
+{
+    const struct memory_source source = {.platform = tr_platform_real()};
+    const struct store_options from = {.source = source, .path = directory};
+    /* The new store gets the program of the damaged one when that is known. */
+    const struct store_options to = {.source = source, .path = into, .program = "salvage"};
+    struct store_salvage saved;
+    if (has_store(into)) {
+        *error = (tr_error){.status = TR_NAME_EXISTS};
+        snprintf(error->text, sizeof error->text, "%.200s has a store; name a new directory", into);
+        return TR_NAME_EXISTS;
+    }
+    tr_status status = tr__store_salvage(&from, &to, &saved, on_lost, context, error);
+    if (status == TR_STORE_BUSY)
+        name_holder(directory, error);
+    if (status == TR_OK)
+        *report = (struct offline_salvage){.copied = saved.copied,
+                                           .older = saved.older,
+                                           .lost = saved.lost,
+                                           .gaps = saved.gaps,
+                                           .is_log_whole = saved.is_log_whole};
+    return status;
 }
 
 void tr__offline_close(struct offline *offline)

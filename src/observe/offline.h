@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The control protocol without a program: verbs that need only a store, on the files of a program that does not run.
- * Only tr__offline_compact writes, and the store is locked meanwhile. For the tool.
+ * Only tr__offline_compact writes, and the store is locked meanwhile; tr__offline_salvage writes to a new one. For the tool.
  */
 #ifndef OBSERVE_OFFLINE_H
 #define OBSERVE_OFFLINE_H
 
+#include <troupe/message.h>
 #include <troupe/ref.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct offline;
@@ -26,6 +28,22 @@ void tr__offline_close(struct offline *offline);
  */
 TR_MUST_CHECK tr_status tr__offline_compact(const char *directory, uint64_t *before,
                                             uint64_t *after, tr_error *error);
+
+/** What was saved of a damaged store; see struct store_salvage. */
+struct offline_salvage {
+    uint64_t copied;
+    uint64_t older;
+    uint64_t lost;
+    uint64_t gaps;
+    bool is_log_whole;
+};
+/**
+ * Copies what is intact of the damaged store in a directory into a new store in `into`, and calls `on_lost` for each actor that
+ * is lost. Statuses of tr__store_salvage, and TR_NAME_EXISTS: `into` has a store; with a sentence in `error`.
+ */
+TR_MUST_CHECK tr_status tr__offline_salvage(
+    const char *directory, const char *into, struct offline_salvage *report,
+    void (*on_lost)(void *context, const char *kind, tr_bytes key), void *context, tr_error *error);
 
 /** Sends bytes of requests. Returns how many were taken. */
 size_t tr__offline_send(struct offline *offline, const char *bytes, size_t size);

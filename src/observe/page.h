@@ -11,7 +11,7 @@
 
 #include "observe/verbs.h"
 
-enum { OBSERVER_PAGES = 16 /* at most, over all inspectors of a program */ };
+enum { OBSERVER_PAGES = 32 /* connections of pages, at most, over all inspectors of a program */ };
 
 void tr__verb_session(struct visitor *visitor, const struct control_request *request);
 /** Whether a request is allowed to a page. False: it was refused. True for clients that are no pages. */

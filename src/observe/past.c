@@ -17,6 +17,12 @@ static size_t records_wanted(const struct control_request *request)
     return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
 }
 
+/* Whether a record is of the actor that the request names, if it names one. */
+static bool is_of(const struct control_request *request, const char *path)
+{
+    return !request->path || !*request->path || strcmp(request->path, path) == 0;
+}
+
 void tr__past_time(struct visitor *visitor, tr_time time_ns)
 {
     const struct observer *observer = visitor->observer;
@@ -63,7 +69,7 @@ void tr__verb_dead_letters(struct visitor *visitor, const struct control_request
     size_t count;
     uint64_t total = tr_system_dead_letters(system, records, wanted, &count);
     for (size_t i = count; i-- > 0;) { /* the oldest first */
-        if (total - i <= request->after)
+        if (total - i <= request->after || !is_of(request, records[i].to_path))
             continue;
         tr__visitor_begin(visitor, request->id, true);
         letter_write(visitor, total - i, &records[i]);
@@ -100,7 +106,7 @@ void tr__verb_failures(struct visitor *visitor, const struct control_request *re
     size_t count;
     uint64_t total = tr_system_failures(system, records, wanted, &count);
     for (size_t i = count; i-- > 0;) {
-        if (total - i <= request->after)
+        if (total - i <= request->after || !is_of(request, records[i].path))
             continue;
         tr__visitor_begin(visitor, request->id, true);
         failure_write(visitor, total - i, &records[i]);

@@ -51,6 +51,19 @@ tr_time tr__stored_now(const struct stored *stored)
 
 /* ---- Values. ---- */
 
+/* Says how large a value is that is larger than wanted. Returns false if it is not. */
+static bool large_write(const struct stored *stored, const char *member, size_t size,
+                        struct json_line *line)
+{
+    char name[64];
+    if (!stored->value_max || size <= stored->value_max)
+        return false;
+    (void)snprintf(name, sizeof name, "%s_bytes", member);
+    tr__json_raw(line, member, "null");
+    tr__json_unsigned(line, name, size);
+    return true;
+}
+
 /* Writes a message by its descriptor. Returns false if it cannot be written so. */
 static bool typed_write(const struct stored *stored, const tr_type *type, const char *member,
                         tr_bytes packed, struct json_line *line)
@@ -60,7 +73,8 @@ static bool typed_write(const struct stored *stored, const tr_type *type, const 
         return false;
     size_t size = stored->shows_secrets ? tr_json_write(type, message, NULL, 0, NULL)
                                         : tr__json_show(type, message, NULL, 0);
-    char *text = size ? source_resize(stored->source, NULL, size + 1) : NULL;
+    bool is_large = large_write(stored, member, size, line);
+    char *text = size && !is_large ? source_resize(stored->source, NULL, size + 1) : NULL;
     if (text && stored->shows_secrets)
         (void)tr_json_write(type, message, text, size + 1, NULL);
     else if (text)
@@ -69,7 +83,7 @@ static bool typed_write(const struct stored *stored, const tr_type *type, const 
     if (text)
         tr__json_raw(line, member, text);
     source_resize(stored->source, text, 0);
-    return text;
+    return text || is_large;
 }
 
 void tr__stored_message(const struct stored *stored, const tr_type *type, const char *member,
@@ -117,7 +131,7 @@ static bool shaped_write(const struct stored *stored, const tr_type *known, uint
                                     .context = &text};
     bool is_good = is_there && tr__shape_show(&show);
     tr__json_put(&text, "", 1);
-    if (is_good && !text.has_failed)
+    if (is_good && !text.has_failed && !large_write(stored, member, text.length - 1, line))
         tr__json_raw(line, member, text.data);
     line->has_failed |= text.has_failed;
     tr__json_line_free(&text);
@@ -208,8 +222,12 @@ void tr__stored_alarm_write(const struct stored *stored, const char *kind, const
         return;
     tr__json_string(line, "message", type);
     const tr_type *known = tr__stored_message_type(tr__stored_kind(stored, kind), type);
-    tr__stored_message(
-        stored, known, "value", (tr_bytes){type + type_size, left - type_size}, line);
+    uint64_t shape;
+    tr__stored_message(stored,
+                       known,
+                       "value",
+                       tr__shape_front_read((tr_bytes){type + type_size, left - type_size}, &shape),
+                       line);
 }
 
 struct alarm_list {

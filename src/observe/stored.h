@@ -22,6 +22,7 @@ struct stored {
     const struct memory_source *source;
     struct durable_host *host; /* NULL: no program runs */
     bool shows_secrets;
+    size_t value_max; /* bytes of JSON of a state, a snapshot or an event; 0: any number */
 };
 
 /** Returns the kind of the program with this name; NULL: it has none, or no program runs. */
@@ -38,7 +39,10 @@ bool tr__stored_is_awake(const struct stored *stored, const char *kind, tr_bytes
 TR_MUST_CHECK tr_status tr__stored_write(const struct stored *stored, const char *kind,
                                          tr_bytes key, struct json_line *line);
 
-/** Writes a state, a snapshot or an event as a member, by its descriptor or its shape. */
+/**
+ * Writes a state, a snapshot or an event as a member, by its descriptor or its shape. One that has more than `value_max` bytes
+ * is null, and a member <member>_bytes says how many it has.
+ */
 void tr__stored_value(const struct stored *stored, const struct durable_kind *kind,
                       const tr_type *type, const char *member, tr_bytes bytes,
                       struct json_line *line);

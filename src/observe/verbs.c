@@ -30,6 +30,7 @@
 #include "observe/tables.h"
 #include "observe/trace.h"
 #include "observe/tree.h"
+#include "observe/waits.h"
 
 enum {
     LIST_DEFAULT = 1000,
@@ -112,23 +113,32 @@ bool tr__list_continue(struct visitor *visitor)
     return true;
 }
 
+static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
+
+/* Lists the fullest mailboxes; for a page also how old the oldest messages of the first ones are. */
 static void list_sorted(struct visitor *visitor, const struct control_request *request)
 {
-    static const size_t most = 100;
+    enum { MOST = 100, AGED = 20 };
     const struct memory_source *source = &visitor->observer->system->source;
-    tr_actor_info *infos = source_resize(source, NULL, most * sizeof *infos);
-    if (!infos) {
+    struct {
+        tr_actor_info infos[MOST];
+        tr_actor_report report;
+    } *found = source_resize(source, NULL, sizeof *found);
+    if (!found) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
-    size_t limit = request->limit && request->limit < most ? request->limit : most;
-    size_t count = tr__observer_deepest(visitor->observer, request->queued, infos, limit);
+    size_t limit = request->limit && request->limit < MOST ? request->limit : MOST;
+    size_t count = tr__observer_deepest(visitor->observer, request->queued, found->infos, limit);
+    bool is_aged = visitor->is_page && limit > AGED;
     for (size_t i = 0; i < count; i++) {
         tr__visitor_begin(visitor, request->id, true);
-        actor_write(&visitor->output, &infos[i]);
+        actor_write(&visitor->output, &found->infos[i]);
+        if (is_aged && i < AGED)
+            is_aged = age_write(visitor, &found->infos[i], &found->report);
         tr__visitor_end(visitor);
     }
-    source_resize(source, infos, 0);
+    source_resize(source, found, 0);
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "count", count);
     tr__json_bool(&visitor->output, "more", count == limit);
@@ -466,6 +476,7 @@ const struct verb tr__verbs[] = {
     {"show", verb_show, false, false},
     {"why", verb_why, false, false},
     {"mail", tr__verb_mail, false, false},
+    {"waits", tr__verb_waits, false, false},
     {"tree", tr__verb_tree, false, false},
     {"channels", tr__verb_channels, false, false},
     {"messages", tr__verb_messages, false, false},

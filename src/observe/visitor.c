@@ -18,6 +18,8 @@ void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
 {
     struct json_line *line = &visitor->output;
     line->needs_comma = false;
+    visitor->line_at = line->length;
+    visitor->line_id = id;
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "id", id);
     tr__json_open(line, is_part ? "part" : "ok", '{');
@@ -25,7 +27,19 @@ void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
 
 void tr__visitor_end(struct visitor *visitor)
 {
-    tr__json_put(&visitor->output, "}}\n", 3);
+    struct json_line *line = &visitor->output;
+    tr__json_put(line, "}}\n", 3);
+    size_t size = line->length - visitor->line_at;
+    if (!visitor->is_page || size <= VISITOR_LINE_MAX)
+        return;
+    line->length = visitor->line_at;
+    tr__visitor_refuse(visitor,
+                       visitor->line_id,
+                       TR_TOO_LARGE,
+                       "one line of the answer has %zu bytes, and a page gets at most %d; the tool "
+                       "troupe prints it whole",
+                       size,
+                       VISITOR_LINE_MAX);
 }
 
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,

@@ -22,6 +22,7 @@
 enum {
     VISITOR_REQUEST_MAX = 64 * 1024,
     VISITOR_PAGE_MAX = 256 * 1024,
+    VISITOR_LINE_MAX = 1024 * 1024, /* of one line for a page of an inspector */
     VISITOR_VIA_MAX = 80,
     VISITOR_SLICE_US = 2000, /* after which it is another client's turn */
     VISITOR_STEPS_MAX = 256  /* as well */
@@ -42,6 +43,8 @@ struct visitor {
     char *input;  /* VISITOR_REQUEST_MAX bytes; NULL until the first byte */
     size_t input_size;
     struct json_line output;
+    size_t line_at; /* where the last line of `output` begins */
+    uint64_t line_id;
     bool is_over; /* close it when `output` is sent */
     /* Of a page of an inspector (observe/page.h). */
     bool is_page;
@@ -88,7 +91,10 @@ size_t tr__visitor_space(const struct visitor *visitor);
 
 /** Begins {"id":1,"ok":{ or, if it is_part, {"id":1,"part":{ . */
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
-/** Ends both objects, and the line. */
+/**
+ * Ends both objects, and the line. A page gets no line of more than VISITOR_LINE_MAX bytes: its request is refused with
+ * TR_TOO_LARGE, and it ignores the rest of the answer.
+ */
 void tr__visitor_end(struct visitor *visitor);
 /** Answers that it was not done: "why" has a sentence for a person. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,

@@ -3,12 +3,12 @@
 
 #include "base/assert.h"
 #include "os/atomic.h"
+#include "os/syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,40 +78,41 @@ tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token)
     return epoll_register(epoll, fd, EPOLLIN, token);
 }
 
+static long wait_ms(struct epoll *epoll, int milliseconds)
+{
+    return os_call(
+        SYS_epoll_pwait, epoll->fd, (long)epoll->events, EPOLL_EVENTS_MAX, milliseconds, 0, 0);
+}
+
 /* Asks the kernel. Returns the number of events, negative if a signal came. */
-static int kernel_wait(struct epoll *epoll, tr_time timeout)
+static long kernel_wait(struct epoll *epoll, tr_time timeout)
 {
     epoll->waits++;
-    if (timeout == 0)
-        return epoll_wait(epoll->fd, epoll->events, EPOLL_EVENTS_MAX, 0);
-    if (timeout < 0)
-        return epoll_wait(epoll->fd, epoll->events, EPOLL_EVENTS_MAX, -1);
+    if (timeout <= 0)
+        return wait_ms(epoll, timeout ? -1 : 0);
 #ifdef SYS_epoll_pwait2
     if (!epoll->has_no_ns_wait) {
         struct timespec time = {.tv_sec = timeout / TR_SECOND, .tv_nsec = timeout % TR_SECOND};
-        long count = syscall(
-            SYS_epoll_pwait2, epoll->fd, epoll->events, EPOLL_EVENTS_MAX, &time, NULL, (size_t)0);
-        if (count >= 0 || (errno != ENOSYS && errno != EPERM))
-            return (int)count;
+        long count = os_call(
+            SYS_epoll_pwait2, epoll->fd, (long)epoll->events, EPOLL_EVENTS_MAX, (long)&time, 0, 0);
+        if (count != -ENOSYS && count != -EPERM)
+            return count;
         epoll->has_no_ns_wait = true;
     }
 #endif
     /* Rounded up: a park that ends slightly too early would be called again at once, repeatedly. */
     tr_time milliseconds = timeout / TR_MILLISECOND + 1;
-    return epoll_wait(epoll->fd,
-                      epoll->events,
-                      EPOLL_EVENTS_MAX,
-                      milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
+    return wait_ms(epoll, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
 
 bool tr__epoll_wait(struct epoll *epoll, tr_time timeout)
 {
     TR_ASSERT(!epoll_has_events(epoll));
     bool is_woken = false;
-    int count = kernel_wait(epoll, timeout);
+    long count = kernel_wait(epoll, timeout);
     epoll->has_waited = count >= 0;
     epoll->from = epoll->count = 0;
-    for (int i = 0; i < count; i++) {
+    for (long i = 0; i < count; i++) {
         uint64_t token = epoll->events[i].data.u64;
         if (token == EPOLL_TOKEN_WAKE)
             is_woken = true;

@@ -2,11 +2,11 @@
 #include "os/socket.h"
 
 #include "os/socket_address.h"
+#include "os/syscall.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -128,14 +128,16 @@ tr_status tr__real_socket_accept(const tr_platform *platform, int fd, int *accep
     socklen_t size = sizeof address;
     long got;
     do {
-        got = syscall(SYS_accept4,
+        got = os_call(SYS_accept4,
                       fd,
-                      peer ? &address : NULL,
-                      peer ? &size : NULL,
-                      SOCK_NONBLOCK | SOCK_CLOEXEC);
-    } while (got < 0 && errno == EINTR);
+                      peer ? (long)&address : 0,
+                      peer ? (long)&size : 0,
+                      SOCK_NONBLOCK | SOCK_CLOEXEC,
+                      0,
+                      0);
+    } while (got == -EINTR);
     if (got < 0)
-        return tr__socket_accept_status(errno);
+        return tr__socket_accept_status((int)-got);
     *accepted = (int)got;
     if (peer)
         (void)tr__socket_address_read(&address, size, peer);
@@ -150,10 +152,10 @@ tr_status tr__real_socket_receive(const tr_platform *platform, int fd, void *to,
         return TR_INVALID_ARGUMENT; /* the result would look like an end */
     long count;
     do {
-        count = syscall(SYS_recvfrom, fd, to, size, MSG_DONTWAIT, NULL, NULL);
-    } while (count < 0 && errno == EINTR);
+        count = os_call(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
+    } while (count == -EINTR);
     if (count < 0)
-        return tr__socket_status(errno);
+        return tr__socket_status((int)-count);
     *got = (size_t)count;
     return TR_OK;
 }
@@ -165,9 +167,9 @@ static long pieces_send(int fd, const tr_bytes *pieces, size_t count)
     struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)pieces, .msg_iovlen = count};
     long sent;
     do {
-        sent = syscall(SYS_sendmsg, fd, &message, flags);
-    } while (sent < 0 && errno == EINTR);
-    return sent < 0 ? -errno : sent;
+        sent = os_call(SYS_sendmsg, fd, (long)&message, flags, 0, 0, 0);
+    } while (sent == -EINTR);
+    return sent;
 }
 
 /* As tr__real_socket_send, for one piece. */
@@ -175,11 +177,11 @@ static tr_status piece_send(int fd, tr_bytes piece, size_t *sent)
 {
     long done;
     do {
-        done =
-            syscall(SYS_sendto, fd, piece.data, piece.size, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-    } while (done < 0 && errno == EINTR);
+        done = os_call(
+            SYS_sendto, fd, (long)piece.data, (long)piece.size, MSG_NOSIGNAL | MSG_DONTWAIT, 0, 0);
+    } while (done == -EINTR);
     if (done < 0)
-        return tr__socket_status(errno);
+        return tr__socket_status((int)-done);
     *sent = (size_t)done;
     return TR_OK;
 }

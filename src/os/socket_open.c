@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/tcp.h> /* as in socket_info.c: it clashes with <netinet/tcp.h> in one file */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,14 +90,44 @@ static bool is_inherited(const char *path)
     return path && strncmp(path, "fd:", 3) == 0;
 }
 
-/* Returns the number after "fd:", or -1. */
-static int number_of(const char *path)
+/* Returns the decimal number that a text is, or -1. */
+static int number_read(const char *text)
 {
     int number = 0;
-    const char *at = path + 3;
+    const char *at = text;
     for (; *at >= '0' && *at <= '9' && number <= INT_MAX / 10 - 1; at++)
         number = 10 * number + (*at - '0');
-    return *at || at == path + 3 ? -1 : number;
+    return *at || at == text ? -1 : number;
+}
+
+/*
+ * Returns the descriptor to which systemd has given this name (FileDescriptorName=), or -1: sd_listen_fds(3). The variables
+ * are of this process only if LISTEN_PID says so; a child may have inherited them.
+ */
+static int number_named(const char *name)
+{
+    enum { FIRST = 3 };
+    const char *process = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+    const char *names = getenv("LISTEN_FDNAMES");
+    if (!process || !count || !names || number_read(process) != getpid())
+        return -1;
+    for (int i = 0; i < number_read(count); i++) {
+        size_t length = strcspn(names, ":");
+        if (length && strlen(name) == length && memcmp(names, name, length) == 0)
+            return FIRST + i;
+        if (!names[length])
+            return -1;
+        names += length + 1;
+    }
+    return -1;
+}
+
+/* Returns the descriptor that "fd:3" or "fd:web" means, or -1. */
+static int number_of(const char *path)
+{
+    int number = number_read(path + 3);
+    return number < 0 ? number_named(path + 3) : number;
 }
 
 /* Returns an option of a socket, or -1: it is no socket. */

@@ -123,6 +123,19 @@ static void *virtual_resize(const tr_platform *platform, void *memory, size_t si
     return block + 1;
 }
 
+static void line_echo(const struct virtual_platform *virtual, const struct virtual_line *line)
+{
+    static const char *const names[] = {"DEBUG", "INFO ", "WARN ", "ERROR"};
+    size_t index = (size_t)line->level;
+    (void)fprintf(stderr,
+                  "kit %.3fs %s %s%s%s\n",
+                  (double)(virtual->mono - MONO_START) / (double)TR_SECOND,
+                  index < sizeof names / sizeof *names ? names[index] : "?",
+                  line->path,
+                  line->path[0] ? ": " : "",
+                  line->text);
+}
+
 static void virtual_log(const tr_platform *platform, tr_level level, const char *path,
                         const char *text)
 {
@@ -131,8 +144,8 @@ static void virtual_log(const tr_platform *platform, tr_level level, const char 
     line->level = level;
     (void)snprintf(line->path, sizeof line->path, "%s", path ? path : "");
     (void)snprintf(line->text, sizeof line->text, "%s", text);
-    if (virtual->echo)
-        (void)fprintf(stderr, "# log %d %s: %s\n", (int)level, line->path, text);
+    if (virtual->echo && level >= virtual->echo_least)
+        line_echo(virtual, line);
 }
 
 static void virtual_log_line(const tr_platform *platform, tr_level level, const char *line,

@@ -35,7 +35,8 @@ struct virtual_platform {
 
     /* Settings; may be changed at any time. */
     unsigned cpu_count; /* 1 at first */
-    bool echo;          /* also write log lines to stderr */
+    bool echo;          /* also write log lines to stderr, from echo_least on */
+    tr_level echo_least;
     /**
      * Called by a park that has no reason to return. It may run other work, move time, or wake a
      * parker. False ends the park. Without this hook a park returns at once.

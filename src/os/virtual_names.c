@@ -13,6 +13,9 @@ struct virtual_name {
     struct list link; /* in virtual_net.names, oldest first */
     tr_address address;
     tr_status status;
+    bool is_delay;    /* it has no address */
+    tr_time delay_ns; /* of a delay: how long each look-up takes */
+    tr_time due_ns;   /* of a delay: when the look-up that has begun is done; 0: none has */
     char name[];
 };
 
@@ -29,6 +32,44 @@ tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
     memcpy(made->name, name, size);
     list_push_last(&net->names, &made->link);
     return TR_OK;
+}
+
+static struct virtual_name *delay_of(const struct virtual_net *net, const char *name)
+{
+    LIST_EACH (link, &net->names) {
+        struct virtual_name *known = LIST_OWNER(link, struct virtual_name, link);
+        if (known->is_delay && strcasecmp(known->name, name) == 0)
+            return known;
+    }
+    return NULL;
+}
+
+tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_time delay_ns)
+{
+    struct virtual_name *delay = delay_of(net, name);
+    if (!delay && tr__virtual_names_add(net, name, NULL, TR_OK) != TR_OK)
+        return TR_NO_MEMORY;
+    if (!delay)
+        delay = LIST_OWNER(net->names.previous, struct virtual_name, link);
+    delay->is_delay = true;
+    delay->delay_ns = delay_ns;
+    delay->due_ns = 0;
+    return TR_OK;
+}
+
+/* Whether a look-up of this name is done. The first call begins it. */
+static bool is_due(struct virtual_net *net, const char *name)
+{
+    struct virtual_name *delay = delay_of(net, name);
+    if (!delay || !delay->delay_ns)
+        return true;
+    tr_time now_ns = tr__virtual_net_now(net);
+    if (!delay->due_ns)
+        delay->due_ns = delay->delay_ns < TR_NEVER - now_ns ? now_ns + delay->delay_ns : TR_NEVER;
+    if (now_ns < delay->due_ns)
+        return false;
+    delay->due_ns = 0;
+    return true;
 }
 
 void tr__virtual_names_clear(struct virtual_net *net)
@@ -56,11 +97,13 @@ tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uin
     size_t found = 0;
     if (status != TR_OK)
         return status;
+    if (!is_due(net, name))
+        return TR_WOULD_BLOCK;
     if (max > 0 && tr__virtual_read_host(name, &numbers))
         addresses[found++] = numbers;
     LIST_EACH (link, &net->names) {
         const struct virtual_name *known = LIST_OWNER(link, struct virtual_name, link);
-        if (strcasecmp(known->name, name) != 0 || found == max)
+        if (known->is_delay || strcasecmp(known->name, name) != 0 || found == max)
             continue;
         if (known->status != TR_OK)
             return known->status;

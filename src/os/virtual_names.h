@@ -15,6 +15,10 @@
  */
 tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
                                 const tr_address *address, tr_status status);
+/**
+ * Looking this name up takes so long from now on: until then it is TR_WOULD_BLOCK. TR_NEVER: for ever. TR_NO_MEMORY.
+ */
+tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_time delay_ns);
 /** Removes all names. */
 void tr__virtual_names_clear(struct virtual_net *net);
 /** Reads an address of numbers without a port: "127.0.0.1" or "::1". */

@@ -3,6 +3,7 @@
 
 #include "actor/cell/system.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/overflow.h"
 #include "base/assert.h"
 #include "wire/type.h"
 #include "actor/mail/group_pick.h"
@@ -54,8 +55,7 @@ static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, 
     tr_status status = cell_is_group_address(cell)
                            ? tr__group_send_outside(system, envelope, &cell, &to.bits)
                            : tr__mail_send_outside(system, cell, envelope);
-    if (status == TR_MAILBOX_FULL &&
-        capacity_policy(capacity_load(&cell->door.capacity)) == TR_DROP_NEWEST) {
+    if (status == TR_MAILBOX_FULL && mailbox_overflow_has(cell, OVERFLOW_SWALLOWS)) {
         drop_newest(system, to, parcel);
         return TR_OK;
     }

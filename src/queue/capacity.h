@@ -11,7 +11,7 @@
  * tenant of the slot; what it took from the previous tenant is gone with that tenant. The word also
  * contains the policy for messages that find no capacity, because the sender's thread applies it.
  *
- *     generation 14 | policy 2 | lines 24 | messages 24
+ *     generation 13 | policy 3 | lines 24 | messages 24
  *
  * Both numbers may be negative for a while: by an overdraft (capacity_take), by messages that
  * return from a stash, and when a bound becomes smaller.
@@ -34,7 +34,13 @@ enum capacity_result {
     CAPACITY_STRANGE /* the slot has another tenant */
 };
 
-enum { CAPACITY_POLICY_SHIFT = 48, CAPACITY_GENERATION_SHIFT = 50, CAPACITY_LINES_SHIFT = 24 };
+enum {
+    CAPACITY_POLICY_SHIFT = 48,
+    CAPACITY_GENERATION_SHIFT = 51,
+    CAPACITY_LINES_SHIFT = 24,
+    CAPACITY_POLICIES = 8, /* how many policies fit */
+    CAPACITY_GENERATION = (1 << 13) - 1
+};
 
 #define CAPACITY_BIAS (1 << 23)
 #define CAPACITY_FIELD ((1 << 24) - 1)
@@ -51,12 +57,12 @@ ATOM_INLINE int32_t capacity_lines(uint64_t word)
 
 ATOM_INLINE uint32_t capacity_policy(uint64_t word)
 {
-    return word >> CAPACITY_POLICY_SHIFT & 3;
+    return word >> CAPACITY_POLICY_SHIFT & (CAPACITY_POLICIES - 1);
 }
 
 ATOM_INLINE bool capacity_is_of(uint64_t word, uint32_t generation)
 {
-    return word >> CAPACITY_GENERATION_SHIFT == (generation & 0x3fff);
+    return word >> CAPACITY_GENERATION_SHIFT == (generation & CAPACITY_GENERATION);
 }
 
 /* Returns what to add to the word. The fields never overflow, so neither borrows from the other. */
@@ -74,7 +80,7 @@ ATOM_INLINE uint64_t capacity_load(const struct capacity *capacity)
 ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, uint32_t policy,
                                int32_t messages, int32_t lines)
 {
-    uint64_t word = (uint64_t)(generation & 0x3fff) << CAPACITY_GENERATION_SHIFT |
+    uint64_t word = (uint64_t)(generation & CAPACITY_GENERATION) << CAPACITY_GENERATION_SHIFT |
                     (uint64_t)policy << CAPACITY_POLICY_SHIFT;
     atom64_store(&capacity->word,
                  word + capacity_amount(CAPACITY_BIAS + messages, CAPACITY_BIAS + lines),

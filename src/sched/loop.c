@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 
-enum { IO_RATIO = 50 };
 #define ROUND_MIN_NS (500 * TR_MICROSECOND)
 #define IO_ROUND_NS (200 * TR_MICROSECOND)
 
@@ -23,7 +22,6 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
                                : TR_SPIN_NS,
         .io_ns = spin_ns ? 0 : TR_SPIN_IO_NS,
         .answer_ns = spin_ns ? 0 : TR_SPIN_ANSWER_NS,
-        .io_ratio = IO_RATIO,
         .round_min_ns = ROUND_MIN_NS,
         .io_round_ns = IO_ROUND_NS,
         .slice_left = LOOP_NO_LIMIT,
@@ -133,28 +131,7 @@ static void take_io(struct loop *loop)
     }
 }
 
-/* Runs the IO tasks that are ready now. Then other tasks get at least as much time as the ratio says. */
-static void run_io_tasks(struct loop *loop)
-{
-    tr_time begin_ns = loop->now_ns;
-    /* what no task has made ready must not count as made ready by the first one */
-    runqueue_even(&loop->queue);
-    struct task *last = loop->queue.classes[TASK_IO].last;
-    struct task *task;
-    while (loop->slice_left && (task = runqueue_pop_class(&loop->queue, TASK_IO))) {
-        bool is_last = task == last;
-        run_task(loop, task, TASK_IO);
-        if (loop->flush_is_due)
-            loop->hooks->on_flush(loop);
-        if (is_last)
-            break;
-    }
-    tr__loop_look_at_clock(loop);
-    loop->io_next_ns =
-        loop->now_ns + (loop->now_ns - begin_ns) * (100 - loop->io_ratio) / loop->io_ratio;
-}
-
-/* Handles what is due, IO events, and IO tasks if it is their time. */
+/* Handles what is due, and IO events. */
 static void round_begin(struct loop *loop)
 {
     tr__loop_look_at_clock(loop);
@@ -167,8 +144,6 @@ static void round_begin(struct loop *loop)
     }
     if (loop->io_watched || loop->io_from < loop->io_count)
         take_io(loop);
-    if (loop->queue.classes[TASK_IO].first && begin_ns >= loop->io_next_ns)
-        run_io_tasks(loop);
     loop->round_end_ns = loop->now_ns + (loop->io_watched ? loop->io_round_ns : loop->round_min_ns);
 }
 
@@ -186,11 +161,6 @@ bool tr__loop_slice(struct loop *loop)
         enum task_class class;
         struct task *task = runqueue_pop(&loop->queue, &class);
         if (!task) {
-            /* Nothing else to do, so IO tasks need not wait for the end of the round. */
-            if (loop->queue.classes[TASK_IO].first) {
-                run_io_tasks(loop);
-                continue;
-            }
             if (!loop->wants_round)
                 return false;
             round_begin(loop);

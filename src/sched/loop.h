@@ -4,8 +4,7 @@
  *
  * It knows neither actors nor threads. Its owner calls tr__loop_slice, which works until there is
  * nothing to do or its turns are used up, and tr__loop_rest when it may sleep. A round handles IO
- * events, IO tasks, posts (new tasks among them), and then tasks until the round's deadline. While
- * other tasks wait, IO tasks get at most their ratio of the time: then some rounds only look at IO.
+ * events, posts (new tasks among them), and then tasks until the round's deadline.
  *
  * Only a loop with watched descriptors looks at IO: when a round begins, and while it spins. What a
  * park has collected is there without another system call, so a wake-up costs one.
@@ -100,10 +99,8 @@ struct loop {
     uint32_t await_skip; /* rests that still skip this spin, because it found nothing */
     uint32_t await_vain; /* grows with each such spin in a row that found nothing */
     uint32_t io_watched; /* descriptors */
-    uint32_t io_ratio;   /* percent of the time that IO tasks may take while other tasks wait */
     uint32_t io_from;    /* io_events[io_from..io_count) are not yet handled */
     uint32_t io_count;
-    tr_time io_next_ns;   /* when IO tasks may run although other tasks wait */
     uint32_t io_skip;     /* rests that still do not spin, because it found nothing; see io_vain */
     uint32_t io_vain;     /* how many rests did not spin last time; only with watched descriptors */
     tr_time round_min_ns; /* a round is this long */

@@ -3,10 +3,10 @@
  * The run queues of one worker: tasks that are ready.
  *
  * High tasks run before normal ones, with a limit: while both wait, normal tasks get at least one
- * turn in eight. Turns are counted and not runs, because a run may take one turn or many. IO tasks
- * are separate: the loop runs them in its IO phase. Owned by one worker; no atomics.
+ * turn in eight. Turns are counted and not runs, because a run may take one turn or many.
+ * Owned by one worker; no atomics.
  *
- * High and IO tasks are first come, first served. So are normal tasks, with one exception: what a
+ * High tasks are first come, first served. So are normal tasks, with one exception: what a
  * task makes ready runs next, in the order in which it was made ready, and before what earlier
  * tasks have made ready (docs/design/run-queue.md). So a message is handled while it is in the
  * cache, and a tree of actors is walked depth first. The owner of the queue ends this after a
@@ -32,7 +32,6 @@ enum task_class {
     /* only a list: normal tasks, made ready by earlier tasks, those of the latest first */
     TASK_SOON,
     TASK_NORMAL,
-    TASK_IO,
     TASK_CLASSES
 };
 
@@ -46,7 +45,7 @@ struct runqueue {
     int64_t credit; /* turns that high tasks have had beyond their share */
 };
 
-/** Adds a task that is in no list at the end of its class: TASK_HIGH, TASK_NORMAL or TASK_IO. */
+/** Adds a task that is in no list at the end of its class: TASK_HIGH or TASK_NORMAL. */
 static inline void runqueue_push(struct runqueue *queue, struct task *task, enum task_class class)
 {
     enum task_class list = class == TASK_NORMAL ? TASK_NEXT : class;
@@ -132,8 +131,7 @@ static inline struct task *runqueue_pop_next(struct runqueue *queue)
 }
 
 /**
- * Returns the next task that is no IO task, and its class; NULL if there is none. Not while a task
- * runs.
+ * Returns the next task and its class; NULL if there is none. Not while a task runs.
  */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {
@@ -159,14 +157,13 @@ static inline void runqueue_charge(struct runqueue *queue, enum task_class class
     }
     if (class == TASK_HIGH)
         queue->credit += runqueue_has_normal(queue) ? turns : 0;
-    else if (class == TASK_NORMAL && queue->credit > 0) /* IO has a share of its own */
+    else if (queue->credit > 0)
         queue->credit -= (int64_t)turns * RUNQUEUE_HIGH_SHARE;
 }
 
 static inline bool runqueue_is_empty(const struct runqueue *queue)
 {
-    return !queue->classes[TASK_HIGH].first && !runqueue_has_normal(queue) &&
-           !queue->classes[TASK_IO].first;
+    return !queue->classes[TASK_HIGH].first && !runqueue_has_normal(queue);
 }
 
 #endif

@@ -37,6 +37,20 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
     return report->on_look && report->on_look(report->context, now_ns);
 }
 
+tr_time tr__watch_period(const struct watch *watch, tr_time now_ns)
+{
+    if (watch->report.handoff_ns)
+        return WATCH_TICK_NS; /* turns are looked at closely */
+    for (size_t i = 0; i < watch->loop_count; i++) {
+        const struct loop *loop = watch->loops[i];
+        tr_time age_ns = now_ns - (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED);
+        if (atom32_load(&loop->ready.sleep, ATOM_RELAXED) != READY_ASLEEP &&
+            age_ns > WATCH_TICK_NS / 2)
+            return WATCH_TICK_NS;
+    }
+    return WATCH_SLOW_NS;
+}
+
 /* Gives a tick to every loop that is awake. Returns true if there was one. */
 static bool watch_tick(struct watch *watch)
 {
@@ -67,8 +81,9 @@ static void watch_main(void *context)
     const tr_platform *platform = watch->platform;
     int patience = WATCH_PATIENCE;
     tr_time now_ns = platform->mono_now(platform);
+    tr_time period_ns = WATCH_TICK_NS;
     while (!atom32_load(&watch->is_over, ATOM_ACQUIRE)) {
-        platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
+        platform->park(platform, watch->parker, now_ns + period_ns);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
         /*
@@ -76,8 +91,10 @@ static void watch_main(void *context)
          * tick.
          */
         bool is_needed = tr__watch_look(watch, now_ns);
+        period_ns = WATCH_TICK_NS;
         if (watch_tick(watch) || is_needed) {
             patience = WATCH_PATIENCE;
+            period_ns = is_needed ? WATCH_TICK_NS : tr__watch_period(watch, now_ns);
         } else if (--patience <= 0) {
             watch_doze(watch);
             patience = WATCH_PATIENCE;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The watch: a thread that gives every awake loop a tick each millisecond.
+ * The watch: a thread that gives every awake loop a tick each millisecond, or each fourth one while
+ * that is enough.
  *
  * A loop reads no clock between two turns. The tick is how it knows that time has passed, so that a
  * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have
  * slept for a while the watch sleeps too, without a timeout, so an idle system causes no wake-ups.
+ * Loops with short turns look at the clock after 64 of them, long before a tick. While all awake
+ * loops do, a tick comes each WATCH_SLOW_NS: a wake-up of the watch takes some 20 us of a worker's
+ * CPU, if it has none of its own.
  *
  * The watch also notices a loop that makes no progress. A run ends with the first turn that ends
  * after a tick, and is counted then. So a loop that is awake and has counted nothing over several
@@ -16,6 +20,8 @@
 #include "sched/loop.h"
 
 #define WATCH_TICK_NS TR_MILLISECOND
+/* the time between two ticks at most: while all loops look at the clock often enough without them */
+#define WATCH_SLOW_NS (4 * WATCH_TICK_NS)
 enum {
     WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
     /* looks that must find a loop at the same step, because a late watch proves nothing */
@@ -61,6 +67,8 @@ TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *
  * what on_look returns.
  */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);
+/** Returns how long the watch sleeps after a look at this time that has found nothing. */
+tr_time tr__watch_period(const struct watch *watch, tr_time now_ns);
 /** Stops and joins the thread. A watch of all zero was never started; then this does nothing. */
 void tr__watch_stop(struct watch *watch);
 

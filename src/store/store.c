@@ -397,7 +397,7 @@ tr_status tr__store_salvage(const struct store_options *from, const struct store
                             void *context, tr_error *error)
 {
     const struct store_driver *driver = from->driver ? from->driver : tr__store_driver_default();
-    if (!has_program(from) || !has_program(into))
+    if ((from->program && !has_program(from)) || !has_program(into))
         return store_refuse(error, TR_INVALID_ARGUMENT, "a store needs the name of its program");
     if (!driver->salvage)
         return store_refuse(

@@ -160,8 +160,8 @@ typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
  * into a new store.
  *
  * The damaged store is locked meanwhile and not changed, except that the log of an earlier format
- * is renamed. Of `from` and `into` only the program and the places are used. `into` is a directory,
- * or a disk, without a store. An actor is copied if all of its rows match their seals, all pages on
+ * is renamed. Of `from` and `into` only the program and the places are used; `from` may have no program: that of any one.
+ * The new store gets the program of the damaged one. `into` is a directory, or a disk, without a store. An actor is copied if all of its rows match their seals, all pages on
  * the way to them match their sums, and its events have no gaps. `on_lost`, which may be NULL, is
  * called for each actor that is known by name and is not in the new store.
  *

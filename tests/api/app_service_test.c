@@ -180,6 +180,38 @@ TEST(the_level_of_the_log_is_a_flag_that_goes_before_the_variable, "O-61")
     ck_assert_int_eq(unsetenv("TROUPE_LOG"), 0);
 }
 
+TR_MESSAGE(forgotten);
+TR_MESSAGE(later);
+TR_ACTOR(keeper, later, forgotten);
+static tr_next ignore(void)
+{
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(keeper, void, TR_ON(tr_done, ignore));
+TR_BEHAVIOR(late_keeper, void, TR_ON(later, ignore));
+
+static tr_next spawn_keeper(tr_self *self)
+{
+    (void)tr_spawn(self, keeper, "keeper");
+    return TR_STOP;
+}
+
+TR_BEHAVIOR(spawner, void, TR_ON(tr_args, spawn_keeper));
+
+/* Not of one that another behavior handles, which the actor may become. */
+TEST(a_listed_message_that_no_behavior_handles_is_a_warning, "O-65")
+{
+    char text[4096];
+    ck_assert_int_eq(RUN_APART(text, spawner, NULL), 0);
+    ck_assert_msg(strstr(text,
+                         "WARN  TR_ACTOR lists forgotten, but keeper has no handler for it, nor "
+                         "has any behavior of the program"),
+                  "%s",
+                  text);
+    ck_assert_ptr_null(strstr(text, "lists later"));
+}
+
 /* ---- The pid file. ---- */
 
 static char pid_path[64];
@@ -269,12 +301,84 @@ static bool came(const char *text, int flags)
     return strcmp(found, text) == 0;
 }
 
-static tr_next stop_when_ready(tr_self *self)
+/* Returns whether this datagram is among those that are there. */
+static bool came_at_last(const char *text)
 {
-    return tr_app_exit(self, came("READY=1", 0) ? 0 : 5);
+    for (int i = 0; i < PINGS_MAX; i++) {
+        if (came(text, MSG_DONTWAIT))
+            return true;
+    }
+    return false;
 }
 
-TR_BEHAVIOR(plain_service, void, TR_ON(tr_args, stop_when_ready));
+static bool was_silent;
+
+TR_REQUEST(listen_for, tr_done);
+TR_ACTOR(listener, listen_for);
+
+static tr_next listen_now(tr_self *self)
+{
+    was_silent = came("", MSG_DONTWAIT);
+    return tr_reply(self, tr_done);
+}
+
+TR_BEHAVIOR(listener, void, TR_ON(listen_for, listen_now));
+
+/* Waits in its first turn: meanwhile it is not ready. */
+static tr_next wait_first(tr_self *self)
+{
+    listener_ref child = tr_spawn(self, listener, "listener");
+    (void)tr_await(self, tr_ask(self, child, listen_for));
+    tr_tell(self, tr_me(self), tr_done);
+    return TR_SAME;
+}
+
+static tr_next stop_when_ready(tr_self *self)
+{
+    return tr_app_exit(self, was_silent && came("READY=1", 0) ? 0 : 5);
+}
+
+TR_BEHAVIOR(plain_service, void, TR_ON(tr_args, wait_first), TR_ON(tr_done, stop_when_ready));
+
+/* A root that wants no arguments is ready after its tr_pre_start, and one that handles anything after tr_args. */
+static tr_next begin(tr_self *self)
+{
+    was_silent = came("", MSG_DONTWAIT);
+    tr_tell(self, tr_me(self), tr_done);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(early_service, void, TR_ON(tr_pre_start, begin), TR_ON(tr_done, stop_when_ready));
+
+static tr_next on_any(tr_self *self, const tr_message *message)
+{
+    bool is_first = strcmp(message->type->name, "tr_args") == 0;
+    return is_first ? begin(self) : stop_when_ready(self);
+}
+
+TR_BEHAVIOR(any_service, void, TR_ON_ANY(on_any));
+
+static tr_next fail_first(tr_self *self)
+{
+    return tr_fail(self, TR_BAD_DATA, "as the test wants it");
+}
+
+TR_BEHAVIOR(failing_service, void, TR_ON(tr_args, fail_first));
+TR_BEHAVIOR(failing_early, void, TR_ON(tr_pre_start, fail_first));
+
+static tr_next fail_set_up(tr_self *self)
+{
+    return tr_fail(self, TR_BAD_DATA, "as the test wants it");
+}
+
+TR_BEHAVIOR(failing_set_up, void, TR_SETUP(fail_set_up));
+
+static tr_next crash_first(tr_self *self)
+{
+    tr_crash(self, TR_BAD_DATA, "as the test wants it");
+}
+
+TR_BEHAVIOR(crashing_service, void, TR_ON(tr_args, crash_first));
 
 static tr_next say_ready(tr_self *self)
 {
@@ -290,9 +394,13 @@ TR_BEHAVIOR(slow_service, void, TR_ON(tr_args, say_ready));
 TEST(systemd_is_notified_when_the_app_is_ready_and_when_it_stops, "O-64")
 {
     notify_open();
-    ck_assert_int_eq(RUN(plain_service, NULL), 0);
-    ck_assert(came("STOPPING=1", MSG_DONTWAIT));
-    ck_assert(came("", MSG_DONTWAIT));
+    const tr_behavior *roots[] = {
+        &tr_behavior_plain_service, &tr_behavior_early_service, &tr_behavior_any_service};
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        ck_assert_int_eq(run(roots[i], NULL, 1, (const char *[]){"app"}), 0);
+        ck_assert(came("STOPPING=1", MSG_DONTWAIT));
+        ck_assert(came("", MSG_DONTWAIT));
+    }
     const tr_app app = {.says_ready = true};
     ck_assert_int_eq(RUN(slow_service, &app), 0);
     ck_assert(came("STOPPING=1", MSG_DONTWAIT));
@@ -306,19 +414,34 @@ TEST(systemd_is_notified_when_the_app_is_ready_and_when_it_stops, "O-64")
     ck_assert_int_eq(unsetenv("NOTIFY_SOCKET"), 0);
 }
 
+TEST(a_root_that_fails_at_its_start_is_never_ready, "O-64")
+{
+    const tr_behavior *roots[] = {&tr_behavior_failing_service,
+                                  &tr_behavior_failing_early,
+                                  &tr_behavior_failing_set_up,
+                                  &tr_behavior_crashing_service};
+    notify_open();
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        ck_assert_int_eq(run(roots[i], NULL, 1, (const char *[]){"app"}), 1);
+        ck_assert(came("STOPPING=1", MSG_DONTWAIT));
+        ck_assert(came("", MSG_DONTWAIT));
+    }
+    notify_close();
+}
+
 /* Stands in its handler until systemd is not notified any more: no datagram comes for four times its period. */
 static tr_next stand(tr_self *self)
 {
     const struct timeval little = {.tv_usec = 400000};
     const struct timeval patience = {.tv_sec = 10};
-    bool is_right = came("READY=1", 0) && came("WATCHDOG=1", 0);
+    bool is_right = came("WATCHDOG=1", 0);
     (void)setsockopt(notified, SOL_SOCKET, SO_RCVTIMEO, &little, (socklen_t)sizeof little);
     for (int i = 0; came("WATCHDOG=1", 0); i++) {
         if (i == PINGS_MAX)
             return tr_app_exit(self, 7); /* nobody has noticed */
     }
     (void)setsockopt(notified, SOL_SOCKET, SO_RCVTIMEO, &patience, (socklen_t)sizeof patience);
-    tr_tell(self, tr_me(self), tr_done);
+    tr_tell(self, tr_me(self), tr_none);
     return is_right ? TR_SAME : tr_app_exit(self, 5);
 }
 
@@ -328,7 +451,13 @@ static tr_next recover(tr_self *self)
     return tr_app_exit(self, came("WATCHDOG=1", 0) ? 0 : 6);
 }
 
-TR_BEHAVIOR(watched, void, TR_ON(tr_args, stand), TR_ON(tr_done, recover));
+static tr_next begin_to_stand(tr_self *self)
+{
+    return came("READY=1", 0) ? stand(self) : tr_app_exit(self, 4);
+}
+
+TR_BEHAVIOR(watched, void, TR_ON(tr_args, begin), TR_ON(tr_done, begin_to_stand),
+            TR_ON(tr_none, recover));
 
 TEST(the_watchdog_is_notified_while_no_handler_stands, "O-64")
 {
@@ -338,6 +467,10 @@ TEST(the_watchdog_is_notified_while_no_handler_stands, "O-64")
     ck_assert_int_eq(setenv("WATCHDOG_USEC", "100000", 1), 0);
     ck_assert_int_eq(setenv("WATCHDOG_PID", number, 1), 0);
     ck_assert_int_eq(RUN(watched, NULL), 0);
+    ck_assert(came_at_last("STOPPING=1"));
+    /* A turn that was handed to another thread stands as well. */
+    const tr_app app = {.system = {.handoff_after_ns = 20 * TR_MILLISECOND}, .workers = 1};
+    ck_assert_int_eq(RUN(watched, &app), 0);
     notify_close();
     /* It is for another process. */
     notify_open();
@@ -352,6 +485,8 @@ SUITE("app as a service", an_app_has_an_exit_status_of_its_own, an_unknown_flag_
       help_has_the_flags_of_the_program_and_of_the_runner_in_79_columns,
       version_is_that_of_the_program_and_of_the_library,
       the_level_of_the_log_is_a_flag_that_goes_before_the_variable,
+      a_listed_message_that_no_behavior_handles_is_a_warning,
       a_pid_file_is_there_while_the_app_runs,
       systemd_is_notified_when_the_app_is_ready_and_when_it_stops,
+      a_root_that_fails_at_its_start_is_never_ready,
       the_watchdog_is_notified_while_no_handler_stands)

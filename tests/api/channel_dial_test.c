@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Channels that actors open: connects, names, reconnects, exchanges, hand-overs, moves, datagrams.
+ * Channels that actors open: connects, names, reconnects, exchanges, hand-overs, moves.
  * On the network of kits.
  */
 #include "support/net.h"
@@ -162,6 +162,26 @@ static void play_dial(void)
 TEST(a_dial_is_told_and_what_was_written_early_is_sent, "C-05", "C-09")
 {
     kits_each(play_dial);
+}
+
+TEST(a_send_that_fails_ends_the_channel_with_its_status, "C-05", "CH-05")
+{
+    static const tr_status statuses[] = {TR_UNREACHABLE, TR_TIMEOUT, TR_RESET, TR_NOT_PERMITTED};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        kit_open(1, 1);
+        ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+        HOST(host, connect);
+        tr_kit_peer *peer = tr_kit_accept(kit, SERVER, TR_SECOND);
+        PEER_GETS(peer, "hello");
+        SAID("TR_OK");
+        tr_kit_fail_network(kit, "send", 1, statuses[i]);
+        host_run(write_late);
+        tr_kit_settle(kit);
+        char expected[64];
+        snprintf(expected, sizeof expected, "closed %s", tr_status_name(statuses[i]));
+        SAID(expected);
+        kit_close();
+    }
 }
 
 /* An actor without a handler for the end fails, and its supervisor starts it again: it reconnects. */
@@ -463,132 +483,10 @@ TEST(sessions_move_with_their_channels, "C-10", "CH-25")
     kits_each_moving(10, play_moves);
 }
 
-/* ---- Datagrams. ---- */
-
-static tr_next on_datagram(tr_self *self, const struct tr_datagram *message)
-{
-    say("%.*s%s",
-        (int)message->bytes.size,
-        (const char *)message->bytes.data,
-        message->is_cut ? " cut" : "");
-    tr_send_to(self, message->channel, &message->from, TR_BYTES("pong"));
-    return TR_SAME;
-}
-
-TR_BEHAVIOR(udp, void, TR_ON(run, on_run), TR_ON(tr_datagram, on_datagram));
-ONCE(bind_udp, channel = tr_bind(self, TR_UDP("127.0.0.1:8125", .frame_max = 6)))
-ONCE(bind_again, {
-    tr_channel none;
-    say("%s", tr_status_name(tr_try_bind(self, TR_UDP("127.0.0.1:8125"), &none)));
-    say("%s", tr_status_name(tr_try_bind(self, TR_TCP("127.0.0.1:8126"), &none)));
-    say("%s", tr_status_name(tr_send_to(self, channel, NULL, TR_BYTES("x"))));
-    tr_close(self, channel);
-})
-
-static void play_datagrams(void)
-{
-    HOST(udp, bind_udp);
-    tr_kit_peer *peer = tr_kit_bind(kit, "127.0.0.1:9999");
-    ck_assert_ptr_nonnull(peer);
-    for (int i = 0; i < 100; i++) {
-        char text[8];
-        snprintf(text, sizeof text, "n%d", i);
-        ck_assert_int_eq(tr_kit_send_to(peer, "127.0.0.1:8125", (tr_bytes){text, strlen(text)}),
-                         TR_OK);
-    }
-    tr_kit_send_to(peer, "127.0.0.1:8125", TR_BYTES("longer than six"));
-    tr_kit_settle(kit);
-    const char *text = said();
-    ck_assert_int_eq(strncmp(text, "n0; n1; n2; ", 12), 0);
-    ck_assert_ptr_nonnull(strstr(text, "n98; n99; longer cut"));
-    for (int i = 0; i < 101; i++) {
-        tr_bytes pong = tr_kit_receive_from(peer, TR_SECOND, NULL);
-        ck_assert_uint_eq(pong.size, 4);
-    }
-    host_run(bind_again);
-    SAID("TR_ADDRESS_IN_USE; TR_INVALID_ARGUMENT; TR_INVALID_ARGUMENT");
-    tr_kit_settle(kit);
-    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
-}
-
-TEST(datagrams_come_one_by_one_and_cut_ones_say_so, "C-13", "CH-11")
-{
-    kits_each(play_datagrams);
-}
-
-/* A handler of batches gets all that have come, up to its own limit, in order. */
-static tr_next on_datagrams(tr_self *self, const struct tr_datagram *const *datagrams, size_t count)
-{
-    say("%zu", count);
-    for (size_t i = 0; i < count; i++)
-        tr_send_to(self, datagrams[i]->channel, &datagrams[i]->from, datagrams[i]->bytes);
-    return TR_SAME;
-}
-
-TR_BEHAVIOR(udp_batches, void, TR_ON(run, on_run),
-            TR_ON_BATCH(tr_datagram, on_datagrams, .batch_max = 20));
-ONCE(bind_batches, channel = tr_bind(self, TR_UDP("127.0.0.1:8125")))
-
-static void play_datagram_batches(void)
-{
-    HOST(udp_batches, bind_batches);
-    tr_kit_peer *peer = tr_kit_bind(kit, "127.0.0.1:9999");
-    ck_assert_ptr_nonnull(peer);
-    for (int i = 0; i < 33; i++) {
-        char text[8];
-        snprintf(text, sizeof text, "n%d", i);
-        ck_assert_int_eq(tr_kit_send_to(peer, "127.0.0.1:8125", (tr_bytes){text, strlen(text)}),
-                         TR_OK);
-    }
-    tr_kit_settle(kit);
-    SAID("20; 12; 1"); /* the kernel is asked for 32 at a time */
-    for (int i = 0; i < 33; i++) {
-        char text[8];
-        int size = snprintf(text, sizeof text, "n%d", i);
-        tr_bytes back = tr_kit_receive_from(peer, TR_SECOND, NULL);
-        ck_assert_uint_eq(back.size, (size_t)size);
-        ck_assert_mem_eq(back.data, text, back.size);
-    }
-}
-
-TEST(datagrams_come_in_batches_to_those_who_want_them, "C-13")
-{
-    kits_each(play_datagram_batches);
-}
-
-static tr_next on_unwanted(const struct tr_datagram *const *messages, size_t count)
-{
-    (void)messages;
-    say("%zu", count);
-    return TR_DECLINE;
-}
-
-TR_BEHAVIOR(udp_decliner, void, TR_ON(run, on_run), TR_ON_BATCH(tr_datagram, on_unwanted));
-
-static void play_declined_datagrams(void)
-{
-    HOST(udp_decliner, bind_batches);
-    tr_kit_peer *peer = tr_kit_bind(kit, "127.0.0.1:9999");
-    ck_assert_ptr_nonnull(peer);
-    for (int i = 0; i < 5; i++)
-        ck_assert_int_eq(tr_kit_send_to(peer, "127.0.0.1:8125", TR_BYTES("x")), TR_OK);
-    tr_kit_settle(kit);
-    SAID("5");
-    ck_assert_uint_eq(dead_letters(TR_UNHANDLED), 5);
-    tr_kit_close(peer);
-}
-
-TEST(each_datagram_of_a_declined_batch_is_a_dead_letter, "C-13", "B-02")
-{
-    kits_each(play_declined_datagrams);
-}
-
 SUITE("channels of clients", a_turn_connects_and_the_handler_reads,
       each_way_not_to_connect_has_its_status, the_addresses_of_a_name_are_tried_in_turn,
       a_connect_takes_no_longer_than_it_may, a_dial_is_told_and_what_was_written_early_is_sent,
-      to_reconnect_is_to_be_restarted, an_option_that_would_do_nothing_is_refused,
-      exchanges_are_answered_in_order, a_turn_waits_for_several_channels,
-      a_channel_is_handed_over_with_what_was_not_read, a_channel_stays_when_nobody_takes_it,
-      sessions_move_with_their_channels, datagrams_come_one_by_one_and_cut_ones_say_so,
-      datagrams_come_in_batches_to_those_who_want_them,
-      each_datagram_of_a_declined_batch_is_a_dead_letter)
+      a_send_that_fails_ends_the_channel_with_its_status, to_reconnect_is_to_be_restarted,
+      an_option_that_would_do_nothing_is_refused, exchanges_are_answered_in_order,
+      a_turn_waits_for_several_channels, a_channel_is_handed_over_with_what_was_not_read,
+      a_channel_stays_when_nobody_takes_it, sessions_move_with_their_channels)

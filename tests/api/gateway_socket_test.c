@@ -4,106 +4,7 @@
  * kinds, connections that a process leaves behind, events that were missed. On the network of kits, with a client that
  * shares no code with the library.
  */
-#include "support/desks.h"
-#include "support/ws_client.h"
-
-static tr_kit_peer *peer;
-
-#define SHAKE                                                                                      \
-    H "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"                 \
-      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-#define ACCEPTED                                                                                   \
-    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"            \
-    "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
-
-static void begin(turn *open)
-{
-    desks_begin(open);
-    peer = peer_new();
-}
-
-static void end(void)
-{
-    tr_kit_close(peer);
-    tr_kit_settle(kit);
-    kit_close();
-}
-
-/* Sends texts as frames: the script of ws_client.h cannot have quotes. */
-static void say_to(tr_kit_peer *to, const char *text)
-{
-    struct ws_bytes bytes = {0};
-    ws_add_frame(&bytes,
-                 (struct ws_made){.first = 0x81, .is_masked = true},
-                 (const unsigned char *)text,
-                 strlen(text));
-    ck_assert_uint_eq(tr_kit_send(to, (tr_bytes){bytes.data, bytes.size}), bytes.size);
-    tr_kit_settle(kit);
-    free(bytes.data);
-}
-
-static void send_script(tr_kit_peer *to, const char *script)
-{
-    struct ws_bytes bytes = {0};
-    ws_add_script(&bytes, script, true);
-    ck_assert_uint_eq(tr_kit_send(to, (tr_bytes){bytes.data, bytes.size}), bytes.size);
-    tr_kit_settle(kit);
-    free(bytes.data);
-}
-
-/* Prints frames without their causes, whose ids must not be 0. Texts are separated by '|'. */
-static const char *frames(tr_bytes got)
-{
-    static char text[1 << 16];
-    struct ws_bytes bytes = {0};
-    ws_add(&bytes, got.data, got.size);
-    char *printed = ws_print(&bytes, false);
-    size_t length = 0;
-    for (const char *at = printed; *at; at++) {
-        static const char cause[] = ",\\qcausal\\q:\\q";
-        if (strncmp(at, cause, sizeof cause - 1) == 0) {
-            at += sizeof cause - 1;
-            ck_assert_uint_ne(strtoull(at, NULL, 16), 0);
-            at = strstr(at, "\\q") + 1;
-            continue;
-        }
-        if (at[0] == '\\' && at[1] == 'q') {
-            text[length++] = '\'';
-            at++;
-            continue;
-        }
-        text[length++] = *at;
-    }
-    text[length] = '\0';
-    free(printed);
-    free(bytes.data);
-    return text;
-}
-
-#define GETS(from, expected) ck_assert_str_eq(frames(tr_kit_receive(from, TR_SECOND)), expected)
-#define ASKS(to, text, expected)                                                                   \
-    do {                                                                                           \
-        say_to(to, text);                                                                          \
-        GETS(to, expected);                                                                        \
-    } while (0)
-
-/* Connects, and compares the frames behind the handshake. */
-static void connect_to(tr_kit_peer *to, const char *path, const char *expected)
-{
-    static char request[1024];
-    snprintf(request, sizeof request, "GET %s" SHAKE "\r\n", path);
-    peer_send(to, request);
-    tr_bytes got = tr_kit_receive(to, TR_SECOND);
-    const char *behind = got.size ? strstr(got.data, "\r\n\r\n") : NULL;
-    ck_assert_ptr_nonnull(behind);
-    ck_assert_int_eq(strncmp(got.data, "HTTP/1.1 101", 12), 0);
-    size_t head = (size_t)(behind + 4 - (const char *)got.data);
-    ck_assert_str_eq(frames((tr_bytes){behind + 4, got.size - head}), expected);
-}
-
-#define OPEN(event, gap) "T\"{'open':{'event':" #event ",'gap':" #gap "}}\""
-#define RANG(number, value) "T\"{'event':'rang','number':" #number ",'with':{'value':" #value "}}\""
-#define TOLD(id, value) "T\"{'id':" #id ",'reply':{'value':" #value ",'who':'nobody'}}\""
+#include "support/desk_sockets.h"
 
 TEST(a_socket_asks_and_gets_answers_and_events_in_order, "H-01", "H-05")
 {
@@ -210,42 +111,6 @@ TEST(a_connection_can_be_refused_and_ended, "H-03")
     ASKS(peer, "{\"id\":1,\"ask\":\"misbehave\",\"with\":{\"how\":5}}", "C4001\"enough\"");
     send_script(peer, "C4001\"\"");
     SAID("connected 2 - -; gone 2 4001 -");
-    end();
-}
-
-TEST(a_guard_is_asked_for_connections_too, "H-07")
-{
-    begin(open_guarded);
-    peer_send(peer, "GET /actors/desk/a" SHAKE "\r\n");
-    ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), "request/unauthorized"));
-    SAID("guard desk/a/");
-    connect_to(peer, "/actors/desk/a?token=anna", OPEN(0, false));
-    SAID("guard desk/a/; awake; connected 1 anna token=anna");
-    ASKS(peer, "{\"id\":1,\"ask\":\"look\"}", "T\"{'id':1,'reply':{'value':0,'who':'anna'}}\"");
-    SAID("");
-    /* A key of one caller is not that of another, also if the other asks by POST. */
-#define KEYED "{\"id\":1,\"ask\":\"add\",\"with\":{\"by\":1},\"key\":\"k\"}"
-    ASKS(peer, KEYED, "T\"{'id':1,'reply':{'value':1,'who':'anna'}}\" " RANG(1, 1));
-    ASKS(peer, KEYED, "T\"{'id':1,'reply':{'value':1,'who':'anna'}}\"");
-    tr_kit_peer *poster = peer_new();
-#define KEY(who) "Authorization: Bearer " who "\r\nIdempotency-Key: k\r\n"
-    DESK_ASK(
-        poster, POST("add", KEY("anna"), "{\"by\":1}"), HTTP_OK("{\"value\":1,\"who\":\"anna\"}"));
-    DESK_ASK(
-        poster, POST("add", KEY("bob"), "{\"by\":1}"), HTTP_OK("{\"value\":2,\"who\":\"bob\"}"));
-    GETS(peer, RANG(2, 2));
-    tr_kit_close(poster);
-    tr_kit_peer *other = peer_new();
-    connect_to(other, "/actors/desk/a?token=often", OPEN(2, false));
-    for (int i = 0; i < 2; i++)
-        ASKS(other,
-             "{\"id\":1,\"ask\":\"look\"}",
-             "T\"{'id':1,'reply':{'value':2,'who':'often'}}\"");
-    ASKS(other,
-         "{\"id\":1,\"ask\":\"look\"}",
-         "T\"{'id':1,'error':{'code':'request/too_many','message':'too many "
-         "requests','status':429}}\"");
-    tr_kit_close(other);
     end();
 }
 
@@ -543,8 +408,7 @@ SUITE("sockets of gateways", what_is_sent_to_a_connection_that_begins_comes_behi
       an_actor_that_is_destroyed_closes_its_connections, a_stream_of_events_is_a_connection_too,
       a_socket_asks_and_gets_answers_and_events_in_order, two_windows_see_the_same,
       a_connection_outlives_the_sleep_of_its_actor, a_connection_can_be_refused_and_ended,
-      a_guard_is_asked_for_connections_too, who_connects_again_gets_what_was_missed,
-      connections_that_a_crash_leaves_behind_are_gone_once,
+      who_connects_again_gets_what_was_missed, connections_that_a_crash_leaves_behind_are_gone_once,
       a_socket_that_is_reset_at_each_byte_is_gone_once,
       a_client_that_cannot_keep_up_is_closed_with_1013,
       a_connection_that_is_taken_too_late_gets_nothing)

@@ -53,6 +53,13 @@ static tr_next on_count(tr_self *self)
     return tr_http_end(self);
 }
 
+/* Reads its body late. */
+static tr_next on_late(tr_self *self)
+{
+    tr_sleep(self, TR_SECOND);
+    return on_count(self);
+}
+
 /* Does not notice that the client is gone. */
 static tr_next on_stay(tr_self *self)
 {
@@ -69,6 +76,7 @@ static tr_next on_ignore(tr_self *self)
 TR_BEHAVIOR(api, void, TR_POST("/ignore", tr_http_request, on_ignore),
             TR_GET("/much", tr_http_request, on_much), TR_GET("/one", tr_http_request, on_one),
             TR_GET("/size", tr_http_request, on_size), TR_POST("/count", tr_http_request, on_count),
+            TR_POST("/late", tr_http_request, on_late),
             TR_GET("/stay", tr_http_request, on_stay));
 TR_BEHAVIOR(host, void, TR_ON(run, on_run));
 
@@ -226,9 +234,34 @@ TEST(a_client_sends_ahead_what_the_window_allows_and_no_more, "W-11", "W-05")
     kit_close();
 }
 
+TEST(bodies_that_nobody_reads_yet_do_not_stop_the_others, "W-11", "W-05")
+{
+    enum { LATE = 15 };
+    static char body[600000];
+    int32_t late[LATE];
+    memset(body, 'b', sizeof body);
+    kit_open(1, 1);
+    begin(listen_api);
+    for (int i = 0; i < LATE; i++) {
+        late[i] = h2_ask(&client, "POST", "/late", NULL, (tr_bytes){body, 100000}, false);
+        h2_run(&client, MS);
+    }
+    int32_t id = h2_ask(&client, "POST", "/count", NULL, (tr_bytes){body, sizeof body}, false);
+    h2_run(&client, 20 * MS);
+    H2_GETS(&client, id, 200, "600000");
+    ck_assert_int_eq(h2_answer_of(&client, late[0])->status, 0);
+    ck_assert_uint_eq(h2_answer_of(&client, late[0])->upload.size, 100000 - TR_HTTP2_WINDOW);
+    h2_run(&client, TR_SECOND);
+    for (int i = 0; i < LATE; i++)
+        H2_GETS(&client, late[i], 200, "100000");
+    end();
+    kit_close();
+}
+
 SUITE("flow control of http/2", a_writer_waits_for_the_window_and_nothing_is_kept,
       a_writer_waits_for_a_client_that_does_not_read,
       streams_share_the_window_whatever_their_priority,
       a_turn_ends_as_it_likes_when_the_client_has_gone,
       a_window_that_stays_closed_resets_its_stream,
-      a_client_sends_ahead_what_the_window_allows_and_no_more)
+      a_client_sends_ahead_what_the_window_allows_and_no_more,
+      bodies_that_nobody_reads_yet_do_not_stop_the_others)

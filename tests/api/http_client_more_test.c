@@ -267,6 +267,35 @@ static tr_next stream_up(tr_self *self)
     return TR_SAME;
 }
 
+enum { MANY = 12 };
+
+/* Opens many streams, and reads them one after the other. */
+static tr_next stream_many(tr_self *self)
+{
+    static char buffer[50000];
+    struct tr_http_stream streams[MANY];
+    for (int i = 0; i < MANY; i++)
+        streams[i] = tr_await(self,
+                              tr_http_ask(self,
+                                          AT "/much",
+                                          .streams = true,
+                                          .connections_max = MANY + 1,
+                                          .version = VERSION))
+                         ->stream;
+    TELL(AT "/much", .connections_max = MANY + 1); /* nobody has read anything yet */
+    for (int i = 0; i < MANY; i++) {
+        size_t got, size = 0;
+        tr_status status;
+        do {
+            status = tr_http_receive(self, streams[MANY - 1 - i], buffer, sizeof buffer, &got);
+            size += status == TR_OK ? got : 0;
+        } while (status == TR_OK && got);
+        if (size != 1000000)
+            say("%zu %s", size, tr_status_name(status));
+    }
+    return TR_SAME;
+}
+
 static tr_next stream_left(tr_self *self)
 {
     struct tr_http_stream stream;
@@ -295,6 +324,18 @@ static void play_up(void)
     host_run(stream_left);
     tr_kit_advance(kit, TR_MINUTE);
     SAID("TR_NOT_FOUND");
+}
+
+static void play_many(void)
+{
+    HOST(host, listen_all);
+    host_run(stream_many);
+    SAID("200 mmmm");
+}
+
+TEST(streams_that_nobody_reads_do_not_stop_the_others, "W-09", "W-11")
+{
+    kits_each(play_many);
 }
 
 TEST(bodies_of_any_size_are_read_and_sent_in_pieces, "W-09")
@@ -346,4 +387,5 @@ TEST(tls_is_verified_and_never_given_up, "W-09")
 
 SUITE("http client, more", messages_go_and_come_as_json,
       redirects_are_followed_on_request_without_secrets,
-      bodies_of_any_size_are_read_and_sent_in_pieces, tls_is_verified_and_never_given_up)
+      bodies_of_any_size_are_read_and_sent_in_pieces,
+      streams_that_nobody_reads_do_not_stop_the_others, tls_is_verified_and_never_given_up)

@@ -4,9 +4,12 @@
  */
 #include "support/test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <troupe/kit.h>
 #include <troupe/troupe.h>
+#include <unistd.h>
 
 TR_MESSAGE(tick, (u64, n));
 TR_MESSAGE(tock, (u64, n));
@@ -171,6 +174,8 @@ TR_BEHAVIOR(mesh, struct mesh, TR_ON(start_mesh, on_start), TR_ON(tick, on_mesh_
             TR_ON(tock, on_mesh_tock));
 TR_ACTOR(mesh, start_mesh, tick, tock);
 
+static uint64_t played_allocations; /* of the last play */
+
 static uint64_t play(uint64_t seed, int workers, bool is_longer)
 {
     tr_kit *kit = tr_kit_new(&(tr_kit_options){.seed = seed, .workers = workers});
@@ -187,6 +192,7 @@ static uint64_t play(uint64_t seed, int workers, bool is_longer)
         tr_tell(test, all[3], tock);
     tr_kit_settle(kit);
     uint64_t trace = tr_kit_trace(kit);
+    played_allocations = tr_kit_allocations(kit);
     tr_kit_free(kit);
     return trace;
 }
@@ -202,6 +208,23 @@ TEST(the_same_seed_gives_the_same_trace, "V-01", "V-02")
     }
     /* 0 is 1. */
     ck_assert_uint_eq(play(0, 2, false), play(1, 2, false));
+}
+
+/* What depended on addresses would differ with another heap. */
+TEST(the_same_seed_makes_the_same_allocations, "V-01", "V-02")
+{
+    void *shifts[8];
+    (void)play(7, 4, true);
+    uint64_t first = played_allocations;
+    ck_assert_uint_gt(first, 0);
+    for (size_t i = 0; i < 8; i++) {
+        shifts[i] = malloc(16 + 80 * i * i); /* another heap, as another run has */
+        ck_assert_ptr_nonnull(shifts[i]);
+        (void)play(7, 4, true);
+        ck_assert_uint_eq(played_allocations, first);
+    }
+    for (size_t i = 0; i < 8; i++)
+        free(shifts[i]);
 }
 
 TEST(kits_do_not_know_of_each_other, "V-02")
@@ -281,7 +304,81 @@ TEST_ABORTS(nobody_waits_for_ever_for_nothing, "V-02")
     (void)tr_receive(tr_kit_client(kit), tick, TR_NEVER);
 }
 
-SUITE("kit", a_handler_may_not_run_its_system, a_step_is_one_turn_of_one_actor,
+/* ---- The log on standard error. ---- */
+
+TR_ACTOR(faller, tick);
+static tr_next fall(tr_self *self)
+{
+    tr_log_info(self, "about to fall");
+    return tr_fail(self, TR_BAD_DATA, "as the test wants it");
+}
+TR_BEHAVIOR(faller, void, TR_ON(tick, fall));
+TR_ACTOR(deaf, tick, tock);
+TR_BEHAVIOR(deaf, void, TR_ON(tick, fall));
+
+/* Has an actor fail and one get a message for which it has no handler. Returns in `text` what the kit wrote. */
+static void log_of(tr_kit_log log, char *text, size_t size)
+{
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    faller_ref faller;
+    deaf_ref deaf;
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+    tr_kit *kit = tr_kit_new(&(tr_kit_options){.log = log});
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &faller, faller, "faller"), TR_OK);
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &deaf, deaf, "deaf"), TR_OK);
+    tr_kit_settle(kit);
+    tr_kit_advance(kit, 1500 * TR_MILLISECOND);
+    tr_tell(tr_kit_client(kit), faller, tick);
+    tr_tell(tr_kit_client(kit), deaf, tock);
+    tr_kit_settle(kit);
+    tr_kit_free(kit);
+    (void)fflush(stderr);
+    ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
+    (void)close(saved);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    (void)fclose(file);
+}
+
+TEST(a_kit_writes_warnings_and_more_if_it_is_told, "V-02")
+{
+    char text[4096];
+    ck_assert_int_eq(unsetenv("TROUPE_KIT_LOG"), 0);
+    log_of(TR_KIT_LOG_WARNINGS, text, sizeof text);
+    ck_assert_msg(strstr(text, "kit 1.500s ERROR /user/faller: ") &&
+                      strstr(text, "as the test wants it"),
+                  "%s",
+                  text);
+    ck_assert_msg(strstr(text, "WARN  dead letter: tock"), "%s", text);
+    ck_assert_ptr_null(strstr(text, "about to fall"));
+    log_of(TR_KIT_LOG_ALL, text, sizeof text);
+    ck_assert_msg(strstr(text, "INFO  /user/faller: about to fall"), "%s", text);
+    log_of(TR_KIT_LOG_NONE, text, sizeof text);
+    ck_assert_str_eq(text, "");
+}
+
+TEST(a_variable_says_what_a_kit_writes, "V-02")
+{
+    char text[4096];
+    ck_assert_int_eq(setenv("TROUPE_KIT_LOG", "info", 1), 0);
+    log_of(TR_KIT_LOG_WARNINGS, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "about to fall"));
+    log_of(TR_KIT_LOG_NONE, text, sizeof text); /* the program knows better */
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(setenv("TROUPE_KIT_LOG", "off", 1), 0);
+    log_of(TR_KIT_LOG_WARNINGS, text, sizeof text);
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(setenv("TROUPE_KIT_LOG", "loud", 1), 0);
+    log_of(TR_KIT_LOG_WARNINGS, text, sizeof text);
+    ck_assert_ptr_eq(strstr(text, "TROUPE_KIT_LOG has no effect: \"loud\" is none of"), text);
+    ck_assert_ptr_nonnull(strstr(text, "as the test wants it"));
+}
+
+SUITE("kit", a_kit_writes_warnings_and_more_if_it_is_told, a_variable_says_what_a_kit_writes,
+      a_handler_may_not_run_its_system, a_step_is_one_turn_of_one_actor,
       settle_says_how_many_steps_it_took, time_moves_only_when_it_is_told_to,
       allocations_fail_as_they_were_told_to, the_same_seed_gives_the_same_trace,
-      kits_do_not_know_of_each_other, a_handler_may_not_step, nobody_waits_for_ever_for_nothing)
+      the_same_seed_makes_the_same_allocations, kits_do_not_know_of_each_other,
+      a_handler_may_not_step, nobody_waits_for_ever_for_nothing)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <troupe/app.h>
 #include <troupe/kit.h>
+#include <troupe/sql.h>
 #include <troupe/troupe.h>
 
 #include "support/test.h"
@@ -176,7 +177,19 @@ TEST(reports_of_another_version_are_refused, "U-02")
     tr_kit_free(kit);
 }
 
-SUITE("sized", options_without_a_size_are_read_to_their_end,
+/* They are compiled into programs, and the library writes them without knowing what the program has. */
+TEST(plain_values_keep_their_sizes, "")
+{
+    ck_assert_uint_eq(sizeof(tr_error), 648);
+    ck_assert_uint_eq(sizeof(tr_error_link), 16);
+    ck_assert_uint_eq(sizeof(tr_sql_result), 40);
+    ck_assert_uint_eq(sizeof(tr_sql_value), 48);
+    ck_assert_uint_eq(sizeof(tr_bytes), 16);
+    ck_assert_uint_eq(sizeof(tr_ref), 8);
+    ck_assert_uint_eq(sizeof(tr_next), 4);
+}
+
+SUITE("sized", plain_values_keep_their_sizes, options_without_a_size_are_read_to_their_end,
       options_of_an_older_program_have_fewer_members,
       options_of_a_newer_program_are_refused_if_they_say_something_unknown,
       counters_and_records_are_written_as_far_as_the_program_knows_them,

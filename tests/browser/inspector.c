@@ -128,6 +128,55 @@ static tr_next on_letter(tr_self *self)
 }
 TR_BEHAVIOR(desk, void, TR_ON(letter, on_letter, .is_barrier = true));
 
+/* ---- A state that is too large to be shown. ---- */
+
+TR_MESSAGE(heap, (str, text));
+TR_ACTOR(attic);
+static tr_next on_attic(struct heap *state)
+{
+    static char text[20000];
+    memset(text, 'x', sizeof text - 1);
+    state->text = text;
+    return TR_SAME;
+}
+TR_BEHAVIOR(attic, struct heap, TR_ON(tr_pre_start, on_attic), TR_OPTIONS(.shows = &tr_type_heap));
+
+/* ---- An actor that waits for an answer, and watches another one. ---- */
+
+TR_ACTOR(mute, get_balance);
+static tr_next on_mute(tr_self *self)
+{
+    (void)tr_sleep(self, TR_HOUR);
+    return tr_reply(self, balance, .cents = 0);
+}
+TR_BEHAVIOR(mute, void, TR_ON(get_balance, on_mute));
+
+TR_MESSAGE(remind);
+TR_ACTOR(clerk, remind);
+static tr_next on_clerk(tr_self *self)
+{
+    teller_ref guest = tr_find(self, teller, "/user/shop/guest");
+    mute_ref mute_one = tr_spawn(self, mute, "mute");
+    tr_watch(self, guest);
+    tr_timer_once(self, "lunch", TR_HOUR, remind);
+    (void)tr_await(self, tr_ask_within(self, TR_HOUR, mute_one, get_balance));
+    return TR_SAME;
+}
+TR_BEHAVIOR(clerk, void, TR_ON(remind, on_clerk));
+
+/* ---- A turn that waits in the middle, for the trace. ---- */
+
+TR_MESSAGE(tour, (str, text));
+TR_ACTOR(guide, tour);
+static tr_next on_guide(tr_self *self)
+{
+    teller_ref guest = tr_find(self, teller, "/user/shop/guest");
+    const struct balance *balance = tr_await(self, tr_ask(self, guest, get_balance));
+    tr_tell(self, guest, deposit, .cents = balance->cents + 1, .note = "guide");
+    return TR_SAME;
+}
+TR_BEHAVIOR(guide, void, TR_ON(tour, on_guide));
+
 /* ---- What fails. ---- */
 
 TR_MESSAGE(trip, (str, text));
@@ -157,7 +206,8 @@ TR_SECRET(shelf, pin);
 TR_MESSAGE(put_book, (str, title), (u32, pages));
 TR_MESSAGE(book, (str, title), (u32, pages));
 TR_MESSAGE(dust);
-TR_ACTOR(shelf, put_book, dust);
+TR_MESSAGE(swell, (u32, kib));
+TR_ACTOR(shelf, put_book, dust, swell);
 
 static tr_next on_put_book(tr_self *self, struct shelf *state, const struct put_book *message)
 {
@@ -177,7 +227,16 @@ static tr_next on_dust(struct shelf *state)
     state->count = 0;
     return TR_SAME;
 }
-TR_BEHAVIOR(shelf, struct shelf, TR_ON(put_book, on_put_book), TR_ON(dust, on_dust));
+static tr_next on_swell(tr_self *self, struct shelf *state, const struct swell *message)
+{
+    char *label = tr_alloc(self, message->kib * 1024 + 1);
+    memset(label, 'x', message->kib * 1024);
+    label[message->kib * 1024] = '\0';
+    state->label = label;
+    return TR_SAME;
+}
+TR_BEHAVIOR(shelf, struct shelf, TR_ON(put_book, on_put_book), TR_ON(dust, on_dust),
+            TR_ON(swell, on_swell));
 TR_DURABLE(shelf, shelf, .idle_ns = TR_HOUR);
 
 TR_MESSAGE(book_in, (u64, cents));
@@ -227,7 +286,6 @@ TR_BEHAVIOR(echo, void, TR_ON(tr_received, on_received));
 /* ---- The shop. ---- */
 
 TR_MESSAGE(tick);
-TR_MESSAGE(tour, (str, text));
 TR_ACTOR(shop, tick, tour);
 struct shop {
     hall_ref hall;
@@ -255,6 +313,25 @@ static void stock(tr_self *self)
     tr_tell(self, tr_durable(self, order, "o-2"), place, .item = "anvil");
 }
 
+/* With INSPECTOR_TLS, the beginning of the names of two files, an echo server with TLS. */
+static void listen_with_tls(tr_self *self)
+{
+    const char *files = getenv("INSPECTOR_TLS");
+    tr_listener_ref listener;
+    if (!files)
+        return;
+    tr_status status = tr_try_listen(self,
+                                     &listener,
+                                     echo,
+                                     TR_TLS("127.0.0.1:0",
+                                            .certificate = tr_format(self, "%s.pem", files),
+                                            .key = tr_format(self, "%s.key", files),
+                                            .alpn = "h2,http/1.1"));
+    printf("secure at %s\n",
+           status == TR_OK ? tr_address_text(self, tr_listener_address(self, listener))
+                           : tr_status_name(status));
+}
+
 static tr_next on_args(tr_self *self, struct shop *state, const struct tr_args *message)
 {
     const char *count = message->argv.count > 1 ? message->argv.items[1] : "300";
@@ -265,6 +342,10 @@ static tr_next on_args(tr_self *self, struct shop *state, const struct tr_args *
     state->narrow = tr_spawn(self, narrow, "narrow");
     state->ward = tr_spawn(self, ward, "ward");
     state->guest = tr_spawn(self, teller, "guest");
+    (void)tr_spawn(self, attic, "attic");
+    (void)tr_spawn(self, guide, "guide");
+    tr_tell(self, tr_spawn(self, clerk, "clerk"), remind);
+    listen_with_tls(self);
     stock(self);
     state->hall = tr_spawn(self, hall, "hall", hall_size, .count = (uint32_t)atoi(count));
     tr_timer_fixed_delay(self, "tick", 20 * TR_MILLISECOND, tick);

@@ -6,86 +6,10 @@ import { connect } from 'node:net';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { smaller } from './picture.mjs';
-import { assert, test, until, WAIT_MS, within } from './support.mjs';
+import { act, addressOf, ask, begin, go, greeting, SHOP, shows, text } from './inspect.mjs';
+import { assert, test, until } from './support.mjs';
 
 const pictures = process.env.TROUPE_PICTURES;
-const SHOP = '/user/shop';
-
-// Starts the program and a page. Returns {program, address, page, say, ask, requests}.
-async function begin(stage, { tellers = 300, given = ['--inspect-allow'], options = {}, view = '/tree' } = {}) {
-  const socket = join(stage.directory, 'socket');
-  const program = await stage.start('tests/inspector_target',
-    [String(tellers), '--control', socket, '--store', join(stage.directory, 'store'), '--inspect', '127.0.0.1:0', ...given]);
-  await program.line(/^ready$/);
-  const address = await addressOf(program);
-  const page = await stage.open(null, { viewport: { width: 1280, height: 800 }, ...options });
-  const requests = [];
-  page.on('request', request => requests.push(request.url()));
-  page.on('console', message => message.type() === 'error' && !message.text().startsWith('WebSocket connection') && stage.problems.push(new Error(message.text())));
-  await page.goto(address + view);
-  await page.waitForSelector('.tile');
-  return { program, address, page, requests, socket };
-}
-
-// The address that the program has printed.
-async function addressOf(program) {
-  const end = Date.now() + WAIT_MS;
-  for (;;) {
-    const found = /inspector: (http:\/\/\S+)/.exec(program.said());
-    if (found) return found[1];
-    assert.ok(Date.now() < end, program.said());
-    await new Promise(done => setTimeout(done, 20));
-  }
-}
-
-// One request of the control protocol. Returns {ok, parts}.
-function ask(socket, verb, members = {}) {
-  return within(new Promise((done, failed) => {
-    const connection = connect(socket);
-    const parts = [];
-    let rest = '';
-    connection.on('error', failed);
-    connection.on('data', bytes => {
-      const lines = (rest + bytes).split('\n');
-      rest = lines.pop();
-      for (const line of lines.map(text => JSON.parse(text))) {
-        if (line.troupe) connection.write(`${JSON.stringify({ id: 1, do: verb, ...members })}\n`);
-        else if (line.part) parts.push(line.part);
-        else {
-          connection.destroy();
-          if (line.no) failed(new Error(`${verb}: ${line.no} ${line.why}`));
-          else done({ ok: line.ok, parts });
-        }
-      }
-    });
-  }), `the answer to ${verb}`);
-}
-
-// The first line of the control socket.
-const greeting = socket => within(new Promise((done, failed) => {
-  let text = '';
-  const connection = connect(socket).on('error', failed).on('data', bytes => {
-    text += bytes;
-    if (!text.includes('\n')) return;
-    connection.destroy();
-    done(JSON.parse(text.split('\n')[0]));
-  });
-}), 'the greeting');
-
-const text = (page, selector) => page.locator(selector).first().innerText();
-const go = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
-// Waits until a selector shows a text.
-const shows = (page, selector, part) => until(page, ([where, what]) =>
-  [...document.querySelectorAll(where)].some(element => element.textContent.includes(what)), [selector, part]);
-// Presses the button of an act, then the one of its question.
-async function act(page, button, { picture, line } = {}) {
-  await page.locator(button).first().click();
-  await page.waitForSelector('dialog[open]');
-  if (line) await shows(page, 'dialog pre', line);
-  if (picture) await picture();
-  await page.click('dialog[open] button[type=submit]');
-  await until(page, () => !document.querySelector('dialog[open]'));
-}
 
 test('the_page_makes_no_other_request_and_stays_small', 'IP-01', async stage => {
   const { page, address, requests } = await begin(stage);
@@ -157,10 +81,10 @@ test('acts_ask_once_and_change_the_program', 'IP-03', async stage => {
   const { page, socket } = await begin(stage, { view: `/tree${SHOP}/guest` });
   const offers = verb => until(page, name => document.querySelector(`[data-act=${name}]`), verb);
   const state = async path => (await ask(socket, 'show', { path })).ok.state;
-  await act(page, '[data-act=suspend]');
+  await act(page, '[data-act=suspend]', { title: 'Suspend' });
   await offers('resume');
   assert.equal(await state(`${SHOP}/guest`), 'Suspended');
-  await act(page, '[data-act=resume]');
+  await act(page, '[data-act=resume]', { title: 'Resume' });
   await offers('suspend');
   await go(page, `#/tree${SHOP}/guest?tab=send`);
   await page.waitForSelector('select[name=message]');
@@ -228,6 +152,12 @@ test('keys_and_search_lead_to_views_and_actors', 'IP-01', async stage => {
   await shows(page, '.who', 'teller');
   await page.keyboard.press('u');
   await until(page, () => location.hash === '#/tree/user/shop/hall');
+  await go(page, '#/durable/shelf');
+  await page.locator('tbody tr.pick').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await until(page, () => document.activeElement.dataset.at === '1');
+  await page.keyboard.press('Enter');
+  await until(page, () => location.hash.startsWith('#/durable/shelf/'));
   await page.keyboard.press('p');
   await shows(page, '.live', 'paused');
 });
@@ -276,6 +206,13 @@ test('a_message_is_followed_turn_by_turn', 'IP-02', async stage => {
   await shows(page, '.hop', 'get_balance');
   await page.locator('.chips button', { hasText: 'Flow' }).click();
   await page.waitForSelector('svg.flow');
+  // A turn that waits for an answer is one row, and what it sends before and after the wait is below it.
+  await go(page, `#/trace?path=${SHOP}/guide`);
+  await shows(page, '.empty', 'Waiting for the next message');
+  await ask(socket, 'tell', { path: `${SHOP}/guide`, message: 'tour', json: '{"text":"again"}', may: true });
+  await until(page, () => document.querySelectorAll('.hop').length === 3);
+  const hops = await page.locator('.hop').allInnerTexts();
+  assert.deepEqual(hops.map(hop => hop.replace(/\s+/g, ' ').trim().split(' ').slice(0, hop.includes('└') ? 2 : 1).join(' ')), ['tour', '└ get_balance', '└ deposit']);
 });
 
 test('a_restart_is_said', 'IP-04', async stage => {
@@ -340,6 +277,7 @@ test('every_view_fits_small_screens', 'IP-01', async stage => {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name} is ${wide} pixels wide on ${width}`);
       assert.equal(await page.locator('text=This view has failed').count(), 0, name);
+      assert.ok(await page.locator('main .age').count(), `${name} does not say how old it is`);
       if ((!suffix && name !== 'events') || name === 'tree') await shoot(name + suffix);
     }
   }

@@ -133,7 +133,7 @@ TR_BEHAVIOR(desk, struct desk_state, TR_ON(add, on_add), TR_ON(look, on_look),
 TR_DURABLE(desk, desk_state, .idle_ns = 10 * TR_SECOND);
 TR_EXPOSE(desk, add, TR_BY_GET(look), misbehave);
 
-/* ---- The guard: "Bearer anna" is anna. ---- */
+/* ---- The guard: "Bearer anna" is anna; "viewer" may look only, "guest" is asked about once for each connection. ---- */
 
 static tr_next on_authorize(tr_self *self, const struct tr_authorize *message)
 {
@@ -145,8 +145,17 @@ static tr_next on_authorize(tr_self *self, const struct tr_authorize *message)
         return tr_fail(self, TR_BAD_DATA, "a guard that fails");
     if (strcmp(token + 7, "eve") == 0)
         return tr_refuse(self, 7, "not you");
-    return tr_reply(
-        self, tr_principal, .caller = token + 7, .per_minute = strcmp(token + 7, "often") ? 0 : 3);
+    if (strcmp(token + 7, "viewer") == 0 && strcmp(message->message, "add") == 0)
+        return tr_refuse(self, 403, "only to look");
+    if (strcmp(token + 7, "slow") == 0 && message->message[0])
+        (void)tr_sleep(self, TR_SECOND);
+    if (message->cookie)
+        say("cookie %s", message->cookie);
+    return tr_reply(self,
+                    tr_principal,
+                    .caller = token + 7,
+                    .per_minute = strcmp(token + 7, "often") ? 0 : 3,
+                    .is_for_connection = strcmp(token + 7, "guest") == 0);
 }
 
 TR_BEHAVIOR(tr_guard, void, TR_ON(tr_authorize, on_authorize));

@@ -382,10 +382,41 @@ TEST(what_was_inherited_must_be_a_socket, "")
     close_all(ends, 2);
 }
 
-SUITE("os socket open", what_makes_no_sense_is_refused, both_platforms_take_specs_of_the_same_sizes,
-      an_address_has_one_owner_unless_it_is_shared, a_listener_comes_back_while_old_connections_end,
-      an_address_must_be_one_of_this_machine, what_cannot_be_reached_is_unreachable,
-      a_connection_can_come_from_a_given_address,
+/* The sockets of systemd begin at descriptor 3, which the test framework has in use here. */
+TEST(a_listener_of_systemd_has_a_name, "O-64")
+{
+    char process[24];
+    tr_socket_spec spec = spec_of(TR_SOCKET_LISTEN, loopback_v4(0));
+    int made = must_open(&spec);
+    ck_assert_int_ge(made, 3);
+    char names[256] = "";
+    for (int i = 3; i < made; i++)
+        strcat(names, "other:");
+    strcat(names, "web:last");
+    char count[24];
+    (void)snprintf(process, sizeof process, "%d", (int)getpid());
+    (void)snprintf(count, sizeof count, "%d", made - 3 + 1);
+    const tr_socket_spec named = unix_spec(TR_SOCKET_LISTEN, "fd:web");
+    refuse(named, TR_INVALID_ARGUMENT); /* nothing is said of it */
+    ck_assert_int_eq(setenv("LISTEN_PID", process, 1), 0);
+    ck_assert_int_eq(setenv("LISTEN_FDS", count, 1), 0);
+    ck_assert_int_eq(setenv("LISTEN_FDNAMES", names, 1), 0);
+    ck_assert_int_eq(must_open(&named), made);
+    refuse(unix_spec(TR_SOCKET_LISTEN, "fd:we"), TR_INVALID_ARGUMENT);
+    refuse(unix_spec(TR_SOCKET_LISTEN, "fd:last"),
+           TR_INVALID_ARGUMENT); /* one more than there are */
+    ck_assert_int_eq(setenv("LISTEN_FDS", "many", 1), 0);
+    refuse(named, TR_INVALID_ARGUMENT);
+    ck_assert_int_eq(setenv("LISTEN_FDS", count, 1), 0);
+    ck_assert_int_eq(setenv("LISTEN_PID", "1", 1), 0); /* it is for another process */
+    refuse(named, TR_INVALID_ARGUMENT);
+    close_all(&made, 1);
+}
+
+SUITE("os socket open", a_listener_of_systemd_has_a_name, what_makes_no_sense_is_refused,
+      both_platforms_take_specs_of_the_same_sizes, an_address_has_one_owner_unless_it_is_shared,
+      a_listener_comes_back_while_old_connections_end, an_address_must_be_one_of_this_machine,
+      what_cannot_be_reached_is_unreachable, a_connection_can_come_from_a_given_address,
       a_listener_of_ipv6_takes_ipv4_unless_told_otherwise,
       every_address_of_a_machine_without_ipv6_is_ipv4, a_socket_that_was_left_behind_is_replaced,
       a_file_that_is_no_socket_is_not_replaced, a_path_has_107_bytes_at_most,

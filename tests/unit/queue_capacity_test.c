@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "queue/capacity.h"
 
-enum { GENERATIONS = 1 << 14, LOWEST = -(1 << 23), HIGHEST = (1 << 23) - 1 };
+enum { GENERATIONS = 1 << 13, LOWEST = -(1 << 23), HIGHEST = (1 << 23) - 1 };
 
 /* What the word says, in plain integers. */
 struct plain {
@@ -39,14 +39,14 @@ static void open(struct capacity *capacity, const struct plain *plain)
 static const int32_t edges[] = {
     LOWEST, LOWEST + 1, -CAPACITY_LARGEST, -1, 0, 1, 63, 64, 65, 4096, CAPACITY_LARGEST, HIGHEST};
 enum { EDGES = sizeof edges / sizeof edges[0] };
-static const uint32_t generations[] = {0, 1, 0x1fff, 0x3fff, 0x4000, 0x7fffffff, UINT32_MAX};
+static const uint32_t generations[] = {0, 1, 0xfff, 0x1fff, 0x2000, 0x7fffffff, UINT32_MAX};
 enum { AGES = sizeof generations / sizeof generations[0] };
 
 TEST(every_edge_of_one_field_leaves_the_others_alone, "M-02")
 {
     struct capacity capacity;
     for (size_t g = 0; g < AGES; g++)
-        for (uint32_t policy = 0; policy < 4; policy++)
+        for (uint32_t policy = 0; policy < CAPACITY_POLICIES; policy++)
             for (size_t m = 0; m < EDGES; m++)
                 for (size_t l = 0; l < EDGES; l++)
                     open(&capacity, &(struct plain){generations[g], policy, edges[m], edges[l]});
@@ -57,10 +57,10 @@ TEST(giving_goes_from_any_edge_to_any_other, "M-02")
     struct capacity capacity;
     for (size_t from = 0; from < EDGES; from++) {
         for (size_t to = 0; to < EDGES; to++) {
-            struct plain plain = {0x3fff, 3, edges[from], edges[to]};
+            struct plain plain = {0x1fff, 7, edges[from], edges[to]};
             open(&capacity, &plain);
             capacity_give(&capacity, edges[to] - edges[from], edges[from] - edges[to]);
-            check(&capacity, &(struct plain){0x3fff, 3, edges[to], edges[from]});
+            check(&capacity, &(struct plain){0x1fff, 7, edges[to], edges[from]});
         }
     }
 }
@@ -68,8 +68,8 @@ TEST(giving_goes_from_any_edge_to_any_other, "M-02")
 TEST(each_policy_changes_into_each_other, "M-02")
 {
     struct capacity capacity;
-    for (uint32_t from = 0; from < 4; from++) {
-        for (uint32_t to = 0; to < 4; to++) {
+    for (uint32_t from = 0; from < CAPACITY_POLICIES; from++) {
+        for (uint32_t to = 0; to < CAPACITY_POLICIES; to++) {
             for (size_t g = 0; g < AGES; g++) {
                 struct plain plain = {generations[g], from, -1, LOWEST};
                 open(&capacity, &plain);
@@ -81,16 +81,16 @@ TEST(each_policy_changes_into_each_other, "M-02")
     }
 }
 
-TEST(generations_wrap_at_fourteen_bits, "M-02", "LC-14")
+TEST(generations_wrap_at_thirteen_bits, "M-02", "LC-14")
 {
     struct capacity capacity;
     for (uint32_t generation = 0; generation <= 2 * GENERATIONS; generation++) {
-        capacity_open(&capacity, generation, 3, 1, 1);
+        capacity_open(&capacity, generation, 7, 1, 1);
         ck_assert_int_eq(capacity_take(&capacity, generation + 1, 1, 0, 0), CAPACITY_STRANGE);
         ck_assert_int_eq(capacity_take(&capacity, generation - 1, 1, 0, 0), CAPACITY_STRANGE);
         ck_assert_int_eq(capacity_take(&capacity, generation + GENERATIONS / 2, 1, 64, 64),
                          CAPACITY_STRANGE);
-        check(&capacity, &(struct plain){generation, 3, 1, 1});
+        check(&capacity, &(struct plain){generation, 7, 1, 1});
         ck_assert_int_eq(capacity_take(&capacity, generation + GENERATIONS, 1, 0, 0),
                          CAPACITY_TAKEN);
         ck_assert_int_eq(capacity_take(&capacity, generation, 1, 0, 0), CAPACITY_FULL);
@@ -123,14 +123,14 @@ TEST(room_is_taken_to_the_last_piece_and_not_one_more, "M-02", "MB-01", "MB-02")
 TEST(the_largest_bounds_are_taken_and_overdrawn, "M-02")
 {
     struct capacity capacity;
-    open(&capacity, &(struct plain){0x3fff, 3, CAPACITY_LARGEST, CAPACITY_LARGEST});
-    ck_assert_int_eq(capacity_take(&capacity, 0x3fff, CAPACITY_LARGEST, 0, 0), CAPACITY_TAKEN);
-    check(&capacity, &(struct plain){0x3fff, 3, CAPACITY_LARGEST - 1, 0});
-    ck_assert_int_eq(capacity_take(&capacity, 0x3fff, 131073, 0, 131073 + 64), CAPACITY_TAKEN);
-    check(&capacity, &(struct plain){0x3fff, 3, CAPACITY_LARGEST - 2, -131073});
+    open(&capacity, &(struct plain){0x1fff, 7, CAPACITY_LARGEST, CAPACITY_LARGEST});
+    ck_assert_int_eq(capacity_take(&capacity, 0x1fff, CAPACITY_LARGEST, 0, 0), CAPACITY_TAKEN);
+    check(&capacity, &(struct plain){0x1fff, 7, CAPACITY_LARGEST - 1, 0});
+    ck_assert_int_eq(capacity_take(&capacity, 0x1fff, 131073, 0, 131073 + 64), CAPACITY_TAKEN);
+    check(&capacity, &(struct plain){0x1fff, 7, CAPACITY_LARGEST - 2, -131073});
     /* A bound that becomes the smallest while all of the largest is taken. */
     capacity_give(&capacity, 2 - 2 * CAPACITY_LARGEST, 1 - CAPACITY_LARGEST);
-    check(&capacity, &(struct plain){0x3fff, 3, -CAPACITY_LARGEST, 1 - CAPACITY_LARGEST - 131073});
+    check(&capacity, &(struct plain){0x1fff, 7, -CAPACITY_LARGEST, 1 - CAPACITY_LARGEST - 131073});
 }
 
 static int32_t some(struct rng *rng)
@@ -225,5 +225,5 @@ TEST(random_use_agrees_with_plain_integers, "M-02")
 
 SUITE("queue capacity", every_edge_of_one_field_leaves_the_others_alone,
       giving_goes_from_any_edge_to_any_other, each_policy_changes_into_each_other,
-      generations_wrap_at_fourteen_bits, room_is_taken_to_the_last_piece_and_not_one_more,
+      generations_wrap_at_thirteen_bits, room_is_taken_to_the_last_piece_and_not_one_more,
       the_largest_bounds_are_taken_and_overdrawn, random_use_agrees_with_plain_integers)

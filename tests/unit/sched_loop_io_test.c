@@ -41,7 +41,7 @@ TEST(a_loop_without_watched_descriptors_never_asks_for_io, "D-06", "P-04")
 {
     begin_passing(0);
     start(0, TASK_NORMAL, TR_MICROSECOND, 100000);
-    start(1, TASK_IO, TR_MICROSECOND, 100000);
+    start(1, TASK_NORMAL, TR_MICROSECOND, 100000);
     ck_assert(!tr__loop_slice(&loop));
     tr__loop_rest(&loop, TR_NEVER);
     ck_assert(!tr__loop_slice(&loop));
@@ -71,7 +71,6 @@ TEST(a_wake_up_asks_for_io_once, "D-06")
 {
     begin();
     watch(0);
-    jobs[0].class = TASK_IO;
     ck_assert(!tr__loop_slice(&loop));
     for (uint64_t i = 1; i <= 100; i++) {
         uint64_t polls = io_polls;
@@ -108,41 +107,6 @@ TEST(a_busy_worker_looks_at_io_each_200_us, "D-06")
     loop.slice_left = 1;
     ck_assert(tr__loop_slice(&loop));
     ck_assert_uint_eq(io_polls, polls + 1);
-    end();
-}
-
-TEST(io_is_looked_at_while_its_tasks_wait_for_their_share, "D-06")
-{
-    begin();
-    watch(JOBS);
-    loop.io_ratio = 10;
-    /* A run of this task takes 6.4 ms, so other tasks get 58 ms. */
-    struct job *io = start(0, TASK_IO, 100 * TR_MICROSECOND, UINT64_MAX);
-    struct job *other = start(1, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
-    loop.slice_left = 100000;
-    ck_assert(tr__loop_slice(&loop));
-    double percent = 100.0 * (double)other->spent_ns / (double)(io->spent_ns + other->spent_ns);
-    ck_assert_double_ge(percent, 85);
-    ck_assert_double_le(percent, 92);
-    ck_assert_int_le(other->spent_ns / (tr_time)io_polls, 264 * TR_MICROSECOND);
-    ck_assert_uint_gt(io_polls, 10 * io->runs);
-    end();
-}
-
-TEST(io_tasks_run_at_once_when_nothing_else_is_ready, "D-06")
-{
-    begin();
-    watch(0);
-    loop.io_ratio = 1;
-    jobs[0].class = TASK_IO;
-    jobs[0].cost_ns = 10 * TR_MILLISECOND;
-    for (uint64_t i = 1; i <= 10; i++) {
-        jobs[0].turns_left = 1;
-        io_happens(0, TR_IO_IN);
-        tr__loop_rest(&loop, TR_NEVER);
-        ck_assert(!tr__loop_slice(&loop));
-        ck_assert_uint_eq(jobs[0].runs, i);
-    }
     end();
 }
 
@@ -270,7 +234,6 @@ TEST(a_hook_that_does_not_return_loses_no_event, "D-06")
 
 SUITE("sched loop io", a_loop_without_watched_descriptors_never_asks_for_io,
       what_cannot_be_watched_is_not_counted, a_wake_up_asks_for_io_once,
-      a_busy_worker_looks_at_io_each_200_us, io_is_looked_at_while_its_tasks_wait_for_their_share,
-      io_tasks_run_at_once_when_nothing_else_is_ready, an_event_ends_a_spin_and_is_asked_for_once,
+      a_busy_worker_looks_at_io_each_200_us, an_event_ends_a_spin_and_is_asked_for_once,
       spins_for_io_become_rare_while_nothing_comes, a_spin_for_io_is_longer_while_io_comes_soon,
       a_hook_that_does_not_return_loses_no_event)

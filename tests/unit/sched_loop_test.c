@@ -8,22 +8,20 @@
 
 #include <troupe/limits.h>
 
-TEST(a_round_is_io_io_tasks_posts_tasks, "D-06")
+TEST(a_round_is_io_posts_tasks, "D-06")
 {
     begin();
-    jobs[0].class = TASK_IO;
     jobs[0].turns_left = 1;
     watch(0);
     io_happens(0, TR_IO_IN);
     jobs[1].turns_left = 1;
     (void)loop_post(&loop, &jobs[1].node);
     start(2, TASK_NORMAL, TR_MICROSECOND, 1);
-    start(3, TASK_IO, TR_MICROSECOND, 1);
     start(4, TASK_HIGH, TR_MICROSECOND, 1);
     loop.alarm_ns = virtual->mono;
     ck_assert(!tr__loop_slice(&loop));
-    /* Round, alarm, the event, IO tasks D and A, the post, high E, normal C, then posted B. */
-    ck_assert_str_eq(log_text, "raiDApECB");
+    /* Round, alarm, the event, the post, high E, normal C, A of the event, then posted B. */
+    ck_assert_str_eq(log_text, "raipECAB");
     ck_assert(!tr__loop_has_work(&loop));
     end();
 }
@@ -112,57 +110,18 @@ TEST(high_work_leaves_normal_tasks_an_eighth, "D-02", "WP-08")
     end();
 }
 
-/* The share of time that normal tasks got beside `io_jobs` IO tasks that never rest, in percent. */
-static double tasks_percent(int io_jobs, tr_time io_cost_ns, uint32_t ratio)
-{
-    tr_time io_ns = 0;
-    tr_time tasks_ns = 0;
-    if (ratio)
-        loop.io_ratio = ratio;
-    for (int i = 0; i < io_jobs; i++)
-        start(i, TASK_IO, io_cost_ns, UINT64_MAX);
-    start(io_jobs, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
-    start(io_jobs + 1, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
-    loop.slice_left = 200000;
-    ck_assert(tr__loop_slice(&loop));
-    for (int i = 0; i < JOBS; i++)
-        *(jobs[i].class == TASK_IO ? &io_ns : &tasks_ns) += jobs[i].spent_ns;
-    return 100.0 * (double)tasks_ns / (double)(io_ns + tasks_ns);
-}
-
-TEST(busy_io_leaves_tasks_half_of_the_time, "D-06")
+TEST(rounds_of_a_loop_without_io_are_500_us_long, "D-06")
 {
     begin();
-    double percent = tasks_percent(10, 5 * TR_MICROSECOND, 0);
-    ck_assert_double_ge(percent, 49);
-    ck_assert_double_le(percent, 60);
-    end();
-}
-
-TEST(the_io_ratio_can_be_set, "D-06")
-{
-    begin();
-    double percent = tasks_percent(10, 5 * TR_MICROSECOND, 80);
-    ck_assert_double_ge(percent, 19);
-    ck_assert_double_le(percent, 30);
-    end();
-}
-
-TEST(tasks_get_500_us_between_two_looks_at_io, "D-06")
-{
-    begin();
-    /* IO takes next to nothing, so that the least length of a round decides. */
-    struct job *io = start(0, TASK_IO, TR_NANOSECOND, UINT64_MAX);
     start(1, TASK_NORMAL, TR_MICROSECOND, UINT64_MAX);
     loop.slice_left = 100000;
     ck_assert(tr__loop_slice(&loop));
     uint64_t rounds = 0;
     for (const char *c = log_text; *c; c++)
         rounds += *c == 'r';
-    ck_assert_uint_ge(io->runs, 50);
-    ck_assert_uint_eq(rounds, io->runs);
+    ck_assert_uint_ge(rounds, 50);
     /* 64 turns of 1 us are a run: a round has 8 of them, and is 512 us long. */
-    tr_time round_ns = jobs[1].spent_ns / (tr_time)io->runs;
+    tr_time round_ns = jobs[1].spent_ns / (tr_time)rounds;
     ck_assert_int_ge(round_ns, 490 * TR_MICROSECOND);
     ck_assert_int_le(round_ns, 640 * TR_MICROSECOND);
     end();
@@ -171,7 +130,6 @@ TEST(tasks_get_500_us_between_two_looks_at_io, "D-06")
 TEST(io_waits_for_no_round_when_there_is_nothing_else, "D-06")
 {
     begin();
-    jobs[0].class = TASK_IO;
     jobs[0].turns_left = 1;
     watch(0);
     /* A round has just begun, and a task has just ended. */
@@ -181,9 +139,6 @@ TEST(io_waits_for_no_round_when_there_is_nothing_else, "D-06")
     tr__loop_rest(&loop, TR_NEVER);
     ck_assert(!tr__loop_slice(&loop));
     ck_assert_uint_eq(jobs[0].runs, 1);
-    start(2, TASK_IO, TR_MICROSECOND, 1);
-    ck_assert(!tr__loop_slice(&loop));
-    ck_assert_uint_eq(jobs[2].runs, 1);
     end();
 }
 
@@ -402,11 +357,10 @@ TEST(a_nudge_makes_the_loop_look_around_once_more, "WP-02")
     end();
 }
 
-SUITE("sched loop", a_round_is_io_io_tasks_posts_tasks,
+SUITE("sched loop", a_round_is_io_posts_tasks,
       posts_are_taken_oldest_first_and_between_any_two_runs, a_slice_does_no_more_turns_than_it_may,
       a_run_has_64_turns_and_neighbours_come_between, a_run_of_slow_turns_ends_at_a_tick,
-      high_work_leaves_normal_tasks_an_eighth, busy_io_leaves_tasks_half_of_the_time,
-      the_io_ratio_can_be_set, tasks_get_500_us_between_two_looks_at_io,
+      high_work_leaves_normal_tasks_an_eighth, rounds_of_a_loop_without_io_are_500_us_long,
       io_waits_for_no_round_when_there_is_nothing_else, a_tick_makes_the_loop_read_the_clock,
       a_loop_without_work_parks_until_something_falls_due, a_post_keeps_the_loop_from_sleeping,
       the_first_of_several_posts_wakes_a_sleeper, a_wake_without_a_post_is_harmless,

@@ -114,19 +114,8 @@ TEST(high_goes_before_normal, "D-01")
     ck_assert_int_eq(class, TASK_NORMAL);
 }
 
-TEST(io_tasks_are_apart, "D-06")
-{
-    enum task_class class;
-    runqueue_push(&queue, &tasks[0], TASK_IO);
-    ck_assert(!runqueue_is_empty(&queue));
-    ck_assert_ptr_null(runqueue_pop(&queue, &class));
-    ck_assert_ptr_eq(runqueue_pop_class(&queue, TASK_IO), &tasks[0]);
-    ck_assert(runqueue_is_empty(&queue));
-}
-
 /* How many turns of each class a flood of both got, when a run of a class takes so many turns. */
-static void flood(uint32_t high_turns, uint32_t normal_turns, uint32_t io_turns, uint64_t *high,
-                  uint64_t *normal)
+static void flood(uint32_t high_turns, uint32_t normal_turns, uint64_t *high, uint64_t *normal)
 {
     *high = 0;
     *normal = 0;
@@ -141,8 +130,6 @@ static void flood(uint32_t high_turns, uint32_t normal_turns, uint32_t io_turns,
         *(class == TASK_HIGH ? high : normal) += turns;
         runqueue_push(&queue, task, class);
         runqueue_charge(&queue, class, turns);
-        if (io_turns)
-            runqueue_charge(&queue, TASK_IO, io_turns);
     }
 }
 
@@ -153,19 +140,11 @@ TEST(normal_gets_an_eighth_of_the_turns, "D-02", "WP-08")
         uint64_t high;
         uint64_t normal;
         memset(&queue, 0, sizeof queue);
-        flood(runs[i][0], runs[i][1], 0, &high, &normal);
+        flood(runs[i][0], runs[i][1], &high, &normal);
         /* At least an eighth, less one run for where the count ended; and not much more. */
         ck_assert_uint_ge(8 * (normal + runs[i][1] + runs[i][0]), high + normal);
         ck_assert_uint_le(8 * normal, high + normal + 8 * (64 + runs[i][0] + runs[i][1]));
     }
-}
-
-TEST(turns_of_io_tasks_are_nobodys_share, "D-02", "D-06")
-{
-    uint64_t high;
-    uint64_t normal;
-    flood(4, 4, 4, &high, &normal);
-    ck_assert_uint_ge(8 * (normal + 8), high + normal);
 }
 
 TEST(high_alone_owes_nothing_later, "D-02")
@@ -231,6 +210,6 @@ TEST(random_arrivals_keep_the_quota_in_every_window, "D-02", "WP-08")
 SUITE("sched runqueue", an_empty_queue_gives_nothing, a_class_is_first_come_first_served,
       what_a_task_makes_ready_goes_next_and_in_order,
       a_task_that_goes_on_with_the_next_one_keeps_that_order,
-      an_even_queue_has_all_behind_those_who_waited, high_goes_before_normal, io_tasks_are_apart,
-      normal_gets_an_eighth_of_the_turns, turns_of_io_tasks_are_nobodys_share,
-      high_alone_owes_nothing_later, random_arrivals_keep_the_quota_in_every_window)
+      an_even_queue_has_all_behind_those_who_waited, high_goes_before_normal,
+      normal_gets_an_eighth_of_the_turns, high_alone_owes_nothing_later,
+      random_arrivals_keep_the_quota_in_every_window)

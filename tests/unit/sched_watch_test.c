@@ -177,7 +177,22 @@ TEST(with_no_budget_nothing_is_told_but_the_age_is_kept, "O-05")
     ck_assert_uint_eq(atom64_load(&loops[1].since_ns, ATOM_RELAXED), 0);
 }
 
-SUITE("sched watch", a_long_turn_is_told_when_noticed_and_when_it_ends,
+TEST(ticks_are_rare_while_all_loops_look_at_the_clock_themselves, "O-05")
+{
+    begin(10 * TR_MILLISECOND);
+    atom64_store(&loops[0].seen_ns, (uint64_t)now_ns - 400 * TR_MICROSECOND, ATOM_RELAXED);
+    ck_assert_int_eq(tr__watch_period(&watch, now_ns), WATCH_SLOW_NS); /* the other one sleeps */
+    ready_rise(&loops[1].ready);
+    ck_assert_int_eq(tr__watch_period(&watch, now_ns), WATCH_TICK_NS);
+    atom64_store(&loops[1].seen_ns, (uint64_t)now_ns, ATOM_RELAXED);
+    ck_assert_int_eq(tr__watch_period(&watch, now_ns), WATCH_SLOW_NS);
+    ck_assert_int_eq(tr__watch_period(&watch, now_ns + 200 * TR_MICROSECOND), WATCH_TICK_NS);
+    watch.report.handoff_ns = 5 * TR_MILLISECOND;
+    ck_assert_int_eq(tr__watch_period(&watch, now_ns), WATCH_TICK_NS);
+}
+
+SUITE("sched watch", ticks_are_rare_while_all_loops_look_at_the_clock_themselves,
+      a_long_turn_is_told_when_noticed_and_when_it_ends,
       one_that_does_not_end_is_told_at_growing_intervals, turns_below_the_budget_are_not_told,
       whatever_a_loop_counts_shows_that_it_gets_on, a_loop_that_sleeps_is_in_no_turn,
       a_loop_that_is_in_no_turn_is_not_told, a_watch_that_was_late_itself_proves_nothing,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line over time, with what it says where the pointer is. */
+/* One line over time, with what it says where the pointer is. A library such as uPlot would be a third of the page, for this one chart. */
 import { useState } from 'preact/hooks';
 import { Canvas, html, tint } from './parts.js';
 import { clock } from './format.js';

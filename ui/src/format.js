@@ -75,3 +75,14 @@ export function date(unixMs) {
 export const cut = (text, most) => (text && text.length > most ? text.slice(0, most - 1) + '…' : text);
 
 export const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + 's'}`;
+
+/** A value as JSON in lines. Integers of 64 bits (BigInt) are exact. */
+export function write(value, indent = '') {
+  if (typeof value === 'bigint') return String(value);
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const inner = indent + '  ';
+  const rows = Object.entries(value).map(([name, item]) => inner + (isList ? '' : JSON.stringify(name) + ': ') + write(item, inner));
+  const [open, close] = isList ? '[]' : '{}';
+  return rows.length ? `${open}\n${rows.join(',\n')}\n${indent}${close}` : open + close;
+}

@@ -29,13 +29,15 @@ export class Refusal extends Error {
   }
 }
 
-/* Integers of 64 bits stay exact: those that a double cannot hold become BigInt. */
-function parseLine(line) {
+/* Integers of 64 bits stay exact: those that a double cannot hold become BigInt. Not all browsers give a reviver the text of a
+   number, so such a number first becomes a text with a mark that no program knows. */
+const mark = crypto.getRandomValues(new Uint32Array(4)).join('-') + ':';
+const pieces = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/g;
+
+export function parseLine(line) {
   if (!/\d{16}/.test(line)) return JSON.parse(line);
-  return JSON.parse(line, (name, value, context) =>
-    typeof value === 'number' && !Number.isSafeInteger(value) && context && /^-?\d+$/.test(context.source)
-      ? BigInt(context.source)
-      : value);
+  const marked = line.replace(pieces, (text) => (/^-?\d{16,}$/.test(text) && !Number.isSafeInteger(+text) ? `"${mark}${text}"` : text));
+  return JSON.parse(marked, (name, value) => (typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value));
 }
 
 export class Channel {
@@ -58,7 +60,8 @@ export class Channel {
     try {
       answer = parseLine(line);
     } catch {
-      return; /* not one of the protocol; what waits for it ends with the connection */
+      this.spoil();
+      return;
     }
     if (answer.inspect) {
       this.inspect = answer.inspect;
@@ -86,6 +89,14 @@ export class Channel {
     else asked.resolve({ ok: answer.ok, parts: asked.parts, at: Date.now(), took: performance.now() - asked.begin });
   }
 
+  /* A line that is no JSON came. Answers come in order, so it belongs to the oldest request, which would otherwise wait forever. */
+  spoil() {
+    const [id, asked] = this.waiting.entries().next().value || [];
+    if (!asked) return;
+    this.waiting.delete(id);
+    asked.reject(new Refusal('NO_JSON', 'the answer of the program cannot be read: it is no JSON'));
+  }
+
   /** Sends one request. Returns a promise of {ok, parts, at}. */
   ask(verb, args, onPart) {
     return new Promise((resolve, reject) => {
@@ -106,7 +117,7 @@ export class Channel {
   end(event) {
     if (this.over) return;
     this.over = true;
-    for (const asked of this.waiting.values()) asked.reject(new Refusal('LOST', 'the connection is lost'));
+    for (const asked of this.waiting.values()) asked.reject(new Refusal('LOST', (event && event.reason) || 'the connection is lost'));
     this.waiting.clear();
     if (this.on.close) this.on.close(this, event);
   }
@@ -134,6 +145,8 @@ function opened(channel) {
       kind: 'warn',
       text: `The program was started again: process ${before.pid} has ended, this is process ${channel.hello.pid}. What was shown before is gone.`,
     };
+  } else if (before && channel.inspect && channel.inspect.dropped > get('inspect').dropped) {
+    notice = { kind: 'warn', text: 'The connection was ended, because this page or another one did not read for 5 s. It is back; what was shown may have gaps.' };
   } else if (was > 2) {
     notice = { kind: 'note', text: `The connection was lost for ${was.toFixed(0)} s and is back.` };
   }
@@ -157,7 +170,7 @@ async function closed(channel, event) {
   main = null;
   if (!lostAt) lostAt = Date.now();
   if (get('phase') !== 'moved') set({ phase: 'lost', reason: (event && event.reason) || null });
-  /* Refused before it was open, by a server that is there: another token is needed, or too many pages are open. */
+  /* Refused before it was open, by a server that is there: another token is needed. */
   if (event && event.code === 1006 && !channel.inspect && (await isServed())) {
     set({ phase: 'moved' });
     setTimeout(connect, 5000);
@@ -185,6 +198,9 @@ export function useToken(text) {
   connect();
   return true;
 }
+
+/** The address of a view with the token, which opens in any tab of this machine. */
+export const addressOf = (hash) => `${location.origin}/#token=${token}${hash.replace(/^#/, '')}`;
 
 export const has = (verb) => !!get('hello') && get('hello').verbs.includes(verb);
 export const may = () => !!get('inspect') && !!get('inspect').allowed;

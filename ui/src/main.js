@@ -3,13 +3,13 @@
 import { options, render } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Age, Guard, html, Spark } from './parts.js';
-import { connect, may, useToken } from './link.js';
-import { get, set, useValue } from './store.js';
+import { addressOf, connect, may, useToken } from './link.js';
+import { get, set, toast, useValue } from './store.js';
 import { go, link, useRoute } from './route.js';
 import { watch } from './watch.js';
 import { Dialog } from './acts.js';
 import { SearchBox } from './search.js';
-import { count, date, ms, rate, short } from './format.js';
+import { count, date, plural, rate, short } from './format.js';
 import { Tree } from './views/tree.js';
 import { Time } from './views/time.js';
 import { Mailboxes } from './views/mailboxes.js';
@@ -65,7 +65,8 @@ function Brand() {
     <div><strong>${hello ? hello.app : 'troupe'}</strong>
     <span class="muted">${hello ? `process ${hello.pid}` : 'inspector'}</span></div>
     ${inspect && html`<span class=${'tag ' + (may() ? 'held' : 'note')} title=${may() ? 'acts are allowed' : 'nothing can be changed from here'}>
-      ${may() ? 'may act' : 'read only'}</span>`}</div>`;
+      ${may() ? 'may act' : 'read only'}</span>`}
+    ${inspect && inspect.dropped > 0 && html`<span class="tag warn" title="The inspector closes a page that does not read for 5 s.">${plural(inspect.dropped, 'page')} dropped</span>`}</div>`;
 }
 
 const Tile = ({ label, value, unit, to, kind, children }) => html`
@@ -101,8 +102,19 @@ function Live() {
     <span>${phase !== 'open' ? 'no connection' : paused ? 'paused' : 'live'}</span>
     <${Age} at=${head && head.at} every=${1000} />
     <button class="small" onClick=${() => set({ paused: !get('paused') })} aria-pressed=${paused}>${paused ? 'Resume' : 'Pause'}<kbd>p</kbd></button>
+    <button class="small" onClick=${copyLink} title="Copies the address of this view, with the token: whoever has it can open it on this machine.">Copy link</button>
     <button class="small" onClick=${() => set({ help: !get('help') })} aria-label="keys"><kbd>?</kbd></button>
   </div>`;
+}
+
+async function copyLink() {
+  const address = addressOf(location.hash);
+  try {
+    await navigator.clipboard.writeText(address);
+    toast('The address is copied. It has the token: give it to nobody who may not look into the program.');
+  } catch {
+    toast(`The browser does not allow copying: ${address}`, 'bad');
+  }
 }
 
 function Findings({ list }) {
@@ -117,9 +129,10 @@ function Notice() {
   const phase = useValue('phase');
   const hello = useValue('hello');
   const head = useValue('head');
-  if (phase === 'lost' && hello) {
-    return html`<div class="notice bad" role="status"><b>The program does not answer</b>
-      since ${head ? date(head.at) : 'the start'}. The page tries again by itself and shows what it read last. If the program was started
+  const reason = useValue('reason');
+  if (phase === 'lost') {
+    return html`<div class="notice bad" role="status"><b>The program does not answer</b>${reason ? `: ${reason}` : ''}.
+      ${head ? ` What is shown was read at ${date(head.at)}.` : ''} The page tries again by itself. If the program was started
       again, it may have another address: a line of its log has it.</div>`;
   }
   if (phase === 'moved') {

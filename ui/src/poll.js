@@ -55,25 +55,30 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
     let passed = 0;
     let over = false;
     let asking = false;
-    let isWanted = false; /* somebody waits for it */
+    let isWanted = false; /* somebody waits for an answer to a request that is sent from now on */
+    let newest = 0; /* the number of the newest answer: an older one that waits to be drawn is not drawn any more */
     const look = async () => {
       if (asking) return;
       passed = 0;
       asking = true;
+      const isAtOnce = isWanted;
+      isWanted = false;
       try {
         const answer = await ask(verb, args);
         if (over) return;
+        const mine = ++newest;
         const isNew = !kept.current;
         kept.current = fold ? fold(kept.current, answer) : answer;
         const next = { ...kept.current, error: null };
-        if (isNew || isWanted) change(next);
-        else together(() => !over && change(next));
-        isWanted = false;
+        if (isNew || isAtOnce) change(next);
+        else together(() => !over && mine === newest && change(next));
       } catch (error) {
         if (over || error.status === 'LOST') return;
+        newest++;
         change({ ...kept.current, error, at: Date.now() });
       } finally {
         asking = false;
+        if (isWanted && !over) look();
       }
     };
     run.current = () => {

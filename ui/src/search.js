@@ -23,7 +23,7 @@ async function actors(text) {
   const found = await quietly('show', { path: text.replace(/\/+$/, '') });
   const list = found.ok && found.ok.path ? [found.ok] : [];
   const parent = text.slice(0, text.lastIndexOf('/')) || '/user';
-  const below = await quietly('ls', { path: parent, limit: 500 });
+  const below = await quietly('ls', { path: parent, text, limit: 4 * MOST });
   for (const row of below.parts) if (row.path.startsWith(text) && row.path !== (list[0] || {}).path) list.push(row);
   return list.slice(0, MOST).map((row) => ({ kind: 'actor', text: row.path, note: row.behavior, to: actorLink(row.path) }));
 }
@@ -46,8 +46,8 @@ async function named(text) {
   })));
   const kinds = (await quietly('durable ls')).parts.filter((row) => row.kind && row.kind.toLowerCase().includes(low));
   list.push(...kinds.slice(0, MOST).map((row) => ({ kind: 'durable', text: row.kind, note: `${plural(row.stored || 0, 'actor')} stored`, to: link('durable', [row.kind]) })));
-  const some = (await quietly('ls', { limit: 500 })).parts.filter((row) => row.path.toLowerCase().includes(low));
-  list.push(...some.slice(0, MOST).map((row) => ({ kind: 'actor', text: row.path, note: row.behavior, to: actorLink(row.path) })));
+  const some = (await quietly('ls', { text, limit: MOST })).parts;
+  list.push(...some.map((row) => ({ kind: 'actor', text: row.path, note: row.behavior, to: actorLink(row.path) })));
   return list;
 }
 
@@ -104,6 +104,6 @@ export function SearchBox() {
     ${list && html`<ul role="listbox">${list.map((entry, i) => html`
       <li key=${entry.kind + entry.to} role="option" aria-selected=${i === at} onMouseDown=${() => pick(entry)}>
         <span class="tag note">${entry.kind}</span><span class="path">${entry.text}</span><span class="muted">${entry.note}</span></li>`)}
-      ${!list.length && html`<li class="muted">Nothing has this name. An actor is found by the beginning of its path, a durable actor by kind/key.</li>`}</ul>`}
+      ${!list.length && html`<li class="muted">Nothing has this name. An actor is found by a part of its path (large and small letters differ), a durable actor by kind/key.</li>`}</ul>`}
   </div>`;
 }

@@ -111,3 +111,22 @@ test('a room over sleep, kill -9 and restart: no line is lost or doubled', async
   bob.room.close();
   await server.stop('SIGTERM');
 });
+
+test('tokens, and what the guard refuses, also on a connection', async () => {
+  const server = await serve('39_guard');
+  const refused = options => new Promise(done => {
+    const diary = connect(server.url('diary/anna'), options);
+    diary.onclose = (code, reason, error) => done(error);
+  });
+  assert.deepStrictEqual(await ask(server.url('diary/anna'), 'write', { text: 'a' }, { token: '5f3c' }), { lines: 1 });
+  await assert.rejects(ask(server.url('diary/anna'), 'write', {}, { token: '81ab', key: 'k' }), { code: 'request/forbidden', status: 403 });
+  const error = await refused({ token: 'wrong' });
+  assert.deepStrictEqual([error.code, error.status], ['request/unauthorized', 401]);
+  const bob = connect(server.url('diary/anna'), { token: '81ab' });
+  assert.deepStrictEqual(await bob.count(), { lines: 1 });
+  await assert.rejects(bob.write({ text: 'lies' }), { code: 'request/forbidden', status: 403 });
+  bob.close();
+  const none = connect(server.url('novel/anna'), { token: '5f3c' });
+  await assert.rejects(none.once('count'), { code: 'actor/unknown_kind', status: 404 });
+  await server.stop('SIGTERM');
+});

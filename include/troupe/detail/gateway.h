@@ -91,6 +91,7 @@ TR_END_C
 #define TR_IN_ROW_TR_CLAUSE_GATEWAY(b, S, a, ...) \
     TR_GATEWAY_PATH_(b, a, "/actors/" #a "/{key}/{message}") \
     TR_GATEWAY_ROW_(b, a, "WEBSOCKET", "/actors/" #a "/{key}") \
+    TR_GATEWAY_ROW_(b, a, "GET", "/actors/" #a "/{key}") \
     TR_GATEWAY_PATH_(b, a, "/actors/{rest...}") \
     TR_TABLE_(tr_handler) { .type = &tr_type_tr_gateway_event_, .call = tr_self_gateway_event, .name = "TR_GATEWAY" }, \
     TR_TABLE_(tr_handler) { .type = &tr_type_tr_gateway_close_, .call = tr_self_gateway_close, .name = "TR_GATEWAY" },

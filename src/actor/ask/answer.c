@@ -123,9 +123,21 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
     return status;
 }
 
-static inline bool is_reply_of(const tr_type *request, const tr_type *type)
+/*
+ * Each file has its own descriptors of the types of a header. Those of a request and of its answer are often of two files,
+ * and to compare them member by member takes 400 instructions; so a worker remembers the last two that were equal.
+ */
+static inline bool is_reply_of(struct worker *worker, const tr_type *request, const tr_type *type)
 {
-    return __builtin_expect(request->reply == type, 1) || tr_type_is_equal(request->reply, type);
+    const tr_type *expected = request->reply;
+    if (__builtin_expect(expected == type, 1) ||
+        (worker->asks.reply_expected == expected && worker->asks.reply_given == type))
+        return true;
+    if (!expected || !tr_type_is_equal(expected, type))
+        return false;
+    worker->asks.reply_expected = expected;
+    worker->asks.reply_given = type;
+    return true;
 }
 
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message)
@@ -135,7 +147,7 @@ tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *m
     TR_ASSERT(envelope->kind == ENVELOPE_ASK);
     if (self->is_cancelled)
         return TR_CANCELLED;
-    if (!is_reply_of(envelope->type, type))
+    if (!is_reply_of(self->worker, envelope->type, type))
         return TR_WRONG_TYPE;
     tr_status status = reply(self, envelope->sender, envelope->payload.ask.id, type, message);
     if (__builtin_expect(status == TR_OK, 1)) {
@@ -297,7 +309,7 @@ tr_status tr_self_reply_to(tr_self *self, tr_later handle, const tr_type *type, 
     }
     if (!later || !handle.number)
         return TR_NOT_FOUND;
-    if (later->type->reply && !is_reply_of(later->type, type))
+    if (later->type->reply && !is_reply_of(self->worker, later->type, type))
         return TR_WRONG_TYPE;
     struct envelope *answer = later->answer;
     tr_status status = reply(self, answer->sender, answer->payload.ask.id, type, message);

@@ -22,7 +22,7 @@
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
 /* How much is added to the deadline in a request when the time was not read from a clock. */
-#define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
+#define ASK_ROUGH_NS (2 * WATCH_SLOW_NS)
 
 /*
  * Ticks that may follow each other faster than WATCH_TICK_NS: one that was late, and the one before

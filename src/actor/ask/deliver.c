@@ -5,6 +5,7 @@
 #include "actor/ask/waiters.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/group_pick.h"
+#include "actor/mail/overflow.h"
 
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, tr_status status)
@@ -17,8 +18,7 @@ tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t
     }
     if (status != TR_MAILBOX_FULL || (ask && ask->carrier))
         return status;
-    if (capacity_policy(capacity_load(&(*cell)->door.capacity)) != TR_PARK &&
-        !turn_is_behind(self, *to))
+    if (!mailbox_overflow_has(*cell, OVERFLOW_WAITS) && !turn_is_behind(self, *to))
         return status;
     tr_time deadline_ns = TR_NEVER;
     if (ask) {

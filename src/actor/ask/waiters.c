@@ -9,6 +9,7 @@
 #include "actor/cell/client.h"
 #include "actor/cell/extra.h"
 #include "actor/cell/upcalls.h"
+#include "actor/mail/overflow.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -146,7 +147,8 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
     struct envelope *others = NULL;
     while (extra->senders.ring) {
         struct envelope *wanted = ring_pop(&extra->senders.ring);
-        if (bound.overflow == TR_PARK && capacity_of(wanted)->lines <= bound.lines)
+        if (overflow_has(bound.overflow, OVERFLOW_WAITS) &&
+            capacity_of(wanted)->lines <= bound.lines)
             ring_push(&others, wanted);
         else
             (void)answer(worker, cell, wanted, 0, 0, TR_MAILBOX_FULL);
@@ -186,7 +188,7 @@ static void on_wanted(struct worker *worker, struct cell *cell, struct envelope 
     }
     tr__waiters_serve(worker, cell);
     /* Meanwhile the actor may have got a behavior for which senders do not wait. */
-    if (capacity_policy(capacity_load(&cell->door.capacity)) != TR_PARK)
+    if (!mailbox_overflow_has(cell, OVERFLOW_WAITS))
         tr__waiters_refuse(worker, cell, TR_MAILBOX_FULL);
 }
 
@@ -519,8 +521,7 @@ static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct env
     if (slots_find(self->worker->slots, self->sender.wants) != cell)
         return TR_STOPPED;
     status = tr__mail_send(self->worker, cell, envelope);
-    if (status == TR_MAILBOX_FULL &&
-        capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
+    if (status == TR_MAILBOX_FULL && mailbox_overflow_has(cell, OVERFLOW_WAITS))
         status = wait_and_place(self, cell, envelope, deadline_ns);
     return status;
 }

@@ -387,13 +387,24 @@ static bool has_row_named(const tr_behavior *behavior, const char *name, size_t 
     return false;
 }
 
-bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size)
+static bool is_in_others(const struct behavior_list *others, const char *name, size_t length)
+{
+    for (const tr_behavior *const *other = others->first; other < others->end; other++) {
+        if (has_row_named(*other, name, length))
+            return true;
+    }
+    return false;
+}
+
+bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
+                        const char *list, char *name, size_t size)
 {
     if (dispatch->any)
         return false;
     for (const char *word = list + strspn(list, ", "); *word; word += strspn(word, ", ")) {
         size_t length = strcspn(word, ", ");
-        if (!has_row_named(dispatch->behavior, word, length)) {
+        if (!has_row_named(dispatch->behavior, word, length) &&
+            !is_in_others(others, word, length)) {
             size_t cut = length < size - 1 ? length : size - 1;
             memcpy(name, word, cut);
             name[cut] = '\0';

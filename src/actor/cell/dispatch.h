@@ -87,12 +87,18 @@ static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
     return tr__dispatch_search(dispatches, behavior);
 }
 
+/** All behaviors of a program, as tr_app_run gets them. All zero: they are not known. */
+struct behavior_list {
+    const tr_behavior *const *first;
+    const tr_behavior *const *end;
+};
+
 /**
- * Finds the first message of a list such as "deposit, withdraw, " that the behavior has no handler
- * for, and copies its name, cut to fit. Returns false if there is none. Another behavior of the
- * same actor may have such a handler.
+ * Finds the first message of a list such as "deposit, withdraw, " for which neither the behavior nor any of `others` has a
+ * handler, and copies its name, cut to fit. Returns false if there is none.
  */
-bool tr__protocol_lacks(const struct dispatch *dispatch, const char *list, char *name, size_t size);
+bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
+                        const char *list, char *name, size_t size);
 
 /** Stands for every set-up as the handler that runs. */
 extern const tr_handler tr__setup_handler;

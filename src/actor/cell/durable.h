@@ -26,6 +26,8 @@ struct durable_answer {
 struct durable_hooks {
     /** A turn is about to wait: a stretch ends. */
     void (*on_park)(struct tr_self *self);
+    /** A turn that has waited runs again: a stretch begins. */
+    void (*on_resume)(struct tr_self *self);
     /**
      * A turn was ended by tr_crash or by a fault: nothing of its stretch is stored. self->frame is
      * set. Returns what happens to the actor: `next`, unless the actor must not fail because of

@@ -42,7 +42,6 @@ struct system_settings {
     bool names_faults;
     size_t stack_size; /* of a fiber */
     tr_time spin_ns;
-    uint32_t io_percent;
     tr_time round_min_ns;
     uint64_t seed;
     tr_balance balance;
@@ -72,9 +71,12 @@ struct system_user {
     uint32_t keepers_linked;
     atom32 failures; /* top-level actors that ended by a failure */
     /* Of an app: see tr_app_exit and tr_app_ready. */
-    atom32 exit_status;      /* what tr_app_exit said, plus 1; 0: nothing */
-    atom32 is_unready;       /* tr_app_ready is to be called, and was not */
-    tr_time exit_timeout_ns; /* of the shutdown by tr_app_exit; written before the start */
+    atom32 exit_status; /* what tr_app_exit said, plus 1; 0: nothing */
+    atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
+    /* calls the handler of the root's first turn; NULL: nobody waits for its end; written before the start */
+    tr_next (*first_call)(tr_self *self, void *state, const void *message);
+    tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
+    struct behavior_list behaviors; /* of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };

@@ -93,8 +93,10 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    struct list idle; /* of struct helper: asleep, the last one that fell asleep first */
-    struct list over; /* of struct helper: ended, but not joined yet */
+    struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
+    struct list over;   /* of struct helper: ended, but not joined yet */
+    struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
+    uint32_t shared_running; /* of these, so many are queued or run; the others wait in line */
     uint32_t queued;
     uint32_t helpers; /* helpers that are alive */
     uint32_t helpers_max;

@@ -207,6 +207,11 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     one_less(watched, source);
 }
 
+struct envelope *tr__watched_find(struct watched *watched, uint64_t target)
+{
+    return *link_of(watched, target);
+}
+
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target)
 {

@@ -111,6 +111,8 @@ void tr__watched_add(struct watched *watched, const struct memory_source *source
 /** Removes a watch that was added. */
 void tr__watched_remove(struct watched *watched, const struct memory_source *source,
                         struct envelope *envelope);
+/** Returns the first watch of the ring of a target, or NULL. */
+struct envelope *tr__watched_find(struct watched *watched, uint64_t target);
 /** Removes all watches of a target. Returns the first of their ring, or NULL. */
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);

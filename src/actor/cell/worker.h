@@ -377,6 +377,8 @@ struct worker_asks {
     struct ask *young;      /* a chain of asks that may not be in the wheel yet */
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
+    const tr_type *reply_expected; /* by a request, and what was given: equal types of two files */
+    const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
     struct ask_table table_spare; /* an empty table, reserved for the next actor that asks */

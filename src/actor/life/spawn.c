@@ -452,18 +452,26 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 
 /* ---- From a handler. ---- */
 
-/* Logs, once per behavior, a message that TR_ACTOR lists and the first behavior does not handle. */
+/*
+ * Logs, once per behavior, a message that TR_ACTOR lists and the first behavior does not handle. The actor may become
+ * another behavior that does. If the program has none, or none is known, it is a mistake or may be one.
+ */
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
+    static const struct behavior_list none;
+    const struct behavior_list *all = &worker->system->user.behaviors;
     char name[TR_NAME_MAX + 1];
     dispatch->is_checked = true;
-    if (tr__protocol_lacks(dispatch, protocol, name, sizeof name))
+    bool is_mistake =
+        all->first != all->end && tr__protocol_lacks(dispatch, all, protocol, name, sizeof name);
+    if (is_mistake || tr__protocol_lacks(dispatch, &none, protocol, name, sizeof name))
         tr__log(worker->system,
-                TR_LEVEL_DEBUG,
+                is_mistake ? TR_LEVEL_WARN : TR_LEVEL_DEBUG,
                 NULL,
-                "TR_ACTOR lists %s, but %s has no handler for it",
+                "TR_ACTOR lists %s, but %s has no handler for it%s",
                 name,
-                dispatch->behavior->name);
+                dispatch->behavior->name,
+                is_mistake ? ", nor has any behavior of the program" : "");
 }
 
 /* Gives a new child the place and the record of an earlier one. Takes the record. */

@@ -4,6 +4,7 @@
  */
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/overflow.h"
 
 static_assert(TR_OVERDRAFT_MAX <= CAPACITY_LARGEST / 4,
               "an overdraft fits into the capacity's word");
@@ -12,14 +13,16 @@ static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
               "a bound fits into the capacity's word");
 
 /*
- * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. With TR_DROP_OLDEST it always is, because
- * mail of other threads is dropped by count. With TR_PARK the limit is lower, because a sender that
+ * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. One that drops its oldest messages always
+ * is, because mail of other threads is dropped by count. If senders wait, the limit is lower, because a sender that
  * waits loses nothing when the mailbox counts as full a little early.
  */
 static bool is_narrow(struct mail_bound bound)
 {
-    int32_t wide = bound.overflow == TR_PARK ? MAIL_EXACT_BOUND_PARK : MAIL_EXACT_BOUND;
-    return bound.messages < wide || bound.lines < wide || bound.overflow == TR_DROP_OLDEST;
+    int32_t wide =
+        overflow_has(bound.overflow, OVERFLOW_WAITS) ? MAIL_EXACT_BOUND_PARK : MAIL_EXACT_BOUND;
+    return bound.messages < wide || bound.lines < wide ||
+           overflow_has(bound.overflow, OVERFLOW_DISPLACES);
 }
 
 void tr__capacity_open(struct cell *cell, const tr_behavior *behavior)
@@ -157,7 +160,7 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     if (__builtin_expect(result == CAPACITY_TAKEN, 1))
         return TR_OK;
     /* The owner makes capacity for the message when it takes it in: tr__mail_drop_oldest. */
-    bool drops_oldest = capacity_policy(capacity_load(capacity)) == TR_DROP_OLDEST;
+    bool drops_oldest = mailbox_overflow_has(cell, OVERFLOW_DISPLACES);
     if (result == CAPACITY_FULL && drops_oldest && !is_report(envelope))
         result = capacity_take(
             capacity, envelope->generation, lines, TR_OVERDRAFT_MAX, lines + TR_OVERDRAFT_MAX);
@@ -209,7 +212,8 @@ void tr__mail_drop_oldest(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool is_alive = cell->life > LIFE_NEW && cell->life < LIFE_STOPPING;
-    if (!is_alive || mail_bound_of(cell->dispatch->behavior).overflow != TR_DROP_OLDEST)
+    if (!is_alive ||
+        !overflow_has(mail_bound_of(cell->dispatch->behavior).overflow, OVERFLOW_DISPLACES))
         return;
     for (;;) {
         uint64_t word = capacity_load(&cell->door.capacity);
@@ -225,7 +229,7 @@ bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope
     const tr_behavior *behavior =
         cell->dispatch ? cell->dispatch->behavior : cell->origin->behavior;
     struct mail_bound bound = mail_bound_of(behavior);
-    return bound.overflow == TR_DROP_OLDEST && mail_takes_capacity(envelope) &&
+    return overflow_has(bound.overflow, OVERFLOW_DISPLACES) && mail_takes_capacity(envelope) &&
            mail_lines(envelope) > (uint32_t)bound.lines;
 }
 
@@ -234,7 +238,8 @@ tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct env
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     uint32_t lines = mail_lines(envelope);
-    if (bound.overflow != TR_DROP_OLDEST || is_report(envelope) || lines > (uint32_t)bound.lines)
+    if (!overflow_has(bound.overflow, OVERFLOW_DISPLACES) || is_report(envelope) ||
+        lines > (uint32_t)bound.lines)
         return TR_MAILBOX_FULL;
     while (drop_one(worker, cell)) {
         if (tr__capacity_take(cell, lines))

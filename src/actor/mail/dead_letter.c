@@ -128,8 +128,9 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
         snprintf(known, sizeof known, ", for which %.60s has no handler", letter->behavior);
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
+    /* Other letters are usual: an actor has ended, and others do not know it yet. */
     tr__log(system,
-            TR_LEVEL_INFO,
+            letter->reason == TR_UNHANDLED ? TR_LEVEL_WARN : TR_LEVEL_INFO,
             NULL,
             "dead letter: %.64s of %zu bytes from %s to %s%s: %s%s",
             letter->type->name,

@@ -18,7 +18,9 @@
 #include "actor/verbs/client.h"
 #include "base/assert.h"
 #include "base/sized.h"
+#include "os/console.h"
 #include "os/memory.h"
+#include "os/small_file.h"
 #include "os/virtual_socket.h"
 
 static void trace(struct tr_kit *kit, uint64_t value)
@@ -153,6 +155,34 @@ static bool on_park(void *context, tr_time deadline_ns)
     return true;
 }
 
+enum { LOG_OFF = TR_LEVEL_ERROR + 1 };
+
+/* Returns the lowest level that TROUPE_KIT_LOG wants to see. */
+static unsigned log_wanted(void)
+{
+    static const char *const names[] = {"debug", "info", "warn", "error", "off"};
+    const char *wanted = tr__environment("TROUPE_KIT_LOG");
+    for (unsigned i = 0; wanted && i <= LOG_OFF; i++) {
+        if (strcmp(wanted, names[i]) == 0)
+            return i;
+    }
+    if (wanted)
+        tr__console_complain(
+            "TROUPE_KIT_LOG has no effect: \"%.80s\" is none of debug, info, warn, error, off\n",
+            wanted);
+    return TR_LEVEL_WARN;
+}
+
+/* Sets what the platform writes of the log. */
+static void log_set(struct virtual_platform *virtual, tr_kit_log log)
+{
+    unsigned least = log == TR_KIT_LOG_ALL ? TR_LEVEL_DEBUG : LOG_OFF;
+    if (log == TR_KIT_LOG_WARNINGS)
+        least = log_wanted();
+    virtual->echo = least < LOG_OFF;
+    virtual->echo_least = least < LOG_OFF ? (tr_level)least : TR_LEVEL_ERROR;
+}
+
 tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
 {
     tr_kit_options whole = {.size = sizeof whole};
@@ -171,6 +201,7 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     rng_init(&kit->rng, seed);
     kit->virtual->on_park = on_park;
     kit->virtual->on_park_context = kit;
+    log_set(kit->virtual, options->log);
     tr_system_options system_options = {.size = sizeof system_options,
                                         .name = options->name ? options->name : "kit",
                                         .workers = options->workers ? options->workers : 1,

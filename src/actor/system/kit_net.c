@@ -415,6 +415,13 @@ bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status)
     return tr__virtual_names_add(net_of(kit), name, NULL, status) == TR_OK;
 }
 
+bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns)
+{
+    if (ns < 0)
+        refuse("tr_kit_delay_name: negative", name);
+    return tr__virtual_names_delay(net_of(kit), name, ns) == TR_OK;
+}
+
 size_t tr_kit_open_channels(const tr_kit *kit)
 {
     return net_of(kit)->open_count;

@@ -14,7 +14,7 @@
 #include "actor/mail/shutdown_stats.h"
 #include "actor/system/shutdown.h"
 #include "actor/system/thread_handoff.h"
-#include "actor/turn/blocking.h"
+#include "actor/turn/shared_job.h"
 
 /* An actor that stops later than this is named in the text for people. */
 #define WORTH_SAYING_NS (TR_SECOND / 2)
@@ -249,12 +249,18 @@ static void busy_add_job(void *context, const struct blocking_job *job)
     tr_report_busy *busy = busy_next(collector);
     if (!busy)
         return;
+    busy->worker = -1;
+    busy->age_ns = collector->now_ns - job->began_ns;
+    if (job->shared) {
+        (void)snprintf(busy->path, sizeof busy->path, "%s", job->shared->key);
+        (void)snprintf(busy->type, sizeof busy->type, "a name");
+        (void)snprintf(busy->where, sizeof busy->where, "the resolver");
+        return;
+    }
     const struct envelope *envelope = job->self->envelope;
     path_of(collector->system, job->cell, busy->path, sizeof busy->path);
     (void)snprintf(busy->type, sizeof busy->type, "%s", envelope ? envelope->type->name : "");
     (void)snprintf(busy->where, sizeof busy->where, "tr_blocking");
-    busy->worker = -1;
-    busy->age_ns = collector->now_ns - job->began_ns;
 }
 
 static const char the_store[] = "the store";

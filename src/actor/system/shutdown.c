@@ -226,7 +226,8 @@ static void disown_busy(struct worker *worker, struct cell *cell)
 
 static void disown_blocked(void *context, const struct blocking_job *job)
 {
-    disown_busy(context, job->cell);
+    if (job->cell) /* a shared job has no actor */
+        disown_busy(context, job->cell);
 }
 
 static void disown_stuck(void *context, const struct handoff_thread *thread)

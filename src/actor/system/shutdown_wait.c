@@ -54,10 +54,12 @@ struct shutdown_wait {
     bool is_lost;     /* the wait is given up */
 };
 
+/* A look-up of a name may run that no actor waits for any more. */
 static bool have_ended(struct tr_system *system)
 {
     return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
-           atom32_load(&system->scale.threads, ATOM_SEQ_CST);
+               atom32_load(&system->scale.threads, ATOM_SEQ_CST) &&
+           !tr__blocking_is_busy(&system->blocking);
 }
 
 static void count_stuck(void *context, const struct handoff_thread *thread)

@@ -60,7 +60,7 @@ static tr_status options_check(const tr_system_options *options)
         return TR_INVALID_ARGUMENT;
     if ((unsigned)options->log_format > TR_LOG_JOURNALD || (options->log_format && options->on_log))
         return TR_INVALID_ARGUMENT;
-    if (options->io_percent > 99 || options->round_min_ns < 0)
+    if (options->round_min_ns < 0)
         return TR_INVALID_ARGUMENT;
     if (options->round_min_ns > TR_OPTION_NS_MAX || options->spin_ns > TR_OPTION_NS_MAX)
         return TR_INVALID_ARGUMENT;
@@ -111,7 +111,6 @@ static void options_keep(struct tr_system *system, const tr_system_options *opti
     system->log.format = options->log_format;
     system->options.exit_when_empty = options->exit_when_empty;
     system->options.spin_ns = options->spin_ns;
-    system->options.io_percent = options->io_percent;
     system->options.round_min_ns = options->round_min_ns;
     system->options.balance = options->balance;
     system->options.traps_faults = options->traps_faults;

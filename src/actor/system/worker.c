@@ -343,8 +343,6 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
         system->options.traps_faults ? &tr__worker_trapping_hooks : &tr__worker_hooks;
     worker->hooks = *hooks;
     tr__loop_init(&worker->loop, &worker->hooks, platform, parker, system->options.spin_ns);
-    if (system->options.io_percent)
-        worker->loop.io_ratio = system->options.io_percent;
     if (system->options.round_min_ns)
         worker->loop.round_min_ns = worker->loop.io_round_ns = system->options.round_min_ns;
     atom64_init(&worker->thread_id, 0);

@@ -93,10 +93,10 @@ void tr__idle_touch(struct worker *worker, struct cell *cell)
     if (idle->has_event)
         idle_stop(worker, idle);
     /*
-     * The loop's time may be one tick old. A tick is added, so that the timeout comes late rather
-     * than early.
+     * The loop's time may be as old as ticks are apart. That is added, so that the timeout comes
+     * late rather than early.
      */
-    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_TICK_NS : 0);
+    idle->message_ns = worker->loop.now_ns + (system->watch.platform ? WATCH_SLOW_NS : 0);
     idle_arm(worker, cell);
 }
 

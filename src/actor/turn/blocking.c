@@ -6,6 +6,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/cell/verb.h"
 #include "actor/turn/park.h"
+#include "actor/turn/shared_job.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
 #include "actor/mail/kind.h"
@@ -53,20 +54,43 @@ static void job_begin(struct blocking *blocking, struct blocking_job *job, struc
     list_push_last(&blocking->running, &job->link);
 }
 
-/* Calls the function of a job that has begun, and sends its envelope to the actor. */
-static void job_run(struct blocking *blocking, struct blocking_job *job)
+void tr__blocking_return(struct blocking *blocking, struct blocking_job *job)
 {
     struct cell *cell = job->cell;
     struct envelope *envelope = job->envelope;
-    job->function(job->argument);
-    lock_take(&blocking->lock);
-    list_remove(&job->link);
-    lock_give(&blocking->lock);
     /* Rule 2: the door is open. After this push the turn may resume, and the job may be gone. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
         tr__system_post(blocking->system, NULL, cell);
+}
+
+/* Calls the function of a job that has begun, and sends its envelope to the actor. */
+static void job_run(struct blocking *blocking, struct blocking_job *job)
+{
+    job->function(job->argument);
+    if (job->shared) {
+        tr__shared_done(blocking, job->shared);
+        return;
+    }
+    lock_take(&blocking->lock);
+    list_remove(&job->link);
+    lock_give(&blocking->lock);
+    tr__blocking_return(blocking, job);
+}
+
+void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job)
+{
+    TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
+    (void)job_take(blocking, &job->link);
+}
+
+bool tr__blocking_is_busy(struct blocking *blocking)
+{
+    lock_take(&blocking->lock);
+    bool is_busy = !list_is_empty(&blocking->running);
+    lock_give(&blocking->lock);
+    return is_busy;
 }
 
 /* ---- Helpers. ---- */
@@ -176,6 +200,7 @@ void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint
     list_init(&blocking->running);
     list_init(&blocking->idle);
     list_init(&blocking->over);
+    list_init(&blocking->shared);
 }
 
 void tr__blocking_end(struct blocking *blocking)
@@ -200,11 +225,8 @@ void tr__blocking_end(struct blocking *blocking)
     helpers_reap(blocking);
 }
 
-/*
- * Queues a job, and wakes or starts a helper for it, unless all helpers are busy. The job is
- * queued, or was taken already, only if this returns TR_OK.
- */
-static tr_status enqueue(struct blocking *blocking, struct blocking_job *job)
+/* Wakes or starts a helper too, unless all helpers are busy. After TR_OK the job may have been taken already. */
+tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;
     tr_status status = TR_OK;
@@ -250,8 +272,12 @@ void tr__blocking_submit(struct tr_self *self)
     TR_ASSERT_SLOW(turn_is_mine(self));
     struct blocking_job *job = self->job;
     struct cell_extra *extra = self->cell->extra;
+    if (job->shared) {
+        tr__shared_submit(self);
+        return;
+    }
     extra->waits.blocked++;
-    tr_status status = enqueue(&self->worker->system->blocking, job);
+    tr_status status = tr__blocking_enqueue(&self->worker->system->blocking, job);
     if (status == TR_OK)
         return;
     extra->waits.blocked--;
@@ -290,11 +316,15 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     PARKED_EACH (self, extra) {
         if (!self->job)
             continue;
+        struct shared_job *unwanted = NULL;
         lock_take(&blocking->lock);
         bool is_queued = self->job->is_queued;
-        if (is_queued)
+        if (is_queued && self->job->shared)
+            unwanted = tr__shared_leave(blocking, self->job);
+        else if (is_queued)
             (void)job_take(blocking, &self->job->link);
         lock_give(&blocking->lock);
+        tr__shared_drop(blocking, unwanted);
         if (!is_queued)
             continue;
         self->job = NULL;
@@ -380,32 +410,46 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
 
 /* ---- The verbs. ---- */
 
+tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job)
+{
+    tr_status status = turn_may_park(self);
+    if (status != TR_OK)
+        return status;
+    const struct tr_returned returned = {.job = (uint64_t)(uintptr_t)job};
+    struct address address = {.kind = ENVELOPE_RETURNED,
+                              .to = self->cell->identity,
+                              .sender = self->cell->identity,
+                              .causal = self->causal};
+    job->self = self;
+    job->cell = self->cell;
+    list_init(&job->link);
+    status =
+        tr__mail_new(&self->worker->pool, address, &tr_type_tr_returned, &returned, &job->envelope);
+    if (status != TR_OK)
+        return status;
+    self->job = job;
+    self->sender.held = job->envelope;
+    return TR_OK;
+}
+
+void tr__blocking_leave(struct tr_self *self, struct blocking_job *job)
+{
+    self->job = NULL;
+    self->sender.held = NULL;
+    envelope_give(&self->worker->pool, job->envelope);
+}
+
 tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
     TURN_VERB(self);
     if (!self || !function)
         return TR_INVALID_ARGUMENT;
-    tr_status status = turn_may_park(self);
+    struct blocking_job job = {.function = function, .argument = argument};
+    tr_status status = tr__blocking_prepare(self, &job);
     if (status != TR_OK)
         return status;
-    struct worker *worker = self->worker;
-    struct blocking_job job = {
-        .function = function, .argument = argument, .self = self, .cell = self->cell};
-    const struct tr_returned returned = {.job = (uint64_t)(uintptr_t)&job};
-    list_init(&job.link);
-    struct address address = {.kind = ENVELOPE_RETURNED,
-                              .to = self->cell->identity,
-                              .sender = self->cell->identity,
-                              .causal = self->causal};
-    status = tr__mail_new(&worker->pool, address, &tr_type_tr_returned, &returned, &job.envelope);
-    if (status != TR_OK)
-        return status;
-    self->job = &job;
-    self->sender.held = job.envelope;
     status = turn_park_at(self, TR_NEVER, NULL);
-    self->job = NULL;
-    self->sender.held = NULL;
-    envelope_give(&worker->pool, job.envelope);
+    tr__blocking_leave(self, &job);
     return status;
 }
 

@@ -29,6 +29,7 @@ struct blocking;
 struct cell;
 struct envelope;
 struct helper;
+struct shared_job;
 struct tr_system;
 struct worker;
 
@@ -43,6 +44,9 @@ struct blocking_job {
     tr_time began_ns;      /* when it was taken from the queue */
     /* Under the lock. Written by the worker of its turn and by the helper that takes the job. */
     bool is_queued;
+    /* The shared job that it is, without a turn, or that its turn awaits: actor/turn/shared_job.h. NULL: none. */
+    struct shared_job *shared;
+    bool is_submitted; /* of a turn that awaits a shared job: it was parked for that */
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
@@ -62,9 +66,23 @@ void tr__blocking_submit(struct tr_self *self);
  */
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 
+/** Makes the envelope of a job, and the job that of the turn. TR_NO_MEMORY, and as turn_may_park. Owner only. */
+TR_MUST_CHECK tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job);
+/** Ends tr__blocking_prepare: the job is over, or the turn has left it. Owner only. */
+void tr__blocking_leave(struct tr_self *self, struct blocking_job *job);
+/** Queues a job for the helpers. TR_LIMIT, TR_NO_MEMORY, TR_NOT_SUPPORTED: it is not queued. Any thread. */
+TR_MUST_CHECK tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job);
+/** Takes a job out of the queue. Under the lock. */
+void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job);
+/** Sends the envelope of a job, whose function has returned, to its actor. The job may be gone then. Any thread. */
+void tr__blocking_return(struct blocking *blocking, struct blocking_job *job);
+/** Whether a function runs. Any thread. */
+bool tr__blocking_is_busy(struct blocking *blocking);
+
 /**
  * Calls on_job for each job that runs, under the pool's lock: on_job must not take another lock.
- * The actor and the turn of the job exist during the call, but belong to their worker. Any thread.
+ * The actor and the turn of the job exist during the call, but belong to their worker; a shared job has neither. Any
+ * thread.
  */
 void tr__blocking_each(struct blocking *blocking,
                        void (*on_job)(void *context, const struct blocking_job *job),

@@ -162,6 +162,15 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
+/* A turn with an outbox runs again. */
+static void outbox_resume(struct tr_self *self)
+{
+    const struct durable *durable = self->cell->extra->durable;
+    outbox_return(self);
+    if (durable)
+        durable->hooks->on_resume(self);
+}
+
 /*
  * Ends the part of a durable turn before a wait. That takes in the mail of the actor, and what the turn waits
  * for may be there already. Returns false if so: the turn must not wait, because nothing would wake it again.
@@ -173,7 +182,7 @@ static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
     hooks->on_park(self);
     self->wait.is_beginning = false;
     if (self->wait.is_over)
-        outbox_return(self);
+        outbox_resume(self);
     return !self->wait.is_over;
 }
 
@@ -226,7 +235,7 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
     }
     TR_ASSERT_SLOW(self->state == TURN_RUNS || status != TR_OK);
     if (self->outbox)
-        outbox_return(self);
+        outbox_resume(self);
     if (status == TR_OK)
         return self->wait.outcome;
     /* The turn could not be detached. If it became a barrier, tr__turn_finish ends the barrier. */

@@ -17,6 +17,7 @@
 #include "actor/mail/group_pick.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outcome.h"
+#include "actor/mail/overflow.h"
 #include "actor/verbs/client.h"
 #include "mem/envelope.h"
 #include "actor/mail/address.h"
@@ -83,8 +84,8 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
 }
 
 /*
- * Counts a message as accepted and dropped at once, because the policy of its receiver is
- * TR_DROP_NEWEST.
+ * Counts a message as accepted and dropped at once, as the policy of its receiver
+ * demands.
  */
 static tr_status drop_newest(struct tr_client *client, uint64_t to, const tr_type *type,
                              const void *message)
@@ -112,7 +113,7 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
 /*
  * Makes an envelope and delivers it: as deliver of actor/ask/deliver.h, from a thread that is not a
  * worker. Inline, so that tr_client_tell has a copy for its kind of envelope. `waits`: wait for
- * capacity if the policy of the receiver is TR_PARK.
+ * capacity if that is the policy of the receiver.
  */
 ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
                                    enum envelope_kind kind, const tr_type *type,
@@ -143,7 +144,7 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
         status = tr__capacity_take_far(cell, envelope);
     bool may_wait = waits && (!ask || !ask->callback);
     if (status == TR_MAILBOX_FULL && may_wait && !client->never_waits &&
-        capacity_policy(capacity_load(&cell->door.capacity)) == TR_PARK)
+        mailbox_overflow_has(cell, OVERFLOW_WAITS))
         status = wait_for_capacity(client, cell, to, (int32_t)mail_lines(envelope), ask);
     if (status == TR_OK)
         status = mail_push_outside(system, cell, envelope);
@@ -196,8 +197,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
         if (one != TR_MAILBOX_FULL || walk.is_router)
             break;
     }
-    if (status == TR_MAILBOX_FULL &&
-        capacity_policy(capacity_load(&(*cell)->door.capacity)) == TR_PARK)
+    if (status == TR_MAILBOX_FULL && mailbox_overflow_has(*cell, OVERFLOW_WAITS))
         status = send_kind(client, *cell, *to, kind, type, message, ask, true);
     if (status != TR_OK)
         tr__group_give_up(&walk);
@@ -216,8 +216,7 @@ tr_status tr_client_tell(tr_client *client, tr_ref to, const tr_type *type, cons
         status = deliver_from(client, cell, to.bits, ENVELOPE_NOTICE, type, message, NULL, true);
     if (status == TR_OK)
         return TR_OK;
-    if (status == TR_MAILBOX_FULL &&
-        capacity_policy(capacity_load(&cell->door.capacity)) == TR_DROP_NEWEST)
+    if (status == TR_MAILBOX_FULL && mailbox_overflow_has(cell, OVERFLOW_SWALLOWS))
         return drop_newest(client, to.bits, type, message);
     return refuse(client, to.bits, type, message, status);
 }

@@ -14,6 +14,7 @@
 #include "actor/mail/dead_letter.h"
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
+#include "actor/mail/overflow.h"
 #include "actor/turn/turn.h"
 #include "wire/copy.h"
 #include "wire/type.h"
@@ -56,14 +57,13 @@ __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *
     struct worker *worker = self->worker;
     const tr_type *type = envelope->type;
     size_t size = mail_bytes(envelope);
-    uint32_t policy = capacity_policy(capacity_load(&cell->door.capacity));
     const void *message = envelope_data(envelope);
-    if (status != TR_MAILBOX_FULL || policy != TR_DROP_NEWEST) {
+    if (status != TR_MAILBOX_FULL || !mailbox_overflow_has(cell, OVERFLOW_SWALLOWS)) {
         refuse(self, to, type, message, size, status);
         envelope_give(&worker->pool, envelope);
         return status;
     }
-    /* With TR_DROP_NEWEST the message counts as accepted, and is dropped at once. */
+    /* The message counts as accepted, and is dropped at once. */
     atom64_count(&worker->counters.accepted, 1);
     atom64_count(&worker->counters.dead, 1);
     tr__dead_letter(worker->system,

@@ -5,6 +5,8 @@
 #include "actor/cell/lifecycle.h"
 #include "actor/cell/view.h"
 #include "actor/life/supervise.h"
+#include "actor/mail/overflow.h"
+#include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "actor/mail/mail.h"
 
@@ -123,8 +125,6 @@ uint32_t tr__why_ring_count(const struct envelope *last)
 
 static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
-    static const char *const policies[] = {
-        "are refused", "are dropped", "replace the oldest", "wait until there is capacity"};
     char path[TR_PATH_MAX + 1];
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     int32_t lines;
@@ -151,7 +151,7 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
                     (unsigned)report->waiting_max,
                     (unsigned)(lines > 0 ? (lines + 15) / 16 : 0),
                     (unsigned)bound.lines / 16,
-                    policies[bound.overflow & 3]);
+                    overflow_text(bound.overflow));
     if (reason) {
         reason->count = report->waiting;
         reason->who = tr_ref_from_bits(oldest ? oldest->sender : 0);
@@ -202,7 +202,7 @@ static void tell_wait(struct worker *worker, const struct tr_self *turn, char *w
     *who = 0;
     if (turn->state == TURN_WOKEN) {
         snprintf(words, size, "is about to resume");
-    } else if (turn->job) {
+    } else if (turn->job && !turn->job->shared) {
         snprintf(words, size, "waits for its function in tr_blocking");
     } else if (ask) {
         char more[48] = "";

@@ -19,10 +19,10 @@ struct envelope;
 struct worker;
 
 /**
- * What is asked: the report of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), or the messages that wait
- * (actor/verbs/show_mail.h).
+ * What is asked: the report of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), the messages that wait
+ * (actor/verbs/show_mail.h), or what it waits for (actor/verbs/show_waits.h).
  */
-enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL };
+enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS };
 
 /** The question about the actor with this ref. */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));

@@ -22,6 +22,7 @@
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/show.h"
 #include "actor/verbs/show_mail.h"
+#include "actor/verbs/show_waits.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -65,10 +66,12 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
         tr_why_report why;
         tr_actor_report show;
         struct mail_report mail;
+        struct waits_report waits;
     } *report = NULL;
     static const size_t sizes[] = {[LOOK_WHY] = sizeof report->why,
                                    [LOOK_SHOW] = sizeof report->show,
-                                   [LOOK_MAIL] = sizeof report->mail};
+                                   [LOOK_MAIL] = sizeof report->mail,
+                                   [LOOK_WAITS] = sizeof report->waits};
     size_t size = 0;
     if (is_here)
         report = source_resize(&worker->source, NULL, sizes[look->what]);
@@ -78,6 +81,9 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     } else if (report && look->what == LOOK_MAIL) {
         tr__show_mail_see(worker, cell, &report->mail);
         size = show_mail_size(&report->mail);
+    } else if (report && look->what == LOOK_WAITS) {
+        tr__show_waits_see(worker, cell, &report->waits);
+        size = show_waits_size(&report->waits);
     } else if (report) {
         tr__why_see(worker, cell, &report->why);
         size = report_size(&report->why);

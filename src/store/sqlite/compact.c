@@ -27,31 +27,6 @@ static tr_status compact_all(struct store_session *session, tr_error *error)
     return status ? tr__make_refuse(error, status, "%s", why.text) : TR_OK;
 }
 
-/* Reads which program owns a store. Its connection is open. */
-static tr_status owner_read(struct store_session *session, char *name, tr_error *error)
-{
-    sqlite3_stmt *statement;
-    static const char text[] = "SELECT program FROM store WHERE id = 1";
-    const struct link *link = &session->writer;
-    int result = sqlite3_prepare_v2(link->database, text, -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return tr__make_refuse_by(error, session, link, tr__link_status(result));
-    tr_status status = TR_STORE_CORRUPT;
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        tr_bytes owner = tr__link_bytes(statement, 0);
-        if (owner.size <= TR_NAME_MAX) {
-            memcpy(name, owner.data, owner.size);
-            name[owner.size] = '\0';
-            status = TR_OK;
-        }
-    }
-    if (status)
-        (void)tr__make_refuse_by(error, session, link, status);
-    (void)sqlite3_finalize(statement);
-    return status;
-}
-
 /* Finds out which program owns a store that is not open. */
 static tr_status owner_find(const struct store_options *options, char *name, tr_error *error)
 {
@@ -62,7 +37,7 @@ static tr_status owner_find(const struct store_options *options, char *name, tr_
     tr_status status = tr__session_open(&reads, &session, &epoch, error);
     if (status || !session)
         return status;
-    status = owner_read(session, name, error);
+    status = tr__make_read_owner(session, name, error);
     tr__session_close(session);
     return status;
 }

@@ -251,6 +251,31 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
     return status;
 }
 
+tr_status tr__make_read_owner(struct store_session *session, char name[TR_NAME_MAX + 1],
+                              tr_error *error)
+{
+    sqlite3_stmt *statement;
+    static const char text[] = "SELECT program FROM store WHERE id = 1";
+    const struct link *link = &session->writer;
+    int result = sqlite3_prepare_v2(link->database, text, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return tr__make_refuse_by(error, session, link, tr__link_status(result));
+    tr_status status = TR_STORE_CORRUPT;
+    result = sqlite3_step(statement);
+    if (result == SQLITE_ROW) {
+        tr_bytes owner = tr__link_bytes(statement, 0);
+        if (owner.size <= TR_NAME_MAX) {
+            memcpy(name, owner.data, owner.size);
+            name[owner.size] = '\0';
+            status = TR_OK;
+        }
+    }
+    if (status)
+        (void)tr__make_refuse_by(error, session, link, status);
+    (void)sqlite3_finalize(statement);
+    return status;
+}
+
 /* Checks the files before SQLite reads them: whose they are, and whether the log is complete. */
 static tr_status check_files(struct store_session *session, sqlite3_file *file, tr_error *error)
 {

@@ -25,6 +25,9 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           tr_error *error);
+/** Reads which program owns the store. Its connection is open. TR_STORE_CORRUPT, ... */
+TR_MUST_CHECK tr_status tr__make_read_owner(struct store_session *session,
+                                            char name[TR_NAME_MAX + 1], tr_error *error);
 /**
  * Gives the store another key, that of the rows that are put into it, and an epoch not below
  * theirs.

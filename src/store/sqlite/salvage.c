@@ -152,11 +152,12 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
         status = tr__link_execute(&from->writer, "PRAGMA query_only = ON");
     if (status)
         return tr__make_refuse_by(error, from, &from->writer, status);
-    return tr__make_read_row(from, options->program, error);
+    status = tr__make_read_row(from, options->program, error);
+    return status ? status : tr__make_read_owner(from, salvage->program, error);
 }
 
 /* Copies everything from the opened source, in one transaction. */
-static tr_status copy_source(struct salvage *salvage, const char *program, tr_error *error)
+static tr_status copy_source(struct salvage *salvage, tr_error *error)
 {
     struct store_session *into = salvage->into;
     if (salvage->from->epoch > salvage->epoch_max)
@@ -171,7 +172,7 @@ static tr_status copy_source(struct salvage *salvage, const char *program, tr_er
     if (status == TR_OK && (!salvage->is_second || salvage->takes_all))
         status = note_names(salvage);
     if (status == TR_OK)
-        status = tr__make_adopt(into, salvage->from->key, salvage->epoch_max, program);
+        status = tr__make_adopt(into, salvage->from->key, salvage->epoch_max, salvage->program);
     tr__salvage_finish(salvage);
     if (status == TR_OK)
         status = tr__link_execute(&into->writer, "COMMIT");
@@ -194,7 +195,7 @@ static tr_status salvage_run(struct salvage *salvage, const struct store_options
     status = source_open(salvage, options, error);
     salvage->is_open = status == TR_OK;
     if (salvage->is_open)
-        status = copy_source(salvage, options->program, error);
+        status = copy_source(salvage, error);
     tr__link_close(&from->writer);
     tr__vfs_deinit(&from->vfs);
     return status;
@@ -266,7 +267,10 @@ static tr_status check_source(const struct store_options *options, tr_error *err
         return tr__make_refuse(error, TR_INVALID_ARGUMENT, "no store found to salvage");
     (void)snprintf(path, sizeof path, "%s/troupe.db", options->path);
     tr_status status = tr__os_file_find(path, &id, error);
-    return status == TR_NOT_FOUND ? TR_STORE_CORRUPT : status;
+    if (status != TR_NOT_FOUND)
+        return status;
+    return tr__make_refuse(
+        error, TR_STORE_CORRUPT, "%s is missing: nothing can be saved without the database", path);
 }
 
 tr_status tr__session_salvage(const struct store_options *from_options,

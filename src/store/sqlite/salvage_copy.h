@@ -24,11 +24,12 @@ struct salvage {
     sqlite3_stmt *miss; /* whether its name was noted */
     sqlite3_stmt *shapes;
     sqlite3_stmt *add_shape;
-    bool is_open;       /* The source could be read. */
-    bool is_second;     /* runs without the log */
-    bool takes_all;     /* in the second run: not only what the first one missed */
-    bool misses_shapes; /* Not all shapes could be read. */
-    uint64_t epoch_max; /* greatest epoch of all rows */
+    bool is_open;                  /* The source could be read. */
+    bool is_second;                /* runs without the log */
+    bool takes_all;                /* in the second run: not only what the first one missed */
+    bool misses_shapes;            /* Not all shapes could be read. */
+    uint64_t epoch_max;            /* greatest epoch of all rows */
+    char program[TR_NAME_MAX + 1]; /* that owns the damaged store, and gets the new one */
 };
 
 /** Prepares a statement of one of the two stores. */

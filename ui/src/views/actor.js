@@ -30,8 +30,8 @@ function Acts({ path, row, again }) {
   const durable = durableOf(path);
   return html`<div class="acts">
     ${held
-      ? html`<${Act} verb="resume" args=${{ path }} label="Resume" title=${`Resume ${path}`} done=${again} />`
-      : html`<${Act} verb="suspend" args=${{ path }} label="Suspend" title=${`Suspend ${path}`} done=${again} text="It handles no messages until it is resumed; they wait in its mailbox." />`}
+      ? html`<${Act} key="resume" verb="resume" args=${{ path }} label="Resume" title=${`Resume ${path}`} done=${again} />`
+      : html`<${Act} key="suspend" verb="suspend" args=${{ path }} label="Suspend" title=${`Suspend ${path}`} done=${again} text="It handles no messages until it is resumed; they wait in its mailbox." />`}
     ${durable && html`<${Act} verb="sleep" args=${{ path }} label="Let sleep" title=${`Let ${path} sleep`} done=${again} text="Its state is stored, and its memory is freed. The next message wakes it." />`}
     <${Act} verb="stop" args=${{ path }} label="Stop" title=${`Stop ${path}`} done=${again} text="It handles what it has begun, and ends with all actors below it." grave />
     <${Act} verb="kill" args=${{ path }} label="Kill" title=${`Kill ${path}`} done=${again} text="It ends at once, with all actors below it. Its messages are lost." grave />
@@ -86,7 +86,7 @@ function Why({ path }) {
     <${Tag} kind=${reason.kind === 'IDLE' ? 'note' : 'held'}>${reason.kind}<//>
     <span>${reason.text}</span>
     ${reason.for_ms >= 0 && html`<span class="muted"> for ${ms(reason.for_ms)}</span>`}
-    ${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul>`;
+    ${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul><${Age} at=${answer.at} every=${2000} />`;
 }
 
 const mailColumns = [
@@ -106,6 +106,34 @@ export function Mail({ path }) {
     ${answer.ok && !answer.ok.not_asked && html`<${Table} columns=${mailColumns} rows=${answer.parts} id=${(row) => row.number} empty="No message waits." />
       ${answer.ok.more && html`<p class="more">The first ${plural(answer.parts.length, 'message')} are shown; more wait.</p>`}`}
     <${Age} at=${answer.at} every=${3000} />`;
+}
+
+const waitKinds = {
+  ask: ['asks', 'asks without an answer yet'],
+  timer: ['timer', 'timers'],
+  watches: ['watches', 'actors that it watches'],
+  'watched by': ['watched by', 'actors that watch it'],
+  sender: ['sender waits', 'senders that wait for space in its mailbox'],
+};
+const waitColumns = [
+  { name: 'kind', label: 'what', class: 'mid', cell: (row) => html`<${Tag} kind=${row.kind === 'ask' || row.kind === 'sender' ? 'held' : 'note'}>${waitKinds[row.kind][0]}<//>`, sort: (row) => row.kind },
+  { name: 'who', label: 'of whom', class: 'wide-2', cell: (row) => (row.kind === 'timer' ? html`<b>${row.name || 'without a key'}</b>` : row.who_path ? html`<${Path} path=${row.who_path} />` : html`<span class="muted">${row.who ? 'a client, or an actor that has ended' : 'outside'}</span>`), sort: (row) => row.who_path || row.name || '' },
+  { name: 'message', label: 'message', cell: (row) => row.message && html`<b>${row.message}</b>`, sort: (row) => row.message || '' },
+  { name: 'for', label: 'waits for', class: 'num', cell: (row) => (row.for_ms != null ? ms(row.for_ms) : '–'), sort: (row) => row.for_ms || 0 },
+  { name: 'due', label: 'due', class: 'num', cell: (row) => html`${row.due_in_ms != null ? (row.due_in_ms < 0 ? 'now' : 'in ' + ms(row.due_in_ms)) : '–'}${row.period_ms ? html` <span class="muted">each ${ms(row.period_ms)}</span>` : ''}`, sort: (row) => row.due_in_ms || 0 },
+  { name: 'where', label: 'where', class: 'roomy', cell: (row) => row.where && html`<span class="source">${row.where}</span>` },
+];
+
+/* What it waits for, and what waits for it. */
+function Waits({ path }) {
+  const answer = useAnswer('waits', { path }, 2000);
+  const total = (answer.ok && answer.ok.total) || {};
+  const rows = (answer.parts || []).map((row, i) => ({ ...row, i }));
+  return html`<${Problem} error=${answer.error} />
+    ${answer.ok && answer.ok.not_asked && html`<p class="problem"><b>${answer.ok.not_asked}</b> Its worker did not answer: this cannot be read now.</p>`}
+    ${answer.ok && answer.ok.total && html`<${Table} columns=${waitColumns} rows=${rows} id=${(row) => row.i} empty="It waits for nothing but messages, and nothing waits for it." />
+      ${rows.length > 0 && html`<p class="more">${Object.keys(total).filter((kind) => total[kind]).map((kind) => `${count(total[kind])} ${waitKinds[kind][1]}`).join(', ')}; at most 20 of each are shown.</p>`}`}
+    <${Age} at=${answer.at} every=${2000} />`;
 }
 
 /* ---- Children, by behavior. ---- */
@@ -193,7 +221,7 @@ function Gone({ path, error }) {
 export function Actor({ path, params }) {
   const answer = useAnswer('show', { path }, 1000);
   const it = answer.ok;
-  const tab = params.get('tab') || (it && it.value == null ? 'why' : 'state');
+  const tab = params.get('tab') || (it && it.value == null && !it.state_type ? 'why' : 'state');
   /* A request that fails once must not take away what somebody types below. */
   if (answer.error && (!it || isGone(answer.error))) return html`<${Gone} path=${path} error=${answer.error} />`;
   if (!it) return html`<${Panel} title=${html`<${Crumbs} path=${path} />`}><${Empty}>reading …<//><//>`;
@@ -204,10 +232,11 @@ export function Actor({ path, params }) {
       ${it.not_asked && !it.stuck && html`<p class="problem"><b>${it.not_asked}</b> Its worker did not answer within 100 ms.</p>`}
     <//>
     <div class="columns">
-      <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${[['state', 'State'], ['mail', 'Messages', count(it.queued)], ['why', 'Why'], ['send', 'Send']]} />`}
+      <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${[['state', 'State'], ['mail', 'Messages', count(it.queued)], ['waits', 'Waits', it.asks != null ? count(it.asks + it.timers) : null], ['why', 'Why'], ['send', 'Send']]} />`}
         extra=${tab === 'state' && it.state_type && html`<code>${it.state_type}</code>`}>
-        ${tab === 'why' ? html`<${Why} path=${path} />` : tab === 'mail' ? html`<${Needs} verb="mail" what="the messages that wait"><${Mail} path=${path} /><//>` : tab === 'send' ? html`<${Send} path=${path} />`
-          : it.value == null ? html`<${Empty}>${it.not_asked ? 'Not read.' : 'This behavior shows no state: the option .shows of TR_BEHAVIOR names a descriptor.'}<//>`
+        ${tab === 'why' ? html`<${Why} path=${path} />` : tab === 'mail' ? html`<${Needs} verb="mail" what="the messages that wait"><${Mail} path=${path} /><//>`
+          : tab === 'waits' ? html`<${Needs} verb="waits" what="asks, timers and watchers"><${Waits} path=${path} /><//>` : tab === 'send' ? html`<${Send} path=${path} />`
+          : it.value == null ? html`<${Empty}>${it.not_asked ? 'Not read.' : it.state_type ? 'Its state is larger than the 8 KiB of JSON that are shown.' : 'This behavior shows no state: the option .shows of TR_BEHAVIOR names a descriptor.'}<//>`
             : html`<${Json} value=${it.value} deep=${3} />`}
       <//>
       <div>

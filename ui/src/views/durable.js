@@ -6,7 +6,7 @@ import { useAnswer } from '../poll.js';
 import { ask, askApart, has, may } from '../link.js';
 import { useValue } from '../store.js';
 import { actorLink, durableLink, go, link, tune } from '../route.js';
-import { bytes, count, date, ms, plural } from '../format.js';
+import { bytes, count, date, ms, plural, write } from '../format.js';
 import { Act, act } from '../acts.js';
 import { Events } from './events.js';
 import { History } from './failures.js';
@@ -98,21 +98,32 @@ function Sql({ kind, name, awake }) {
     }
   };
   const onKey = (event) => (event.ctrlKey || event.metaKey) && event.key === 'Enter' && run(event);
-  const columns = state.ok ? state.ok.columns.map((label, i) => ({ name: label + i, label, cell: (row) => html`<span class="line" title=${String(row[label])}>${row[label] == null ? html`<span class="muted">NULL</span>` : typeof row[label] === 'object' ? JSON.stringify(row[label]) : String(row[label])}</span>`, sort: (row) => row[label] })) : [];
+  const columns = state.ok && state.ok.columns ? state.ok.columns.map((label, i) => ({ name: label + i, label, cell: (row) => html`<span class="line" title=${String(row[label])}>${row[label] == null ? html`<span class="muted">NULL</span>` : typeof row[label] === 'object' ? JSON.stringify(row[label]) : String(row[label])}</span>`, sort: (row) => row[label] })) : [];
   if (state.parts) state.parts.forEach((row, i) => Object.defineProperty(row, '#', { value: i, configurable: true }));
   return html`<form class="sql" onSubmit=${run}><textarea name="sql" rows="4" spellcheck=${false} aria-label="a statement of SQL" value=${text} onInput=${(event) => type(event.target.value)} onKeyDown=${onKey}></textarea>
       <div class="buttons"><button class="main" disabled=${state.busy}>Run</button><span class="muted">Ctrl Enter; reads one state of the store, at most 500 rows</span>
       ${may() && html`<label class="check"><input type="checkbox" checked=${writes} disabled=${awake} onChange=${() => allow(!writes)} />may change tables${awake ? ' (only while it is asleep)' : ''}</label>`}</div></form>
     <${Problem} error=${state.error} />
-    ${state.ok && html`<${Table} columns=${columns} rows=${state.parts} id=${(row) => row['#']} empty="No rows." />
-      <p class="more">${plural(state.ok.count, 'row')}${state.ok.more ? '; there are more' : ''}.</p>`}`;
+    ${state.ok && !state.ok.columns && html`<p class="calm-text">It was done, and is stored.</p>`}
+    ${state.ok && state.ok.columns && html`<${Table} columns=${columns} rows=${state.parts} id=${(row) => row['#']} empty="No rows." />
+      <p class="more">${plural(state.ok.count, 'row')}${state.ok.more ? '; there are more' : ''}. <${Age} at=${state.at} /></p>`}`;
 }
+
+/* Whether something in a value is not shown: "..." stands for a secret. It must not be stored in place of what it stands for. */
+const hides = (value) => (value !== null && typeof value === 'object' ? Object.values(value).some(hides) : value === '...');
 
 function Change({ kind, name, it, again }) {
   const [text, type] = useState(null);
-  if (!may() || !has('durable set')) return null;
-  if (text == null) return html`<button class="small" disabled=${it.awake} title=${it.awake ? 'what is stored changes only while it is asleep' : ''} onClick=${() => type(JSON.stringify(it.value, (key, value) => (typeof value === 'bigint' ? Number(value) : value), 2))}>Change …</button>`;
+  const [hidden, leave] = useState([]);
+  if (!may() || !has('durable set') || it.value == null) return null;
+  const begin = () => {
+    const members = Object.entries(it.value);
+    leave(members.filter(([, value]) => hides(value)).map(([field]) => field));
+    type(write(Object.fromEntries(members.filter(([, value]) => !hides(value)))));
+  };
+  if (text == null) return html`<button class="small" data-change disabled=${it.awake} title=${it.awake ? 'what is stored changes only while it is asleep' : ''} onClick=${begin}>Change …</button>`;
   return html`<div class="pad"><textarea name="state" rows="8" spellcheck=${false} aria-label="the new state" value=${text} onInput=${(event) => type(event.target.value)}></textarea>
+    ${hidden.length > 0 && html`<p class="muted">Not here, because a secret is not shown: ${hidden.join(', ')}. What is stored of it stays.</p>`}
     <div class="buttons"><button onClick=${() => type(null)}>Cancel</button>
     <${Act} verb="durable set" args=${{ kind, key: name, json: text }} label="Store" title=${`Store another state of ${kind} ${name}`} grave text="Fields that are not named stay as they are. The descriptor of the state checks it."
       done=${() => { type(null); again(); }} /></div></div>`;
@@ -139,7 +150,8 @@ function One({ kind, name, params }) {
     <//>
     <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(next) => tune({ tab: next })} list=${tabs} />`}>
       ${tab === 'state' && html`${it.awake && html`<p class="muted pad">As it is on disk. The actor may have more in memory: <a href=${actorLink(path)}>ask it</a>.</p>`}
-        <${Json} value=${it.value == null && it.snapshot != null ? it.snapshot : it.value} deep=${4} />${it.snapshot_at != null && html`<p class="muted pad">A snapshot after event ${count(it.snapshot_at)} of ${count(it.events)}.</p>`}
+        ${it.value_bytes || it.snapshot_bytes ? html`<${Empty}>Its state is ${bytes(it.value_bytes || it.snapshot_bytes)} of JSON, which is not shown here; <code>troupe durable get</code> prints it.<//>`
+          : html`<${Json} value=${it.value == null && it.snapshot != null ? it.snapshot : it.value} deep=${4} />`}${it.snapshot_at != null && html`<p class="muted pad">A snapshot after event ${count(it.snapshot_at)} of ${count(it.events)}.</p>`}
         ${!it.events && html`<${Change} kind=${kind} name=${name} it=${it} again=${answer.again} />`}`}
       ${tab === 'kv' && html`<${Table} columns=${kvColumns} rows=${it.kv} id=${(row) => row.key} empty="It has stored no keys and values." />${it.kv_more && html`<p class="more">There are more than are shown.</p>`}`}
       ${tab === 'sql' && html`<${Sql} kind=${kind} name=${name} awake=${it.awake} />`}
@@ -156,7 +168,7 @@ function Holders({ path, awake }) {
   if (!awake) return html`<${Empty}>It is asleep: nothing keeps it awake.<//>`;
   return html`<${Problem} error=${answer.error} />${answer.ok && html`<ul class="reasons">${answer.ok.reasons.map((reason, i) => html`<li key=${i}><${Tag} kind="held">${reason.kind}<//><span>${reason.text}</span>
     ${reason.for_ms >= 0 && html`<span class="muted">for ${ms(reason.for_ms)}</span>`}${reason.where && html`<span class="source">${reason.where}</span>`}</li>`)}</ul>
-    ${!answer.ok.reasons.length && html`<${Empty}>Nothing: it will sleep when its idle time is over.<//>`}`}`;
+    ${!answer.ok.reasons.length && html`<${Empty}>Nothing: it will sleep when its idle time is over.<//>`}<${Age} at=${answer.at} every=${2000} />`}`;
 }
 
 /* ---- Of all actors. ---- */
@@ -167,13 +179,13 @@ function Alarms() {
   return html`<${Problem} error=${answer.error} />${answer.ok && html`
     <${Facts} list=${kinds.map((row) => [row.kind, html`${plural(row.alarms, 'alarm')}${row.overdue ? html`, <${Tag} kind="bad">${count(row.overdue)} overdue<//>` : ''}, next ${row.next_in_ms < 0 ? 'was due ' + ms(-row.next_in_ms) + ' ago' : 'in ' + ms(row.next_in_ms)}`])} />
     <${Table} columns=${alarmColumns(true)} rows=${answer.parts} id=${(row) => row.kind + row.key + row.name} empty="No alarm is set." />
-    <p class="more">${plural(answer.ok.count, 'alarm')} are shown, those that are due first${answer.ok.counted_all ? '' : '; not all were counted'}${answer.ok.unreadable ? `; ${count(answer.ok.unreadable)} cannot be read` : ''}.</p>`}`;
+    <p class="more">${plural(answer.ok.count, 'alarm')} are shown, those that are due first${answer.ok.counted_all ? '' : '; not all were counted'}${answer.ok.unreadable ? `; ${count(answer.ok.unreadable)} cannot be read` : ''}. <${Age} at=${answer.at} every=${4000} /></p>`}`;
 }
 
 function Queues() {
   const answer = useAnswer('queues', { limit: PAGE }, 4000);
   return html`<${Problem} error=${answer.error} />${answer.ok && html`<${Table} columns=${queueColumns(true)} rows=${answer.parts} id=${(row) => row.kind + row.key + row.queue} empty="Nothing waits in a queue." />
-    ${answer.ok.more && html`<p class="more">The first ${plural(answer.parts.length, 'queue')} are shown; there are more.</p>`}`}`;
+    <p class="more">${answer.ok.more ? `The first ${plural(answer.parts.length, 'queue')} are shown; there are more.` : ''} <${Age} at=${answer.at} every=${4000} /></p>`}`;
 }
 
 export function Durable({ route }) {

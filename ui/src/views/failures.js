@@ -132,10 +132,10 @@ function Stalls({ answer }) {
     { name: 'where', label: 'behavior', class: 'roomy', cell: (row) => html`${row.behavior} <${Source} ...${row} />` },
     { name: 'worker', label: 'worker', unit: 'number', class: 'num roomy', cell: (row) => row.worker },
   ];
-  const rows = [...running, ...(past || []).slice().reverse()];
+  const rows = [...running, ...(past || []).slice().reverse()]; /* past: the oldest first */
   return html`<${Table} columns=${columns} rows=${rows} id=${(row) => (row.unix_ms || 'now') + ':' + row.worker + row.path + row.for_ms} empty="No turn has taken long." />
     ${rows.some((row) => row.stack) && rows.filter((row) => row.stack).slice(0, 5).map((row, i) => html`<pre key=${i}>${[].concat(row.stack).join('\n')}</pre>`)}
-    <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}.</p>`;
+    <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
 }
 
 function Records() {
@@ -156,7 +156,7 @@ function Records() {
   ];
   return html`<${Needs} verb="records" what="records of failed turns"><${Problem} error=${answer.error} />
     ${answer.ok && html`<${Table} columns=${columns} rows=${answer.parts} id=${(row) => row.file} order=${['when', true]} empty="No record: no turn of a durable actor has failed." />
-      <p class="more">${answer.ok.directory ? `They are in ${answer.ok.directory}.` : ''} A record has the state before, the message and all that the turn read; <code>--gdb</code> stops at the handler.</p>`}<//>`;
+      <p class="more">${answer.ok.directory ? `They are in ${answer.ok.directory}.` : ''} A record has the state before, the message and all that the turn read; <code>--gdb</code> stops at the handler. <${Age} at=${answer.at} every=${5000} /></p>`}<//>`;
 }
 
 function Doctor() {
@@ -177,14 +177,15 @@ function Doctor() {
 
 /** What has failed at one path. */
 export function History({ path }) {
-  const failures = useFailures(4000);
-  const letters = useLetters(4000);
-  const failed = (failures.parts || []).filter((row) => row.path === path);
-  const lost = (letters.parts || []).filter((row) => row.to === path);
+  const failures = useAnswer('failures', { path, limit: LIMIT }, 4000, fold);
+  const letters = useAnswer('dead-letters', { path, limit: LIMIT }, 4000, fold);
+  const failed = failures.parts || [];
+  const lost = letters.parts || [];
   if (!failed.length && !lost.length) return null;
-  return html`<${Panel} title="What went wrong here" extra=${html`<a href=${link('failures')}>all failures</a>`}>
+  return html`<${Panel} title="What went wrong here" extra=${html`<a href=${link('failures')}>all failures</a><${Age} at=${failures.at} every=${4000} />`}>
     ${failed.length > 0 && html`<${FailureTable} rows=${failed} />`}
-    ${lost.length > 0 && html`<h3>Dead letters to it</h3><${LetterTable} answer=${letters} rows=${lost} />`}<//>`;
+    ${lost.length > 0 && html`<h3>Dead letters to it</h3><${LetterTable} answer=${{ ...letters, dropped: 0 }} rows=${lost} />`}
+    <p class="more">Of the last ${count(LIMIT)} failures and dead letters of the program, and those that came since the page shows this actor.</p><//>`;
 }
 
 export function Failures({ route }) {

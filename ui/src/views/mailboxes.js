@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fullest mailboxes: how deep, how old, whether they grow, and who waits for space. */
-import { Age, Bar, Empty, Facts, html, Needs, Panel, Path, Problem, State, Table, Tag } from '../parts.js';
+import { Age, Bar, Empty, Facts, html, Needs, Panel, Path, Problem, Search, State, Table, Tag } from '../parts.js';
 import { useAnswer } from '../poll.js';
 import { useValue } from '../store.js';
 import { actorLink, go, tune } from '../route.js';
@@ -31,6 +31,7 @@ const columns = [
   { name: 'behavior', label: 'behavior', class: 'roomy', cell: (row) => row.behavior, sort: (row) => row.behavior },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => html`<${Bar} part=${row.queued / (row.queued_max || 1)} kind=${row.queued >= 0.9 * row.queued_max ? 'bad' : ''} text=${count(row.queued)} />`, sort: (row) => row.queued },
   { name: 'growth', label: 'grows', unit: 'messages/s', class: 'num', cell: growth, sort: (row) => row.growth || 0 },
+  { name: 'oldest', label: 'oldest', unit: 'waits at least', class: 'num', cell: (row) => (row.at_least_ms != null ? html`<span title=${row.oldest}>${ms(row.at_least_ms)}</span>` : html`<span class="muted">–</span>`), sort: (row) => row.at_least_ms || 0 },
   { name: 'max', label: 'most', unit: 'messages', class: 'num roomy', cell: (row) => count(row.queued_max), sort: (row) => row.queued_max },
   { name: 'bytes', label: 'size', class: 'num roomy', cell: (row) => bytes(row.queued_bytes), sort: (row) => row.queued_bytes },
   { name: 'state', label: 'state', cell: (row) => html`<${State} row=${row} />`, sort: (row) => row.state },
@@ -59,7 +60,9 @@ export function Mailboxes({ route }) {
   const head = useValue('head');
   const picked = route.params.get('path');
   const answer = useAnswer('ls', { sorted: true, limit: 100, queued: 1 }, 2000, fold);
-  const rows = answer.parts || [];
+  const text = (route.params.get('q') || '').toLowerCase();
+  const all = answer.parts || [];
+  const rows = text ? all.filter((row) => `${row.path} ${row.behavior} ${row.oldest || ''}`.toLowerCase().includes(text)) : all;
   const waits = head ? head.counters.queued : 0;
   return html`
     <${Panel} title="Messages in all mailboxes" extra=${html`<span><b>${count(waits)}</b> messages</span>`}>
@@ -67,9 +70,9 @@ export function Mailboxes({ route }) {
         ? html`<${Chart} stamp=${head.at} height=${120} times=${head.history.t} list=${head.history.queued} label="messages in mailboxes" text=${(n) => short(n) + ' msg'} />`
         : html`<${Empty}>reading …<//>`}<//>
     ${picked && html`<${One} key=${picked} path=${picked} />`}
-    <${Panel} title="Fullest mailboxes" extra=${html`<span class="muted">at most 100</span><${Age} at=${answer.at} every=${2000} />`}>
+    <${Panel} title="Fullest mailboxes" extra=${html`<span class="muted">the 100 fullest; ages of the first 20</span><${Search} value=${route.params.get('q')} onChange=${(q) => tune({ q })} label="Actor or behavior (f)" /><${Age} at=${answer.at} every=${2000} />`}>
       <${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} tall columns=${columns} rows=${rows} id=${(row) => row.ref} picked=${(rows.find((row) => row.path === picked) || {}).ref}
-        onPick=${(row) => tune({ path: row.path })} empty="No mailbox has a message: every actor keeps up." />`}
+        onPick=${(row) => tune({ path: row.path })} empty=${text ? 'None of the fullest mailboxes has this name.' : 'No mailbox has a message: every actor keeps up.'} />`}
     <//>`;
 }

@@ -166,8 +166,8 @@ function Handlers({ params, steps }) {
     { name: 'message', label: 'message', class: 'roomy ample', cell: (row) => row.message || 'any', sort: (row) => row.message || '' },
     { name: 'cost', label: 'busy', unit: 'workers', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${cost(row).toFixed(2)} />`, sort: cost },
     { name: 'timed', label: 'timed', unit: 'turns', class: 'num roomy ample', cell: (row) => count(row.sampled), sort: (row) => row.sampled },
-    { name: 'p50', label: 'half', unit: 'below', class: 'num roomy', cell: (row) => ns(row.p50_ns), sort: (row) => row.p50_ns },
-    { name: 'p99', label: '99 %', unit: 'below', class: 'num', cell: (row) => ns(row.p99_ns), sort: (row) => row.p99_ns },
+    { name: 'p50', label: 'half', unit: 'below about', class: 'num roomy', cell: (row) => ns(row.p50_ns), sort: (row) => row.p50_ns },
+    { name: 'p99', label: '99 %', unit: 'below about', class: 'num', cell: (row) => ns(row.p99_ns), sort: (row) => row.p99_ns },
     { name: 'longest', label: 'longest', class: 'num', cell: (row) => ns(row.longest_ns), sort: (row) => row.longest_ns },
     { name: 'failed', label: 'failed', unit: 'in all', class: 'num roomy', cell: (row) => (row.failed ? html`<${Tag} kind="bad">${count(row.failed)}<//>` : '0'), sort: (row) => row.failed },
     { name: 'cells', label: `${labels[0] || ''} … ${labels[labels.length - 1] || ''}`, class: 'heat', cell: (row) => html`<${Cells} row=${row} labels=${labels} />` },
@@ -191,7 +191,9 @@ const slowColumns = [
   { name: 'message', label: 'message', class: 'roomy', cell: (row) => row.message, sort: (row) => row.message || '' },
   { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />`, sort: (row) => row.path },
   { name: 'when', label: 'when', class: 'roomy narrow', cell: (row) => html`<span class="mono">${clock(row.unix_ms)}</span>`, sort: (row) => row.unix_ms },
-  { name: 'causal', label: 'what it led to', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)}>${row.causal}</a>` },
+  { name: 'causal', label: 'causal id', unit: 'log, trace', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" title="lines of the log with this id" href=${link('log', [], { causal: row.causal })}>${row.causal}</a>
+    <a title="what is recorded of this id: messages are recorded only while their actor is followed" href=${traceLink(row.causal)}>trace</a>` },
+  { name: 'follow', label: '', class: 'narrow end roomy', cell: (row) => row.path && html`<a title="follow the next messages of this actor, from turn to turn" href=${traceLink(row.path)}>follow it</a>` },
 ];
 
 function Slow() {

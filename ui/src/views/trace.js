@@ -2,7 +2,7 @@
 /* A message followed from turn to turn, and which behaviors send to which. It has a connection of its own: the program
  * follows until that ends. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
+import { Age, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
 import { open } from '../link.js';
 import { useValue } from '../store.js';
 import { go, link, tune } from '../route.js';
@@ -235,7 +235,7 @@ export function Trace({ route }) {
   return html`<${Needs} verb="trace" what="the way of a message">
     <${Panel} title="Follow" extra=${(path || causal) && html`
         <span><span class=${'dot ' + (runs && !found.ended ? 'ok' : 'held')}></span> ${runs ? 'following' : 'stopped'}</span>
-        <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button>`}>
+        <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button><${Age} at=${found.at} every=${runs ? 700 : 0} />`}>
       <form class="pad row" onSubmit=${begin}><input ref=${box} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${path + causal} defaultValue=${path || causal} spellcheck=${false} />
         <button class="main">Follow</button></form>
       <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the last ${chains.length} are shown` : ''}.

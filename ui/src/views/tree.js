@@ -135,7 +135,7 @@ function Branch({ path, depth }) {
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
   const groups = answer.ok.groups;
-  return html`<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
+  return html`${depth === 1 && html`<${Age} at=${answer.at} every=${3000} />`}<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
     ${answer.ok.more && html`<li class="muted" style=${indent(depth)}>More groups than are shown.</li>`}
     ${!groups.length && depth === 0 && html`<li class="empty">Nothing is below ${path}.</li>`}</ul>`;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Overflow policies: what happens to a message that finds no capacity in the mailbox of its receiver.
+ *
+ * A policy is a row of OVERFLOW_POLICIES, in the order of tr_overflow. Senders ask for its properties and never for a
+ * policy by name, so a new policy needs no change of theirs. What a policy does to the mailbox itself is in
+ * actor/mail/capacity.c.
+ */
+#ifndef ACTOR_MAIL_OVERFLOW_H
+#define ACTOR_MAIL_OVERFLOW_H
+
+#include <assert.h>
+#include <troupe/behavior.h>
+
+#include "actor/cell/cell.h"
+#include "queue/capacity.h"
+
+enum overflow_property {
+    OVERFLOW_WAITS = 1 << 0, /* the sender waits until there is capacity */
+    OVERFLOW_SWALLOWS =
+        1 << 1, /* the message counts as accepted and is a dead letter; the sender gets TR_OK */
+    OVERFLOW_DISPLACES = 1 << 2, /* the oldest messages become dead letters instead */
+};
+
+/* ROW(policy, properties, what happens to new messages, as the end of a sentence) */
+#define OVERFLOW_POLICIES(ROW)                                                                     \
+    ROW(TR_OVERFLOW_FAIL, 0, "are refused")                                                        \
+    ROW(TR_DROP_NEWEST, OVERFLOW_SWALLOWS, "are dropped")                                          \
+    ROW(TR_DROP_OLDEST, OVERFLOW_DISPLACES, "replace the oldest")                                  \
+    ROW(TR_PARK, OVERFLOW_WAITS, "wait until there is capacity")
+
+#define OVERFLOW_ROW_COUNT(policy, properties, text) +1
+enum { OVERFLOW_COUNT = 0 OVERFLOW_POLICIES(OVERFLOW_ROW_COUNT) };
+#undef OVERFLOW_ROW_COUNT
+static_assert((int)OVERFLOW_COUNT <= (int)CAPACITY_POLICIES,
+              "a policy fits into the word of a capacity");
+
+/** Whether a policy has a property. */
+static inline bool overflow_has(uint32_t policy, enum overflow_property property)
+{
+#define OVERFLOW_ROW_PROPERTIES(policy, properties, text) [policy] = (properties),
+    static const uint8_t properties[CAPACITY_POLICIES] = {
+        OVERFLOW_POLICIES(OVERFLOW_ROW_PROPERTIES)};
+#undef OVERFLOW_ROW_PROPERTIES
+    return properties[policy] & property;
+}
+
+/** Whether the policy that a mailbox has now has a property. Any thread. */
+static inline bool mailbox_overflow_has(const struct cell *cell, enum overflow_property property)
+{
+    return overflow_has(capacity_policy(capacity_load(&cell->door.capacity)), property);
+}
+
+/** Returns what happens to new messages, as the end of a sentence. */
+static inline const char *overflow_text(uint32_t policy)
+{
+#define OVERFLOW_ROW_TEXT(policy, properties, text) [policy] = (text),
+    static const char *const texts[CAPACITY_POLICIES] = {OVERFLOW_POLICIES(OVERFLOW_ROW_TEXT)};
+#undef OVERFLOW_ROW_TEXT
+    return texts[policy];
+}
+
+#endif

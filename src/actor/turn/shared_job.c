@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/turn/shared_job.h"
+
+#include <string.h>
+#include <troupe/limits.h>
+
+#include "actor/cell/system.h"
+#include "actor/turn/park.h"
+#include "base/assert.h"
+
+void tr__shared_init(struct shared_job *shared, const char *key, void (*function)(void *shared),
+                     void (*copy)(const struct shared_job *shared, void *result))
+{
+    *shared = (struct shared_job){
+        .job = {.function = function, .argument = shared}, .key = key, .copy = copy};
+    shared->job.shared = shared;
+    list_init(&shared->job.link);
+    list_init(&shared->link);
+    list_init(&shared->waiting);
+}
+
+static struct shared_job *find(const struct blocking *blocking, const char *key)
+{
+    TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
+    LIST_EACH (link, &blocking->shared) {
+        struct shared_job *shared = LIST_OWNER(link, struct shared_job, link);
+        if (strcmp(shared->key, key) == 0)
+            return shared;
+    }
+    return NULL;
+}
+
+/* Lets a shared job run, or wait in line. Returns whether it may begin now. Under the lock. */
+static bool admit(struct blocking *blocking, struct shared_job *shared)
+{
+    shared->is_in_line = blocking->shared_running >= TR_LOOKUPS_MAX;
+    blocking->shared_running += !shared->is_in_line;
+    return !shared->is_in_line;
+}
+
+/* One less runs: returns the next in line, which begins now. NULL: none. Under the lock. */
+static struct shared_job *next_in_line(struct blocking *blocking)
+{
+    blocking->shared_running--;
+    LIST_EACH (link, &blocking->shared) {
+        struct shared_job *shared = LIST_OWNER(link, struct shared_job, link);
+        if (shared->is_in_line)
+            return admit(blocking, shared) ? shared : NULL;
+    }
+    return NULL;
+}
+
+/* Ends a shared job whose function has returned, and returns the next one that may begin. */
+static struct shared_job *finish(struct blocking *blocking, struct shared_job *shared)
+{
+    struct tr_system *system = blocking->system;
+    const tr_platform *platform = system->platform;
+    struct list waiting;
+    struct list *link;
+    list_init(&waiting);
+    lock_take(&blocking->lock);
+    list_remove(&shared->job.link);
+    list_remove(&shared->link);
+    list_append(&waiting, &shared->waiting);
+    LIST_EACH (at, &waiting)
+        LIST_OWNER(at, struct blocking_job, link)->is_queued = false; /* it can leave no more */
+    struct shared_job *next = next_in_line(blocking);
+    /* The shutdown wait may wait for this one alone. Under the lock, so that its parker is there. */
+    tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
+    if (parker && list_is_empty(&waiting))
+        platform->wake(platform, parker);
+    lock_give(&blocking->lock);
+    while ((link = list_pop_first(&waiting))) {
+        struct blocking_job *job = LIST_OWNER(link, struct blocking_job, link);
+        shared->copy(shared, job->argument);
+        tr__blocking_return(blocking, job);
+    }
+    source_resize(&system->source, shared, 0);
+    return next;
+}
+
+/* Gives a shared job to the pool. One that the pool does not take ends at once, and the next one begins. */
+static void begin(struct blocking *blocking, struct shared_job *shared)
+{
+    while (shared) {
+        tr_status status = tr__blocking_enqueue(blocking, &shared->job);
+        if (status == TR_OK)
+            return;
+        if (status == TR_NOT_SUPPORTED) /* there are no threads */
+            shared->job.function(shared);
+        else
+            shared->failure = status;
+        shared = finish(blocking, shared);
+    }
+}
+
+void tr__shared_submit(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    struct blocking *blocking = &self->worker->system->blocking;
+    struct blocking_job *job = self->job;
+    struct shared_job *fresh = job->shared;
+    if (job->is_submitted)
+        return; /* its envelope is on its way */
+    job->is_submitted = job->is_queued = true;
+    self->cell->extra->waits.blocked++;
+    lock_take(&blocking->lock);
+    struct shared_job *shared = find(blocking, fresh->key);
+    bool begins = !shared;
+    if (begins) {
+        shared = fresh;
+        list_push_last(&blocking->shared, &shared->link);
+        begins = admit(blocking, shared);
+    }
+    job->shared = shared;
+    list_push_last(&shared->waiting, &job->link);
+    lock_give(&blocking->lock);
+    if (shared != fresh)
+        source_resize(&self->worker->system->source, fresh, 0);
+    if (begins)
+        begin(blocking, shared); /* it may have ended, and this turn be woken */
+}
+
+void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
+{
+    begin(blocking, finish(blocking, shared));
+}
+
+struct shared_job *tr__shared_leave(struct blocking *blocking, struct blocking_job *job)
+{
+    TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
+    TR_ASSERT(job->is_queued);
+    struct shared_job *shared = job->shared;
+    list_remove(&job->link);
+    job->is_queued = false;
+    bool is_running = !shared->is_in_line && !shared->job.is_queued;
+    if (is_running || !list_is_empty(&shared->waiting))
+        return NULL;
+    list_remove(&shared->link);
+    if (shared->job.is_queued)
+        tr__blocking_unqueue(blocking, &shared->job);
+    return shared;
+}
+
+void tr__shared_drop(struct blocking *blocking, struct shared_job *unwanted)
+{
+    if (!unwanted)
+        return;
+    struct shared_job *next = NULL;
+    lock_take(&blocking->lock);
+    if (!unwanted->is_in_line)
+        next = next_in_line(blocking);
+    lock_give(&blocking->lock);
+    source_resize(&blocking->system->source, unwanted, 0);
+    begin(blocking, next);
+}
+
+/* Leaves the shared job that a turn awaits. False: it is done, and the envelope of the turn is on its way. */
+static bool leave(struct tr_self *self, struct blocking_job *job)
+{
+    struct tr_system *system = self->worker->system;
+    struct shared_job *unwanted = NULL;
+    lock_take(&system->blocking.lock);
+    bool can_leave = job->is_queued;
+    if (can_leave)
+        unwanted = tr__shared_leave(&system->blocking, job);
+    lock_give(&system->blocking.lock);
+    tr__shared_drop(&system->blocking, unwanted);
+    if (can_leave) {
+        self->cell->extra->waits.blocked--;
+        self->job = NULL;
+    }
+    return can_leave;
+}
+
+tr_status tr__shared_await(struct tr_self *self, struct shared_job *fresh, void *result)
+{
+    struct worker *worker = self->worker;
+    struct blocking_job job = {.shared = fresh, .argument = result};
+    tr_status status = tr__blocking_prepare(self, &job);
+    if (status != TR_OK) {
+        source_resize(&worker->system->source, fresh, 0);
+        return status;
+    }
+    status = turn_park_at(self, TR_NEVER, NULL);
+    bool has_left = false;
+    while (job.is_submitted && self->job && !has_left) {
+        has_left = leave(self, &job);
+        if (!has_left)
+            (void)turn_park_at(self, TR_NEVER, NULL); /* for the envelope */
+    }
+    if (!job.is_submitted) /* it was woken, or has failed, before it was parked */
+        source_resize(&worker->system->source, fresh, 0);
+    if (status == TR_OK && (has_left || !job.is_submitted))
+        status = TR_WOULD_BLOCK;
+    tr__blocking_leave(self, &job);
+    return status;
+}

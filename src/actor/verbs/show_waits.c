@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/verbs/show_waits.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actor/cell/ask_table.h"
+#include "actor/cell/client.h"
+#include "actor/cell/view.h"
+#include "actor/cell/watch_table.h"
+#include "actor/cell/worker.h"
+#include "actor/mail/group_address.h"
+#include "actor/verbs/client_ask.h"
+#include "actor/verbs/why.h"
+
+/* Counts something, and returns its row; NULL: there are enough of this kind. */
+static struct wait_row *row_add(struct waits_report *report, enum wait_kind kind)
+{
+    if (report->total[kind]++ >= WAITS_EACH || report->count == WAITS_SHOWN)
+        return NULL;
+    struct wait_row *row = &report->rows[report->count++];
+    *row = (struct wait_row){.kind = kind, .for_ns = -1, .due_ns = INT64_MAX};
+    return row;
+}
+
+static void ask_see(const struct ask *ask, tr_time now_ns, struct waits_report *report)
+{
+    if (!ask || ask->is_look || ask->is_done)
+        return;
+    struct wait_row *row = row_add(report, WAIT_ASK);
+    if (!row)
+        return;
+    row->who = ask->to;
+    row->message = ask->type ? ask->type->name : NULL;
+    row->for_ns = ask->asked_ns ? now_ns - ask->asked_ns : -1;
+    if (!ask->is_young && ask->timeout.next)
+        row->due_ns = ask->timeout.deadline_ns - now_ns;
+    if (ask->is_wanted && ask->turn && ask->turn->wait.where)
+        (void)snprintf(row->where, sizeof row->where, "%s", tr__view_file(ask->turn->wait.where));
+}
+
+static void asks_see(const struct ask_table *table, tr_time now_ns, struct waits_report *report)
+{
+    ask_see(table->newest, now_ns, report);
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++)
+        ask_see(table->slots[i], now_ns, report);
+}
+
+static void timer_see(const struct timer_pool *pool, const struct timer_entry *entry,
+                      const char *name, tr_time now_ns, struct waits_report *report)
+{
+    struct wait_row *row = row_add(report, WAIT_TIMER);
+    const struct timer_context *context = timer_context(pool, entry);
+    if (!row)
+        return;
+    if (timer_has(entry, TIMER_LIGHT))
+        row->message = context->type ? context->type->name : NULL;
+    else if (entry->envelope)
+        row->message = entry->envelope->type->name;
+    if (timer_kind(entry) != TIMER_ONCE)
+        row->period_ns = (tr_time)context->value;
+    if (entry->node.next)
+        row->due_ns = entry->node.deadline_ns - now_ns;
+    (void)snprintf(row->name, sizeof row->name, "%s", name);
+}
+
+static void timers_see(struct worker *worker, struct extra_timers *timers, tr_time now_ns,
+                       struct waits_report *report)
+{
+    struct timer_pool *pool = &worker->timers.pool;
+    struct keys_walk walk = tr__keys_walk(&timers->keys);
+    for (struct timer_entry *entry; (entry = tr__keys_walk_next(&timers->keys, pool, &walk));)
+        timer_see(pool, entry, keyed_of(entry)->key, now_ns, report);
+    for (const struct timer_entry *entry = tr__loose_first(&timers->loose, &pool->loose); entry;
+         entry = tr__loose_after(&pool->loose, entry))
+        timer_see(pool, entry, "", now_ns, report);
+}
+
+static void watches_see(const struct watch_table *table, struct waits_report *report)
+{
+    for (uint32_t i = 0; table->slots && i <= table->mask; i++) {
+        struct wait_row *row = table->slots[i].target ? row_add(report, WAIT_WATCHES) : NULL;
+        if (row)
+            row->who = table->slots[i].target;
+    }
+}
+
+/* Adds a row for the sender of each envelope of a ring that begins with `first`. */
+static void senders_see(const struct envelope *first, enum wait_kind kind,
+                        struct waits_report *report)
+{
+    const struct envelope *envelope = first;
+    if (!first)
+        return;
+    do {
+        struct wait_row *row = row_add(report, kind);
+        if (row) {
+            row->who = envelope->sender;
+            row->message = kind == WAIT_SENDER ? envelope->type->name : NULL;
+        }
+        envelope = (const struct envelope *)(const void *)envelope->mail.next;
+    } while (envelope != first);
+}
+
+void tr__show_waits_see(struct worker *worker, struct cell *cell, struct waits_report *report)
+{
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
+    tr_time now_ns = worker->loop.platform->mono_now(worker->loop.platform);
+    struct cell_extra *extra = cell->extra;
+    memset(report, 0, sizeof *report);
+    if (extra) {
+        asks_see(&extra->asks.table, now_ns, report);
+        timers_see(worker, &extra->timers, now_ns, report);
+        watches_see(&extra->watches.table, report);
+        senders_see(extra->senders.ring, WAIT_SENDER, report);
+    }
+    senders_see(tr__watched_find(&worker->life.watched, cell->identity), WAIT_WATCHED, report);
+}
+
+tr_status tr__show_waits(tr_client *client, tr_ref actor, struct waits_report *report)
+{
+    TR_ASSERT(client);
+    TR_ASSERT(report);
+    struct tr_system *system = client->system;
+    actor.bits = tr__group_behind(&system->slots, actor.bits);
+    struct tr_why_look look = {.ref = actor.bits, .what = LOOK_WAITS};
+    struct cell *cell = view_find(&system->slots, actor.bits);
+    if (!cell)
+        return TR_STOPPED;
+    tr_pending asked = tr__client_ask(
+        client, cell, actor.bits, ENVELOPE_WHY, &tr_type_tr_why_look, &look, TR_WHY_NS);
+    const void *reply;
+    tr_status status = tr_client_try_await(client, asked, &reply);
+    if (status != TR_OK)
+        return status;
+    const struct tr_why_told *told = reply;
+    TR_ASSERT(told->report.size <= sizeof *report);
+    memcpy(report, told->report.data, told->report.size);
+    return TR_OK;
+}

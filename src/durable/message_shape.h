@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The shapes of stored messages: of alarms, items of queues and kept answers. As a state they are stored with the hash
+ * of their shape in front (wire/shape.h); those of earlier versions of the library have none, and are read as they were.
+ *
+ * Which messages a kind stores is not known when it is declared. So each worker collects the types that its actors have
+ * stored or read, and every batch of that worker has the shapes that are not known to be stored, until one of these
+ * batches is on disk.
+ *
+ * Owner of the worker only.
+ */
+#ifndef DURABLE_MESSAGE_SHAPE_H
+#define DURABLE_MESSAGE_SHAPE_H
+
+#include "durable/host.h"
+
+struct durable_actor;
+struct store_batch;
+
+/** Writes the hash that messages of a type are stored with; 0: none. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
+                                          const tr_type *type, uint64_t *hash);
+/**
+ * Returns TR_OK if a message that was stored with the shape `hash` can be read as `type`. TR_WRONG_SHAPE: it cannot;
+ * why[SHAPE_WHY_SIZE] names the difference, and the log has both shapes. TR_NO_MEMORY.
+ */
+TR_MUST_CHECK tr_status tr__message_shape_check(struct worker *worker,
+                                                const struct durable_actor *actor,
+                                                const tr_type *type, uint64_t hash, char *why);
+
+/** Adds the shapes that are not stored to a batch. *count is for tr__message_shapes_stored. TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__message_shapes_put(struct worker_context *context,
+                                               struct store_batch *batch, uint32_t *count);
+/** A batch of tr__message_shapes_put is on disk. */
+void tr__message_shapes_stored(struct worker_context *context, uint32_t count);
+void tr__message_shapes_free(const struct memory_source *source, struct worker_context *context);
+
+#endif

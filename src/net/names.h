@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Names of other machines: looked up on helper threads, together by those who ask for the same one, and no longer than the
+ * channel may be opened. See actor/turn/shared_job.h.
+ */
+#ifndef NET_NAMES_H
+#define NET_NAMES_H
+
+#include "net/channel.h"
+
+/** The addresses of a name, in the order in which they are tried. */
+struct name_addresses {
+    tr_status status;
+    size_t count;
+    tr_address list[TR_ADDRESSES_MAX];
+};
+
+/**
+ * Looks up the host of a channel that is being opened, and waits for it. TR_OK: there is at least one address. Statuses of
+ * the platform's `resolve`. If the channel ends meanwhile: why. TR_NO_MEMORY, TR_LIMIT, TR_CANCELLED. The channel may be freed when this
+ * has failed. Owner only.
+ */
+TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *channel,
+                                          const char *host, uint16_t port,
+                                          struct name_addresses *addresses);
+
+/**
+ * Puts addresses in the order of RFC 8305: the families take turns, beginning with that of the first; those of one family stay in
+ * their order. So a family that does not work costs one attempt. Any thread.
+ */
+void tr__names_interleave(tr_address *addresses, size_t count);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The verb waits: what one actor waits for and what waits for it. */
+#ifndef OBSERVE_WAITS_H
+#define OBSERVE_WAITS_H
+
+#include "observe/visitor.h"
+
+void tr__verb_waits(struct visitor *visitor, const struct control_request *request);
+
+#endif

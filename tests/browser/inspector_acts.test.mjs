@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the page of the inspector changes, and what it does with answers that are late, wrong or giant.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { connect as secure } from 'node:tls';
+import { promisify } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { act, ask, begin, go, intercept, SHOP, shows, text } from './inspect.mjs';
+import { assert, test, until, within } from './support.mjs';
+
+const audit = async (socket, verb) => (await ask(socket, 'log tail', { text: `control: ${verb} ` })).parts;
+
+// Waits for something outside of the page.
+async function eventually(question, what) {
+  let over = false;
+  const look = async () => {
+    while (!over) {
+      const answer = await question();
+      if (answer) return answer;
+      await new Promise(done => setTimeout(done, 5));
+    }
+    return null;
+  };
+  return within(look(), what).finally(() => { over = true; });
+}
+
+// The answer of a second that is drawn later must not undo what an act has made of the page since.
+test('an_older_answer_does_not_undo_an_act', 'IP-03', async stage => {
+  const path = `${SHOP}/guest`;
+  let lines;
+  const { page, socket } = await begin(stage, { view: `/tree${path}`, prepare: async page => {
+    await page.clock.install();
+    lines = await intercept(page);
+  } });
+  await page.waitForSelector('[data-act=suspend]');
+  const button = await page.$('[data-act=suspend]');
+  await page.clock.pauseAt(Date.now() + 3600000); // from now on the time of the page passes by runFor alone
+  const pass = ms => page.clock.runFor(ms);
+  const drawn = name => eventually(async () => { await pass(1); return page.$(`[data-act=${name}]`); }, `the button ${name}`);
+  lines.release();
+  // The answer of a second comes after what this second changes was drawn: it waits for the next second.
+  lines.answers = (verb, text) => (verb === 'show' ? null : text);
+  lines.sent.length = 0;
+  await eventually(async () => { await pass(20); return lines.kept.length; }, 'a request of the next second');
+  await pass(300);
+  lines.answers = (verb, text) => (verb === 'suspend' ? null : text);
+  lines.release();
+  await page.click('[data-act=suspend]');
+  await eventually(async () => { await pass(1); return page.$('dialog[open]'); }, 'the question');
+  await page.click('dialog[open] button[type=submit]');
+  await eventually(async () => (await ask(socket, 'show', { path })).ok.state === 'Suspended', 'the actor to be suspended');
+  await eventually(() => lines.kept.length, 'the answer to suspend');
+  lines.release();
+  await drawn('resume');
+  assert.ok(!(await button.evaluate(element => element.isConnected)), 'the button under the pointer became another one');
+  // The next second draws what waited. What it asks for is kept, so that nothing newer hides a mistake.
+  lines.answers = (verb, text) => (verb === 'show' ? null : text);
+  await eventually(async () => { await pass(20); return lines.kept.length; }, 'a request of the second after');
+  await pass(300);
+  assert.ok(await page.$('[data-act=resume]'), 'an older answer was drawn');
+  assert.equal((await audit(socket, 'suspend')).length, 1);
+});
+
+test('a_line_that_cannot_be_read_is_said', 'IP-02', async stage => {
+  let lines;
+  const { page } = await begin(stage, { view: '/mailboxes', prepare: async page => {
+    lines = await intercept(page);
+    lines.answers = (verb, text) => (verb === 'ls' && /"ok"/.test(text) ? text.slice(0, 20) : text);
+  } });
+  await shows(page, '.problem', 'it is no JSON');
+  lines.answers = (verb, text) => text;
+  await shows(page, 'td', 'desk');
+  await until(page, () => !document.querySelector('.problem'));
+});
+
+test('a_page_without_its_program_says_why', 'IP-04', async stage => {
+  const { socket, program, page: first } = await begin(stage, { tellers: 1 });
+  await first.close();
+  const tool = await stage.start('bin/troupe', ['inspect', '-p', socket]);
+  const address = (await eventually(() => /inspector: (http:\/\/\S+)/.exec(tool.said()), 'the address of the tool'))[1];
+  await program.kill('SIGKILL');
+  const page = await stage.open(address);
+  await shows(page, '.notice', 'The program does not answer: ');
+  await program.again();
+  await program.line(/^ready$/);
+  await shows(page, '.live', 'live');
+});
+
+test('the_page_changes_what_is_stored', 'IP-03', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 1, view: '/durable/shelf/row-03' });
+  const stored = () => stage.tool('-p', socket, 'durable', 'get', 'shelf', 'row-03', '--json');
+  const change = async to => {
+    await page.click('[data-change]');
+    const before = await page.inputValue('textarea[name=state]');
+    await page.fill('textarea[name=state]', to(before));
+    await act(page, '[data-act="durable set"]');
+    await page.waitForSelector('[data-change]');
+    return before;
+  };
+  await act(page, '[data-act=sleep]');
+  await page.waitForSelector('[data-act=wake]');
+  assert.ok(!(await change(before => before.replace('"count": 1', '"count": 18446744073709551615'))).includes('pin'), 'a secret is in the form');
+  assert.match(await stored(), /"count":18446744073709551615/);
+  await shows(page, '.json', '18446744073709551615');
+  await change(before => before.replace('<i>left</i>', 'right')); // what is not touched stays, of 64 bits and secret
+  assert.match(await stored(), /"count":18446744073709551615.*"label":"right"/);
+  const file = join(stage.directory, 'shelf.jsonl');
+  await stage.tool('-p', socket, 'durable', 'export', 'shelf', 'row-03', '--secrets', '-o', file);
+  assert.match(readFileSync(file, 'utf8'), /"pin":"1234"/);
+  await go(page, '#/durable/shelf/row-03?tab=sql');
+  await page.check('.sql input[type=checkbox]');
+  await page.fill('textarea[name=sql]', "UPDATE book SET title = 'Middlemarch'");
+  await act(page, '.sql button', { title: 'Change its tables' });
+  await shows(page, '.calm-text', 'is stored');
+  await page.uncheck('.sql input[type=checkbox]');
+  await page.fill('textarea[name=sql]', 'SELECT title FROM book');
+  await page.click('.sql button');
+  await shows(page, 'td', 'Middlemarch');
+  await go(page, `#/tree${SHOP}/guest`);
+  await act(page, '[data-act=stop]', { title: 'Stop' });
+  await shows(page, '.problem', 'This actor is not there');
+  for (const verb of ['sleep', 'durable set', 'sql', 'stop']) assert.ok((await audit(socket, verb)).length, `a line of the log about ${verb}`);
+});
+
+test('giant_states_are_said_to_be_too_large', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 1, view: `/tree${SHOP}/attic` });
+  await shows(page, '.empty', 'larger than the 8 KiB');
+  await ask(socket, 'tell', { path: '/system/durable/shelf/row-04', message: 'swell', json: '{"kib":6000}', may: true });
+  await go(page, '#/durable/shelf/row-04');
+  await shows(page, '.empty', 'is not shown here');
+  await shows(page, '.live', 'live');
+});
+
+test('figures_are_those_of_the_socket', 'IP-02', async stage => {
+  const path = `${SHOP}/guest`;
+  const { page, socket } = await begin(stage, { tellers: 1, view: '/mailboxes' });
+  await ask(socket, 'suspend', { path, may: true });
+  for (let i = 0; i < 7; i++) await ask(socket, 'tell', { path, message: 'deposit', json: '{"cents":1}', may: true });
+  const cells = part => page.locator('tr', { hasText: part }).first().locator('td').allInnerTexts();
+  await shows(page, 'td', 'guest');
+  const [row] = (await ask(socket, 'ls', { sorted: true, limit: 100, queued: 1 })).parts.filter(entry => entry.path === path);
+  assert.equal(row.queued, 7);
+  await eventually(async () => (await cells(path)).includes('7'), 'the row of the mailbox with 7 messages');
+  await go(page, '#/store');
+  const { ok } = await ask(socket, 'store stats');
+  await shows(page, '.facts', `${(ok.database_bytes / 1024).toFixed(ok.database_bytes >= 102400 ? 0 : 1)} KiB`);
+  await go(page, '#/log?q=shop%20is%20open');
+  const [line] = (await ask(socket, 'log tail', { text: 'the shop is open' })).parts;
+  await shows(page, 'td', line.text);
+});
+
+test('ten_pages_are_open_at_once', 'IP-05', async stage => {
+  const { page, address } = await begin(stage, { tellers: 1000 });
+  const views = ['tree', 'time', 'mailboxes', `trace?path=${SHOP}/guest`, 'durable', 'connections', 'failures', 'store', 'log'];
+  const pages = [page, ...await Promise.all(views.map(view => stage.open(`${address}/${view}`)))];
+  for (const each of pages) {
+    await shows(each, '.live', 'live');
+    await each.waitForSelector('main .panel');
+    assert.equal(await each.locator('text=This view has failed').count(), 0);
+  }
+});
+
+test('a_connection_with_tls_is_described', 'IP-02 I-08', async stage => {
+  const files = join(stage.directory, 'echo');
+  await promisify(execFile)('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=localhost',
+    '-keyout', `${files}.key`, '-out', `${files}.pem`]);
+  const { page, program, socket } = await begin(stage, { tellers: 1, view: '/connections', environment: { INSPECTOR_TLS: files } });
+  const [, port] = await program.line(/^secure at \S+:(\d+)$/);
+  const peer = secure({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['http/1.1'] }, () => peer.write('hello'));
+  peer.on('error', () => {});
+  await within(new Promise(done => peer.once('data', done)), 'the echo');
+  await shows(page, 'td', 'TLS 1.3 http/1.1');
+  const [row] = (await ask(socket, 'channels')).parts.filter(entry => entry.tls_version);
+  assert.match(row.tls_cipher, /^TLS_(AES|CHACHA20)/);
+  assert.deepEqual([row.tls_version, row.tls_alpn, row.tls_resumed, row.tls_peer_verified], ['1.3', 'http/1.1', false, false]);
+  peer.destroy();
+});
+
+test('what_an_actor_waits_for_is_listed', 'IP-02 I-13', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 1, view: `/tree${SHOP}/clerk?tab=waits` });
+  const cells = async (kind, parts) => {
+    const row = page.locator('main tr', { hasText: kind }).first();
+    await row.waitFor();
+    for (const part of parts) assert.ok((await row.textContent()).includes(part), `${part} in ${await row.textContent()}`);
+  };
+  await cells('asks', ['/clerk/mute', 'get_balance', 'inspector.c:']);
+  await cells('timer', ['lunch', 'remind', 'in 59 min']);
+  await cells('watches', ['/guest']);
+  const { ok } = await ask(socket, 'waits', { path: `${SHOP}/clerk` });
+  assert.deepEqual(ok.total, { ask: 1, timer: 1, watches: 1, 'watched by': 0, sender: 0 });
+  await go(page, `#/tree${SHOP}/guest?tab=waits`);
+  await cells('watched by', ['/clerk']);
+  await go(page, `#/tree${SHOP}?tab=waits`);
+  await cells('timer', ['tick', 'each 20']);
+});
+
+test('the_search_finds_an_actor_of_many_and_links_can_be_sent', 'IP-01', async stage => {
+  const { page, address } = await begin(stage, { tellers: 3000 });
+  await page.keyboard.press('/');
+  await page.keyboard.type('teller-2999');
+  await shows(page, '.search li', '/user/shop/hall/teller-2999');
+  await page.keyboard.press('Escape');
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await go(page, '#/failures?tab=letters');
+  await page.click('text=Copy link');
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(copied, `${address}/failures?tab=letters`);
+  const other = await stage.open(copied);
+  await shows(other, '.live', 'live');
+  await until(other, () => location.hash === '#/failures?tab=letters');
+});
