@@ -155,8 +155,7 @@ static tr_time look(struct observer *observer)
 
 int tr__observer_look(struct observer *observer)
 {
-    enum { SHARE = 200 /* of the time of this thread, for systems with very many actors */ };
-    static const tr_time idle_ns = 10 * TR_SECOND; /* of a program that does nothing */
+    enum { SHARE = 200 }; /* of the time of this thread, for systems with very many actors */
     struct tr_system *system = observer->system;
     tr_time now_ns = tr__observer_now(observer);
     if (now_ns >= observer->look_ns) {
@@ -166,10 +165,7 @@ int tr__observer_look(struct observer *observer)
         tr_time took_ns = tr__observer_now(observer) - now_ns;
         atom64_store(&system->samples.oldest_ns, (uint64_t)(now_ns - oldest_ns), ATOM_RELAXED);
         atom64_store(&system->samples.looked_ns, (uint64_t)now_ns, ATOM_RELAXED);
-        bool is_idle = !counters.queued && counters.handled == observer->looked_handled;
-        tr_time pause_ns = is_idle ? idle_ns : TR_SECOND;
-        observer->look_ns = now_ns + (took_ns * SHARE > pause_ns ? took_ns * SHARE : pause_ns);
-        observer->looked_handled = counters.handled;
+        observer->look_ns = now_ns + (took_ns * SHARE > TR_SECOND ? took_ns * SHARE : TR_SECOND);
     }
     return (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1;
 }

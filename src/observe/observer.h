@@ -58,11 +58,10 @@ struct observer {
         uint64_t left_out;
         tr_time since_ns; /* when the first look was asked for; 0: never */
     } flame;
-    tr_time watched_ns;      /* when somebody last asked for samples; 0: never */
-    tr_time look_ns;         /* when to look at the fullest mailboxes next */
-    uint64_t looked_handled; /* messages that were handled by the last look */
-    uint32_t page_count;     /* clients that are pages of an inspector: observe/page.h */
-    struct backup *left;     /* whose clients have gone: observe/store_backup.h */
+    tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
+    tr_time look_ns;     /* when to look at the fullest mailboxes next */
+    uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
+    struct backup *left; /* whose clients have gone: observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */
