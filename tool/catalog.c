@@ -57,7 +57,7 @@ const struct command commands[] = {
      "shows what the program does as a page in a browser, until it is interrupted; prints the address of the page. Nothing is opened "
      "in the program. A program that is restarted under the same name is found again",
      "inspect 4711"},
-    {"stalls", "", 0, 0, "", "", "handlers that have run for long and still run", "stalls"},
+    {"stalls", "", 0, 0, "", "--limit ", "handlers that have run for long and still run, and the last 64 long turns, the newest first", "stalls"},
     {"slow", "", 0, 0, "", "--limit ", "the slowest of the turns that were timed in the last minute, with their causal ids", "slow --limit 10"},
     {"failures", "", 0, 0, "", "-f --limit ", "failures and restarts", "failures -f"},
     {"dead-letters", "", 0, 0, "", "-f --limit --replay ", "messages that no handler got", "dead-letters -f"},
@@ -74,6 +74,9 @@ const struct command commands[] = {
      "compares two files that programs have printed with --schema: what breaks stored state or the wire; exit status 1 if "
      "something does",
      "schema diff old.json new.json"},
+    {"schema rehearse", "PROGRAM DIR", 2, 2, "", "",
+     "loads all actors of a store, from a copy, with a new version of its program, and names those that fail; exit status 1 if one does",
+     "schema rehearse ./bank ./bank.data"},
     {"doctor", "", 0, 0, "", "", "looks at what commonly goes wrong, and says what to do; exit status 1 if there is something",
      "doctor"},
     {"log", "LEVEL [PATH]", 1, 2, "level path", "", "leaves out log lines below debug, info, warn or error",
@@ -144,6 +147,9 @@ const struct command commands[] = {
     {"store salvage", "INTO", 1, 1, "text", "",
      "copies what is intact of a damaged store, whose program does not run, into a new directory, and names what is lost; exit status 1 if "
      "something is", "--store ./bank.data store salvage ./bank.saved"},
+    {"The library", NULL, 0, 0, NULL, NULL, NULL, NULL},
+    {"bench", "[WORKLOAD [THREADS]]", 0, 2, "", "", "measures the library on this machine with troupe-bench; without a workload, lists them",
+     "bench ring 1"},
     {"A new program", NULL, 0, 0, NULL, NULL, NULL, NULL},
     {"new", "NAME", 1, 1, "", "--durable --http --minimal ",
      "makes a directory with a project: a durable service with HTTP unless an option says otherwise, with tests, a Makefile, "
@@ -179,6 +185,16 @@ bool command_takes(const struct command *command, const struct option *option)
         return true;
     for (const char *at = command->options; (at = strstr(at, option->name)); at++) {
         if (at[length] == ' ' && (at == command->options || at[-1] == ' '))
+            return true;
+    }
+    return false;
+}
+
+bool command_is_text(const struct command *command)
+{
+    static const char *const names[] = {"replay", "inspect", "bench", "schema rehearse"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(command->name, names[i]) == 0)
             return true;
     }
     return false;

@@ -43,6 +43,8 @@ const struct command *command_find(const char *first, const char *second, size_t
 /** Whether a command takes an option. */
 bool command_takes(const struct command *command, const struct option *option);
 
+/** Whether a command writes a text for people, and has no JSON. */
+bool command_is_text(const struct command *command);
 /** Writes the text of --help: of all, or of one command. */
 void help_print(const struct command *command);
 /** Writes the man page, troupe.1. */

@@ -336,14 +336,34 @@ static void info_print(const struct json *answer)
         running_print(row);
 }
 
+/* A long turn, which may have ended. */
+static void stall_print(const struct json *row)
+{
+    age_print(json_number(row, "age_ms"));
+    printf(" ago: ");
+    text_print(json_text(row, "handler", "a function"));
+    printf(" of ");
+    text_print(json_text(row, "path", "?"));
+    printf(" (%s) handled ", json_text(row, "behavior", "?"));
+    text_print(json_text(row, "message", "a signal"));
+    printf(json_is_true(row, "over") ? " for " : ", so far for ");
+    age_print(json_number(row, "took_ms"));
+    printf(", on worker %" PRId64 "%s\n",
+           json_number(row, "worker"),
+           json_is_true(row, "handed_off") ? ", handed off" : "");
+}
+
 static void stalls_print(const struct json *answer)
 {
     const struct json *running = json_get(answer, "running");
+    const struct json *past = json_get(answer, "past");
     printf("long turns so far: %" PRId64 "\n", json_number(answer, "total"));
     for (const struct json *row = running ? running->first : NULL; row; row = row->next)
         running_print(row);
     if (!running || !running->first)
         printf("no worker is in a long turn now\n");
+    for (const struct json *row = past ? past->first : NULL; row; row = row->next)
+        stall_print(row);
 }
 
 static void store_print(const struct json *answer)

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,27 +61,63 @@ static bool name_parse(const char *name, struct program *program)
     return true;
 }
 
+/* Whether a process has ended. One of another user has not. */
+static bool has_ended(int pid)
+{
+    return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Adds the program of a socket, if one answers there and it is not there yet. */
+static void program_add(const char *path, struct program *programs, size_t *count)
+{
+    struct program *program = &programs[*count];
+    const char *slash = strrchr(path, '/');
+    if (*count == PROGRAMS_MAX || path[0] != '/' || !name_parse(slash + 1, program) ||
+        snprintf(program->path, sizeof program->path, "%s", path) >= (int)sizeof program->path)
+        return;
+    for (size_t i = 0; i < *count; i++) {
+        if (strcmp(programs[i].path, path) == 0)
+            return;
+    }
+    int fd = socket_connect(path);
+    /* Its program has ended without removing it. One that starts does not answer yet either. */
+    if (fd < 0 && errno == ECONNREFUSED && has_ended(program->pid))
+        (void)unlink(path);
+    if (fd < 0)
+        return;
+    (void)close(fd);
+    ++*count;
+}
+
 /* Adds the programs whose sockets are in a directory. */
 static void directory_search(const char *path, struct program *programs, size_t *count)
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
     while (directory && *count < PROGRAMS_MAX && (entry = readdir(directory))) {
-        struct program *program = &programs[*count];
-        if (!name_parse(entry->d_name, program) ||
-            snprintf(program->path, sizeof program->path, "%s/%s", path, entry->d_name) >=
-                (int)sizeof program->path)
-            continue;
-        int fd = socket_connect(program->path);
-        if (fd < 0 && errno == ECONNREFUSED)
-            (void)unlink(program->path); /* its program has ended without removing it */
-        if (fd < 0)
-            continue;
-        (void)close(fd);
-        ++*count;
+        char socket[512];
+        if (snprintf(socket, sizeof socket, "%s/%s", path, entry->d_name) < (int)sizeof socket)
+            program_add(socket, programs, count);
     }
     if (directory)
         (void)closedir(directory);
+}
+
+/* Adds the programs whose sockets are elsewhere, such as in the directory of a store: the system knows all sockets. */
+static void system_search(struct program *programs, size_t *count)
+{
+    FILE *file = fopen("/proc/net/unix", "re");
+    char *line = NULL;
+    size_t capacity = 0;
+    while (file && getline(&line, &capacity, file) > 0) {
+        char *path = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (path)
+            program_add(path, programs, count);
+    }
+    free(line);
+    if (file)
+        (void)fclose(file);
 }
 
 /* Services have directories of their own: /run/NAME/troupe. Those that may not be read are left out. */
@@ -108,6 +145,7 @@ size_t programs_find(struct program *programs)
     services_search(programs, &count);
     snprintf(path, sizeof path, "/tmp/troupe-%u", (unsigned)geteuid());
     directory_search(path, programs, &count);
+    system_search(programs, &count);
     return count;
 }
 

@@ -10,6 +10,7 @@
 #include "compact.h"
 #include "inspect.h"
 #include "new.h"
+#include "others.h"
 #include "replay.h"
 #include "salvage.h"
 #include "schema.h"
@@ -81,6 +82,8 @@ static int options_check(const struct options *options, const struct option *con
         return complain("-p names a program that runs, --store the store of one that does not: "
                         "give one of them",
                         options->verb);
+    if (options->is_json && command_is_text(options->command))
+        return complain("this command writes a text, and takes no --json", options->verb);
     if (options->follows && options->replay)
         return complain("-f and --replay are two commands", options->verb);
     return EXIT_OK;
@@ -106,6 +109,8 @@ static int command_choose(struct options *options, const char *const *words, siz
 {
     size_t taken = 0;
     options->command = count ? command_find(words[0], count > 1 ? words[1] : NULL, &taken) : NULL;
+    if (wants_help && count && !options->command)
+        return complain("unknown command", words[0]);
     if (wants_help) {
         help_print(options->command);
         exit(EXIT_OK);
@@ -159,13 +164,19 @@ static int ps(bool is_json)
     static struct program programs[PROGRAMS_MAX];
     size_t count = programs_find(programs);
     for (size_t i = 0; i < count; i++) {
-        if (is_json)
-            printf("{\"pid\":%d,\"app\":\"%s\",\"socket\":\"%s\"}\n",
-                   programs[i].pid,
-                   programs[i].app,
-                   programs[i].path);
-        else
-            printf("%8d  %-20s %s\n", programs[i].pid, programs[i].app, programs[i].path);
+        if (is_json) {
+            char line[6 * sizeof programs[i].path];
+            size_t length = (size_t)snprintf(line, sizeof line, "{\"pid\":%d", programs[i].pid);
+            length = member_add(line, sizeof line, length, "app", programs[i].app);
+            length = member_add(line, sizeof line, length, "socket", programs[i].path);
+            printf("%.*s}\n", (int)length, line);
+        } else {
+            printf("%8d  ", programs[i].pid);
+            text_print_cut(programs[i].app, 20);
+            putchar(' ');
+            text_print(programs[i].path);
+            putchar('\n');
+        }
     }
     return EXIT_OK;
 }
@@ -182,6 +193,10 @@ int main(int argc, char **argv)
         return ps(options.is_json);
     if (strcmp(options.verb, "schema diff") == 0)
         return schema_diff(options.arguments[0], options.arguments[1], options.is_json);
+    if (strcmp(options.verb, "schema rehearse") == 0)
+        return rehearse_run(options.arguments[0], options.arguments[1]);
+    if (strcmp(options.verb, "bench") == 0)
+        return bench_run(&options);
     if (strcmp(options.verb, "new") == 0)
         return new_run(&options);
     if (strcmp(options.verb, "replay") == 0)

@@ -272,8 +272,9 @@ static int draw(struct top *top, struct screen *screen, struct seen *seen, bool 
     const struct json *answer = json_get(line, "ok");
     if (!answer) {
         fprintf(stderr, "troupe: %s\n", json_text(line, "why", "the program has ended"));
+        bool is_refused = json_get(line, "no") != NULL;
         json_free(line);
-        return EXIT_LOST;
+        return is_refused ? EXIT_REFUSED : EXIT_LOST;
     }
     if (is_shown && options->is_json) {
         fwrite(answer->begin, 1, (size_t)(answer->end - answer->begin), stdout);

@@ -2,7 +2,7 @@
 /**
  * A program under load, for bench/operate/run to look into while it works.
  *
- *     load bank SECONDS       64 pairs of actors send each other a message; prints how many were handled
+ *     load bank SECONDS       20 tellers move money between 1,000 accounts by two asks; prints how many moves
  *     load million COUNT      that many actors, which do nothing, until it is stopped
  *     load commits SECONDS    1,000 durable actors commit one message after the other; prints how many
  *     load fill COUNT         stores that many actors of 1 MiB, and ends
@@ -15,34 +15,49 @@
 #include <troupe/troupe.h>
 #include <unistd.h>
 
-enum { PAIRS = 64, WRITERS = 1000, FILL_BYTES = 1024 * 1024 };
+enum { TELLERS = 20, ACCOUNTS = 1000, WRITERS = 1000, FILL_BYTES = 1024 * 1024 };
 
 static _Atomic uint64_t counts[WRITERS];
 
-TR_MESSAGE(serve, (ref, to), (u32, number));
-TR_MESSAGE(ball, (u32, number));
+/* ---- The bank. ---- */
+
+TR_MESSAGE(balance, (i64, cents));
+TR_REQUEST(change, balance, (i64, cents));
+TR_MESSAGE(ball);
 TR_MESSAGE(over);
-TR_ACTOR(player, serve, ball);
+TR_MESSAGE(move_on, (u32, number));
+TR_ACTOR(account, change);
+TR_ACTOR(teller, move_on);
 TR_ACTOR(idler, ball);
 
-struct player {
-    tr_ref to;
-};
+static account_ref accounts[ACCOUNTS];
 
-static tr_next on_serve(tr_self *self, struct player *player, const struct serve *message)
+static tr_next on_change(tr_self *self, struct balance *state, const struct change *message)
 {
-    player->to = message->to;
-    tr_tell(self, player_ref_of(player->to), ball, .number = message->number);
-    return TR_SAME;
+    state->cents += message->cents;
+    return tr_reply(self, balance, .cents = state->cents);
 }
+TR_BEHAVIOR(account, struct balance, TR_ON(change, on_change));
 
-static tr_next on_ball(tr_self *self, struct player *player, const struct ball *message)
+static tr_next on_move_on(tr_self *self, const struct move_on *message)
 {
+    account_ref from = accounts[tr_random(self) % ACCOUNTS];
+    account_ref to = accounts[tr_random(self) % ACCOUNTS];
+    (void)tr_await(self, tr_ask(self, from, change, .cents = -1));
+    (void)tr_await(self, tr_ask(self, to, change, .cents = 1));
     atomic_fetch_add_explicit(&counts[message->number], 1, memory_order_relaxed);
-    tr_tell(self, player_ref_of(player->to), ball, .number = message->number);
+    tr_tell(self, teller_ref_of(tr_me(self)), move_on, .number = message->number);
     return TR_SAME;
 }
-TR_BEHAVIOR(player, struct player, TR_ON(serve, on_serve), TR_ON(ball, on_ball));
+TR_BEHAVIOR(teller, void, TR_ON(move_on, on_move_on));
+
+static void bank_begin(tr_self *self)
+{
+    for (uint32_t i = 0; i < ACCOUNTS; i++)
+        accounts[i] = tr_spawn(self, account, NULL);
+    for (uint32_t i = 0; i < TELLERS; i++)
+        tr_tell(self, tr_spawn(self, teller, NULL), move_on, .number = i);
+}
 
 static tr_next on_nothing(void)
 {
@@ -99,12 +114,8 @@ static tr_next on_args(tr_self *self, const struct tr_args *args)
     unsigned number = args->argv.count > 2 ? (unsigned)atoi(args->argv.items[2]) : 0;
     bool is_bank = strcmp(what, "bank") == 0;
     bool is_commits = strcmp(what, "commits") == 0;
-    for (uint32_t i = 0; is_bank && i < PAIRS; i++) {
-        player_ref one = tr_spawn(self, player, NULL);
-        player_ref other = tr_spawn(self, player, NULL);
-        tr_tell(self, one, serve, .to = tr_any(other), .number = i);
-        tr_tell(self, other, serve, .to = tr_any(one), .number = i);
-    }
+    if (is_bank)
+        bank_begin(self);
     for (uint32_t i = 0; is_commits && i < WRITERS; i++)
         tr_tell(self, writer_of(self, i), write_on, .number = i);
     for (unsigned i = 0; strcmp(what, "million") == 0 && i < number; i++)

@@ -161,7 +161,7 @@ TR_MUST_CHECK TR_INLINE tr_status tr_system_actors(tr_system *system, tr_actor_q
  */
 TR_INLINE size_t tr_system_running(tr_system *system, tr_worker_info *workers, size_t max);
 /**
- * Writes the behaviors that have actors, those with the most actors first, at most `max`, and how
+ * Writes the behaviors that have actors, or had some that failed, those with the most actors first, at most `max`, and how
  * many to *count. Looks at all actors: 50 ms for a million.
  * Any thread. Does not wait.
  *

@@ -395,7 +395,12 @@ static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the alarm %s", alarm->name);
     const char *name = frame->alarm;
     memcpy(frame->alarm, alarm->name, alarm->name_size);
-    frame->mark = tr__alarm_plan_begin(&alarm->plan, tr_wall_now(self));
+    tr_time now_ns = tr_wall_now(self);
+    tr_time due_ns = tr__alarm_plan_wake(&alarm->plan);
+    frame->mark = tr__alarm_plan_begin(&alarm->plan, now_ns);
+    spread_add(&actor->kind->host->alarm_times,
+               SPREAD_FIRST_NS,
+               (uint64_t)(now_ns > due_ns ? now_ns - due_ns : 0));
     frame->plan = alarm->plan;
     frame->has_alarm = true;
     if (alarm->plan.is_at_most_once) {

@@ -6,6 +6,7 @@
  * the actor. No turn of the actor can do that from its own stack. These steps wait for a message of the runtime that
  * passes all barriers (tr__durable_nudge).
  */
+#include "os/probe.h"
 #include "durable/drive.h"
 
 #include <string.h>
@@ -475,6 +476,7 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
 
 void tr__durable_end(struct worker *worker, struct cell *cell, struct durable *durable)
 {
+    PROBE1(sleep, cell->identity);
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct durable_actor *actor = (struct durable_actor *)(void *)durable;
     struct durable_host *host = actor->kind->host;

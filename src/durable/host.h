@@ -15,6 +15,7 @@
 #include "actor/cell/system.h"
 #include "calendar/zones.h"
 #include "fiber/aside.h"
+#include "os/spread.h"
 
 enum { LEAVING_PARTS = 256 };
 
@@ -79,6 +80,7 @@ struct durable_kind {
     tr_time ttl_ns; /* 0: none */
     tr_time answers_ns;
     size_t answers_bytes_max;
+    atom64 wakes; /* actors that were loaded; counted by any worker */
 };
 
 struct durable_host {
@@ -109,8 +111,10 @@ struct durable_host {
     struct lock clients_lock;            /* protects clients_reader, also while it reads */
     struct store_reader *clients_reader; /* of all clients; NULL: none has read yet */
     struct zones zones;
-    uint64_t clock;       /* ref of the clock */
-    atom64 timeouts;      /* graces that have ended by their deadline; read by any thread */
+    struct spread wake_times;  /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
+    struct spread alarm_times; /* how late alarms were, the same way */
+    uint64_t clock;            /* ref of the clock */
+    atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
     bool records_secrets; /* records have the values of secret fields */
     atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */

@@ -15,6 +15,7 @@
 #include "durable/actor.h"
 #include "durable/turn.h"
 #include "os/file.h"
+#include "os/plain_file.h"
 #include "os/record_file.h"
 #include "wire/conceal.h"
 
@@ -235,7 +236,29 @@ static void replies_add(struct tr_self *self, bool has_secrets)
     }
 }
 
-/* Writes the file: the first name that is free. Returns its number, or 0. */
+/*
+ * Removes the oldest of the records that may be replaced, because all names are taken. The first ones stay: they are often
+ * the cause of the later ones. Returns its number; 0: there is none.
+ */
+static int file_free(const struct durable_host *host, char *path, size_t size)
+{
+    int oldest = 0;
+    tr_time oldest_ns = 0;
+    for (int i = RECORD_FILES_KEPT + 1; i <= RECORD_FILES_MAX; i++) {
+        uint64_t bytes;
+        tr_time written_ns;
+        (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, i);
+        if (tr__file_look(path, &bytes, &written_ns) && (!oldest || written_ns < oldest_ns)) {
+            oldest = i;
+            oldest_ns = written_ns;
+        }
+    }
+    tr_error error;
+    (void)snprintf(path, size, "%s/" RECORD_FILE_FORMAT, host->records, oldest);
+    return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
+}
+
+/* Writes the file: the first name that is free, or that of the oldest one. Returns its number, or 0. */
 static int file_write(const struct durable_host *host, const char *handler, tr_bytes body,
                       char *path, size_t size)
 {
@@ -263,7 +286,8 @@ static int file_write(const struct durable_host *host, const char *handler, tr_b
         if (status != TR_NAME_EXISTS)
             return status == TR_OK ? i : 0;
     }
-    return 0;
+    int number = file_free(host, path, size);
+    return number && tr__file_make(path, pieces, 2) == TR_OK ? number : 0;
 }
 
 /* Packs the record and writes it. Returns whether it was written; *path says where. */
@@ -344,15 +368,14 @@ void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
         return;
     bool is_written =
         turn_write(self, actor, self->error.status, (tr_bytes){NULL, 0}, path, sizeof path);
-    tr__log_turn(self->worker->system,
-                 TR_LEVEL_WARN,
-                 tr_path(self),
-                 self->causal,
-                 is_written
-                     ? "the turn that failed is recorded; troupe replay %.900s runs it again"
-                     : "the turn that failed is not recorded: no memory, no space, or %.900s "
-                       "and all before it exist",
-                 path);
+    tr__log_turn(
+        self->worker->system,
+        TR_LEVEL_WARN,
+        tr_path(self),
+        self->causal,
+        is_written ? "the turn that failed is recorded; troupe replay %.900s runs it again"
+                   : "the turn that failed is not recorded: no memory, or %.900s cannot be written",
+        path);
 }
 
 /* ---- Turns that somebody wants. ---- */
@@ -403,8 +426,7 @@ void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
                      tr_path(self),
                      self->causal,
                      is_written ? "a turn is recorded; troupe replay %.900s runs it again"
-                                : "a turn is not recorded: no memory, no space, or %.900s and all "
-                                  "before it exist",
+                                : "a turn is not recorded: no memory, or %.900s cannot be written",
                      path);
     }
     source_resize(&worker->source, (void *)(uintptr_t)after.data, 0);

@@ -23,6 +23,7 @@
 
 enum {
     RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
+    RECORD_FILES_KEPT = 8,             /* of these, that later ones do not replace */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
     RECORD_READS_MAX = 4096,           /* things that a turn reads; later ones are not kept */
     RECORD_HEAD_MAX = 8192,

@@ -31,6 +31,7 @@
 #include "store/store.h"
 #include "wire/shape.h"
 #include "mem/source.h"
+#include "os/probe.h"
 #include "durable/actor.h"
 #include "durable/host.h"
 #include "store/entry.h"
@@ -278,9 +279,16 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     if (status != TR_OK)
         return tr_fail(
             self, status, "the actor cannot be added to the store: %s", tr_status_text(status));
+    const tr_platform *platform = worker->system->platform;
+    tr_time begin_ns = platform->mono_now(platform);
     tr_next next = setup_load(self, actor, state);
     if (kind->host->rehearsal)
         return tr__rehearsal_note(self, actor, next);
+    atom64_fetch_add(&kind->wakes, 1, ATOM_RELAXED);
+    spread_add(&kind->host->wake_times,
+               SPREAD_FIRST_NS,
+               (uint64_t)(platform->mono_now(platform) - begin_ns));
+    PROBE2(wake, actor->durable.cell->identity, kind->declared->name);
     const tr_behavior *behavior = kind->declared->behavior;
     static const struct tr_none none;
     if (next.code == TR_NEXT_SAME && behavior->setup.call)

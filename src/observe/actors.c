@@ -189,6 +189,16 @@ static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
     return has_all;
 }
 
+/* Adds behaviors whose actors have failed and have all ended. */
+static void failed_add(tr_system *system, tr_behavior_info *lines, size_t *used)
+{
+    uint64_t others;
+    const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
+    size_t count = tr__failure_log_behaviors(system, failed, &others);
+    for (size_t i = 0; i < count; i++)
+        (void)line_of(lines, used, failed[i]);
+}
+
 tr_status tr_system_behaviors_sized(tr_system *system, tr_behavior_info *behaviors, size_t size,
                                     size_t max, size_t *count)
 {
@@ -200,6 +210,7 @@ tr_status tr_system_behaviors_sized(tr_system *system, tr_behavior_info *behavio
     if (!lines)
         return TR_NO_MEMORY;
     bool has_all = count_all(system, lines, &used);
+    failed_add(system, lines, &used);
     qsort(lines, used, sizeof *lines, compare_live);
     *count = used < max ? used : max;
     for (size_t i = 0; i < *count; i++) {

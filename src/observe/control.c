@@ -150,11 +150,14 @@ static void client_accept(struct control *control)
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
-    if (control->observer.left && timeout_ms < 0)
+    int look_ms = tr__observer_look(&control->observer);
+    if (timeout_ms < 0 || timeout_ms > look_ms)
+        timeout_ms = look_ms;
+    if (control->observer.left && timeout_ms > RETRY_MS)
         timeout_ms = RETRY_MS;
     events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
     events[1] = (struct local_event){.fd = control->listener, .wants_read = !control->is_short};
-    if (control->is_short && timeout_ms < 0)
+    if (control->is_short && timeout_ms > RETRY_MS)
         timeout_ms = RETRY_MS;
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
@@ -164,9 +167,9 @@ static int events_fill(struct control *control, struct local_event *events)
                                              .wants_write = client->visitor.output.length > 0};
         if (client->has_more)
             timeout_ms = 0;
-        if (is_asking && (timeout_ms < 0 || timeout_ms > ASK_MS))
+        if (is_asking && timeout_ms > ASK_MS)
             timeout_ms = ASK_MS;
-        if (client->visitor.output.length && (timeout_ms < 0 || timeout_ms > CHECK_MS))
+        if (client->visitor.output.length && timeout_ms > CHECK_MS)
             timeout_ms = CHECK_MS;
     }
     return timeout_ms;

@@ -12,9 +12,15 @@ enum { WATCH_SECONDS = 60, SHOWN = 200 };
 
 void tr__handlers_watch(tr_system *system)
 {
+    struct system_samples *samples = &system->samples;
     tr_time now_ns = system->platform->mono_now(system->platform);
-    atom64_store(
-        &system->samples.until_ns, (uint64_t)(now_ns + WATCH_SECONDS * TR_SECOND), ATOM_RELAXED);
+    if (now_ns >= (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED)) {
+        atom64_store(&samples->since_ns, (uint64_t)now_ns, ATOM_RELAXED);
+        atom32_store(&samples->generation,
+                     atom32_load(&samples->generation, ATOM_RELAXED) + 1,
+                     ATOM_RELAXED);
+    }
+    atom64_store(&samples->until_ns, (uint64_t)(now_ns + WATCH_SECONDS * TR_SECOND), ATOM_RELAXED);
 }
 
 /* Returns the figures of a handler, which are made if needed; NULL: there are too many. */
@@ -31,29 +37,39 @@ static struct handler_figures *figures_of(struct handler_figures *figures, size_
     return &figures[(*count)++];
 }
 
+static uint64_t weight_of(const struct turn_sample *entry)
+{
+    return atom64_load(&entry->weight, ATOM_RELAXED) + atom64_load(&entry->waited, ATOM_RELAXED);
+}
+
 /* Adds what one worker has timed. */
 static void worker_add(const struct worker *worker, struct handler_figures *figures, size_t max,
                        size_t *count)
 {
     const struct turn_sample *table =
-        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* partner: tr__samples_arm */
-    uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED);
+        atomptr_load(&worker->samples.table, ATOM_ACQUIRE); /* partner: table_ready */
+    uint64_t handled = atom64_load(&worker->counters.handled, ATOM_RELAXED) -
+                       atom64_load(&worker->samples.handled_before, ATOM_RELAXED);
     uint64_t total = 0;
     for (size_t i = 0; table && i < SAMPLE_HANDLERS; i++)
-        total += atom64_load(&table[i].count, ATOM_RELAXED);
+        total += weight_of(&table[i]);
     for (size_t i = 0; table && i < SAMPLE_HANDLERS; i++) {
         const struct turn_sample *entry = &table[i];
         const tr_handler *handler = atomptr_load(&entry->handler, ATOM_ACQUIRE); /* entry_of */
-        struct handler_figures *sum = handler ? figures_of(figures, max, count, handler) : NULL;
+        uint64_t samples = atom64_load(&entry->count, ATOM_RELAXED);
+        struct handler_figures *sum =
+            handler && samples ? figures_of(figures, max, count, handler) : NULL;
         if (!sum)
             continue;
-        uint64_t samples = atom64_load(&entry->count, ATOM_RELAXED);
         uint64_t longest_ns = atom64_load(&entry->longest_ns, ATOM_RELAXED);
+        double share = (double)weight_of(entry) / (double)(total ? total : 1);
         sum->behavior = entry->behavior;
         sum->samples += samples;
+        sum->weight += atom64_load(&entry->weight, ATOM_RELAXED);
+        sum->waited += atom64_load(&entry->waited, ATOM_RELAXED);
         sum->sum_ns += atom64_load(&entry->sum_ns, ATOM_RELAXED);
         sum->longest_ns = longest_ns > sum->longest_ns ? longest_ns : sum->longest_ns;
-        sum->handled += (uint64_t)((double)handled * (double)samples / (double)(total ? total : 1));
+        sum->handled += (uint64_t)((double)handled * share);
         for (size_t j = 0; j < SAMPLE_BUCKETS; j++)
             sum->buckets[j] += atom64_load(&entry->buckets[j], ATOM_RELAXED);
     }
@@ -83,7 +99,7 @@ size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, 
 
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent)
 {
-    double rank = (double)figures->samples * percent / 100;
+    double rank = (double)figures->weight * percent / 100;
     uint64_t first_ns = 0;
     uint64_t end_ns = SAMPLE_FIRST_NS;
     for (size_t i = 0; i < SAMPLE_BUCKETS; i++) {
@@ -110,7 +126,8 @@ static void figures_write(struct json_line *line, const struct handler_figures *
     tr__json_unsigned(line, "handled_about", figures->handled);
     tr__json_unsigned(line, "failed", figures->failed);
     tr__json_unsigned(line, "sampled", figures->samples);
-    tr__json_unsigned(line, "mean_ns", figures->samples ? figures->sum_ns / figures->samples : 0);
+    tr__json_unsigned(line, "waits", figures->waited);
+    tr__json_unsigned(line, "mean_ns", figures->weight ? figures->sum_ns / figures->weight : 0);
     tr__json_unsigned(line, "p50_ns", tr__handlers_percentile(figures, 50));
     tr__json_unsigned(line, "p99_ns", tr__handlers_percentile(figures, 99));
     tr__json_unsigned(line, "longest_ns", figures->longest_ns);
@@ -137,11 +154,20 @@ void tr__handlers_write(struct visitor *visitor, size_t max)
     tr__handlers_watch(system);
 }
 
+/* Returns for how long turns have been timed. */
+static int64_t since_ms(const struct visitor *visitor)
+{
+    const struct system_samples *samples = &visitor->observer->system->samples;
+    tr_time since_ns = (tr_time)atom64_load(&samples->since_ns, ATOM_RELAXED);
+    return since_ns ? (tr__observer_now(visitor->observer) - since_ns) / TR_MILLISECOND : 0;
+}
+
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request)
 {
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "first_ns", SAMPLE_FIRST_NS);
     tr__json_unsigned(&visitor->output, "factor", SAMPLE_FACTOR);
+    tr__json_signed(&visitor->output, "since_ms", since_ms(visitor));
     tr__handlers_write(visitor, SHOWN);
     tr__visitor_end(visitor);
 }

@@ -13,10 +13,13 @@ struct handler_figures {
     const tr_behavior *behavior;
     const tr_handler *handler;
     uint64_t samples;
+    uint64_t weight; /* of those that were timed: see struct turn_sample */
+    uint64_t waited;
     uint64_t sum_ns;
     uint64_t longest_ns;
     uint64_t buckets[SAMPLE_BUCKETS];
-    uint64_t handled; /* an estimate: the share of its samples in what its workers have handled */
+    /* an estimate: its share, by weight, of what its workers have handled since somebody looks */
+    uint64_t handled;
     uint64_t failed;
 };
 

@@ -5,25 +5,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/cell/failure_log.h"
 #include "actor/cell/follow.h"
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
 #include "durable/host.h"
 #include "observe/handlers.h"
+#include "observe/store_care.h"
+#include "os/process_limits.h"
 #include "store/core.h"
 
 /*
- * Series: 26 without labels, 4 for each worker, 3 for each behavior, one for each durable kind. With 256 workers and this
- * many behaviors and kinds there are fewer than METRICS_SERIES_MAX. Histograms of handlers get what is left.
+ * Series: 31 without labels, 4 histograms, 4 for each worker, 3 for each behavior, 2 for each durable kind. With 256 workers and
+ * this many behaviors and kinds there are fewer than METRICS_SERIES_MAX. Histograms of handlers get what is left.
  */
 enum {
-    SERIES_ALONE = 26,
-    BEHAVIORS_MAX = 270,
+    SERIES_ALONE = 31 + 4 * (SPREAD_BUCKETS + 2),
+    BEHAVIORS_MAX = 220,
     KINDS_MAX = 100,
     HISTOGRAM_SERIES = SAMPLE_BUCKETS + 3
 };
-_Static_assert(SERIES_ALONE + 4 * TR_WORKERS_MAX + 3 * BEHAVIORS_MAX + KINDS_MAX <=
+_Static_assert(SERIES_ALONE + 4 * TR_WORKERS_MAX + 3 * BEHAVIORS_MAX + 2 * KINDS_MAX <=
                    METRICS_SERIES_MAX,
                "the number of series is bounded");
 
@@ -104,7 +107,7 @@ static void behaviors_merge(tr_behavior_info *infos, size_t *count)
             infos[kept++] = infos[i];
             continue;
         }
-        infos[same].live += infos[i].live;
+        infos[same].live += infos[i].live; /* failures are counted by name already */
         infos[same].queued += infos[i].queued;
         if (infos[i].queued_most > infos[same].queued_most)
             infos[same].queued_most = infos[i].queued_most;
@@ -143,6 +146,11 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
         }
     }
     source_resize(&system->source, infos, 0);
+    const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
+    uint64_t others;
+    (void)tr__failure_log_behaviors(system, failed, &others);
+    if (others && count) /* they belong to the last series above */
+        tr__json_printf(text, "troupe_failures_total{behavior=\"(others)\"} %" PRIu64 "\n", others);
     return count;
 }
 
@@ -194,7 +202,7 @@ static void handlers_write(struct json_line *text, tr_system *system, size_t beh
     size_t size = HANDLERS_MAX * sizeof(struct handler_figures);
     struct handler_figures *figures = source_resize(&system->source, NULL, size);
     size_t count = figures ? tr__handlers_collect(system, figures, HANDLERS_MAX) : 0;
-    size_t used = SERIES_ALONE + KINDS_MAX + 4 * (size_t)system->worker_count + 3 * behaviors;
+    size_t used = SERIES_ALONE + 2 * KINDS_MAX + 4 * (size_t)system->worker_count + 3 * behaviors;
     size_t space = used < METRICS_SERIES_MAX ? METRICS_SERIES_MAX - used : 0;
     size_t shown = space / HISTOGRAM_SERIES < count ? space / HISTOGRAM_SERIES : count;
     if (shown)
@@ -219,28 +227,113 @@ static void handlers_write(struct json_line *text, tr_system *system, size_t beh
     tr__handlers_watch(system);
 }
 
-static void durable_write(struct json_line *text, tr_system *system)
+/* Writes a histogram. `unit`: by which values are divided. */
+static void spread_write(struct json_line *text, const char *name, const char *help,
+                         const struct spread *spread, uint64_t first, double unit)
 {
-    const struct durable_host *host = system->durable.host;
-    if (!host)
-        return;
-    tr_time commit_ns = (tr_time)atom64_load(&host->store->commit_ns, ATOM_RELAXED);
+    uint64_t seen = 0;
+    double end = (double)first / unit;
+    head(text, name, "histogram", help);
+    for (size_t i = 0; i < SPREAD_BUCKETS - 1; i++, end *= SPREAD_FACTOR) {
+        seen += atom64_load(&spread->buckets[i], ATOM_RELAXED);
+        tr__json_printf(text, "%s_bucket{le=\"%.9g\"} %" PRIu64 "\n", name, end, seen);
+    }
+    seen += atom64_load(&spread->buckets[SPREAD_BUCKETS - 1], ATOM_RELAXED);
+    tr__json_printf(text,
+                    "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n%s_sum %.9g\n%s_count %" PRIu64 "\n",
+                    name,
+                    seen,
+                    name,
+                    (double)atom64_load(&spread->sum, ATOM_RELAXED) / unit,
+                    name,
+                    seen);
+}
+
+static void kinds_write(struct json_line *text, const struct durable_host *host)
+{
+    size_t count = host->kind_count < KINDS_MAX ? host->kind_count : KINDS_MAX;
     head(text, "troupe_durable_awake", "gauge", "Durable actors that are awake, by kind.");
-    for (size_t i = 0; i < host->kind_count && i < KINDS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct cell *keeper = host->kinds[i].keeper;
         tr__json_printf(text,
                         "troupe_durable_awake{kind=\"%s\"} %u\n",
                         host->kinds[i].declared->name,
                         keeper ? (unsigned)tr__view_glance(keeper).child_count : 0);
     }
-    head(text, "troupe_store_commit_seconds", "gauge", "How long recent commits took.");
-    tr__json_printf(
-        text, "troupe_store_commit_seconds %.6f\n", (double)commit_ns / (double)TR_SECOND);
+    head(
+        text, "troupe_durable_wakes_total", "counter", "Durable actors that were loaded, by kind.");
+    for (size_t i = 0; i < count; i++)
+        tr__json_printf(text,
+                        "troupe_durable_wakes_total{kind=\"%s\"} %" PRIu64 "\n",
+                        host->kinds[i].declared->name,
+                        atom64_load(&host->kinds[i].wakes, ATOM_RELAXED));
+    spread_write(text,
+                 "troupe_durable_wake_seconds",
+                 "How long it took to load a durable actor.",
+                 &host->wake_times,
+                 SPREAD_FIRST_NS,
+                 1e9);
+    spread_write(text,
+                 "troupe_alarms_late_seconds",
+                 "How late alarms of durable actors were.",
+                 &host->alarm_times,
+                 SPREAD_FIRST_NS,
+                 1e9);
+}
+
+static void store_write(struct json_line *text, struct store *store)
+{
+    struct disk_limits limits;
+    const char *directory = tr__store_directory(store);
+    spread_write(text,
+                 "troupe_store_commit_seconds",
+                 "How long commits took.",
+                 &store->commit_times,
+                 SPREAD_FIRST_NS,
+                 1e9);
+    spread_write(text,
+                 "troupe_store_group_size",
+                 "Changes of actors that one commit had.",
+                 &store->group_sizes,
+                 STORE_SIZES_FIRST,
+                 1);
+    one(text,
+        "troupe_store_waiting",
+        "gauge",
+        "Changes of actors that wait for the commits before them.",
+        tr__store_waiting(store));
     one(text,
         "troupe_store_failed",
         "gauge",
         "1 if the store has failed.",
-        tr__store_status(host->store) != TR_OK);
+        tr__store_status(store) != TR_OK);
+    if (!directory)
+        return;
+    tr__disk_limits(directory, &limits);
+    one(text,
+        "troupe_store_database_bytes",
+        "gauge",
+        "Size of the database.",
+        tr__store_file_size(directory, "troupe.db"));
+    one(text,
+        "troupe_store_log_bytes",
+        "gauge",
+        "Size of the log.",
+        tr__store_file_size(directory, "troupe.db-log"));
+    one(text,
+        "troupe_store_disk_free_bytes",
+        "gauge",
+        "Free space of the file system of the store.",
+        limits.free_bytes);
+}
+
+static void durable_write(struct json_line *text, tr_system *system)
+{
+    const struct durable_host *host = system->durable.host;
+    if (!host)
+        return;
+    kinds_write(text, host);
+    store_write(text, host->store);
     one(text,
         "troupe_durable_waiting",
         "gauge",
@@ -261,45 +354,30 @@ static void otlp_write(struct json_line *text, tr_system *system)
                     atom64_load(&export->dropped, ATOM_RELAXED));
 }
 
+/* Writes the age of the oldest message in the fullest mailboxes, as the thread of the control socket has seen it. */
+static void oldest_write(struct json_line *text, tr_system *system)
+{
+    tr_time looked_ns = (tr_time)atom64_load(&system->samples.looked_ns, ATOM_RELAXED);
+    tr_time oldest_ns = (tr_time)atom64_load(&system->samples.oldest_ns, ATOM_RELAXED);
+    if (!looked_ns)
+        return; /* there is no control socket */
+    head(text,
+         "troupe_mailbox_oldest_seconds",
+         "gauge",
+         "Age, but for a second, of the oldest message in the fullest mailboxes.");
+    tr__json_printf(text,
+                    "troupe_mailbox_oldest_seconds %.3f\n",
+                    (double)(looked_ns - oldest_ns) / (double)TR_SECOND);
+}
+
 void tr__metrics_write(struct json_line *text, tr_system *system)
 {
+    oldest_write(text, system);
     otlp_write(text, system);
     counters_write(text, system);
     workers_write(text, system);
     handlers_write(text, system, behaviors_write(text, system));
     durable_write(text, system);
-}
-
-/*
- * Writes the age of the oldest message in the fullest mailboxes, as far as looks at them have seen it. Workers are asked,
- * but not one that is stuck.
- */
-static void oldest_write(struct json_line *text, struct observer *observer)
-{
-    enum { LOOKED_AT = 5 };
-    struct {
-        tr_actor_info infos[LOOKED_AT];
-        tr_actor_report report;
-    } *found = source_resize(observer->source, NULL, sizeof *found);
-    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, LOOKED_AT) : 0;
-    tr_time oldest_ns = 0;
-    for (size_t i = 0; i < count; i++) {
-        tr_worker_info running;
-        const tr_actor_info *info = &found->infos[i];
-        if (tr__observer_is_stuck(observer, info->worker, &running) ||
-            tr_actor_show(observer->client, info->actor, &found->report) != TR_OK ||
-            !found->report.oldest)
-            continue;
-        tr_time age_ns = tr__observer_age(observer, info->actor, found->report.oldest_mark);
-        oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
-    }
-    head(text,
-         "troupe_mailbox_oldest_seconds",
-         "gauge",
-         "Age, at least, of the oldest message in the fullest mailboxes.");
-    tr__json_printf(
-        text, "troupe_mailbox_oldest_seconds %.3f\n", (double)oldest_ns / (double)TR_SECOND);
-    source_resize(observer->source, found, 0);
 }
 
 void tr__verb_metrics(struct visitor *visitor, const struct control_request *request)
@@ -308,7 +386,6 @@ void tr__verb_metrics(struct visitor *visitor, const struct control_request *req
     struct json_line text;
     tr__json_line_init(&text, &system->source);
     tr__metrics_write(&text, system);
-    oldest_write(&text, visitor->observer);
     tr__json_put(&text, "", 1);
     if (text.has_failed) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the metrics");

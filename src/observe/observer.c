@@ -86,22 +86,88 @@ void tr__observer_watch_on(struct observer *observer)
 
 /* ---- Ages. ---- */
 
+/* Returns the mark of an actor. One that is new takes the place of the one that was not looked at for longest. */
+static struct observer_mark *mark_of(struct observer *observer, tr_ref actor)
+{
+    struct observer_mark *stale = &observer->marks[0];
+    for (size_t i = 0; i < OBSERVER_MARKS; i++) {
+        struct observer_mark *entry = &observer->marks[i];
+        if (entry->ref == actor.bits)
+            return entry;
+        if (entry->checked_ns < stale->checked_ns)
+            stale = entry;
+    }
+    *stale = (struct observer_mark){.ref = actor.bits};
+    return stale;
+}
+
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark)
 {
     tr_time now_ns = tr__observer_now(observer);
-    struct observer_mark *oldest = &observer->marks[0];
-    for (size_t i = 0; i < OBSERVER_MARKS; i++) {
-        struct observer_mark *entry = &observer->marks[i];
-        if (entry->ref == actor.bits) {
-            if (entry->mark != mark)
-                *entry = (struct observer_mark){actor.bits, mark, now_ns};
-            return now_ns - entry->seen_ns;
-        }
-        if (entry->seen_ns < oldest->seen_ns)
-            oldest = entry;
+    struct observer_mark *entry = mark_of(observer, actor);
+    if (entry->mark != mark || !entry->checked_ns)
+        *entry = (struct observer_mark){actor.bits, mark, now_ns, now_ns};
+    entry->checked_ns = now_ns;
+    return now_ns - entry->seen_ns;
+}
+
+tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns)
+{
+    tr_time now_ns = tr__observer_now(observer);
+    struct observer_mark *entry = mark_of(observer, actor);
+    /* What was seen before the turn began may have been handled before it began. */
+    if (entry->checked_ns < now_ns - stuck_ns)
+        *entry = (struct observer_mark){actor.bits, 0, now_ns, now_ns};
+    entry->checked_ns = now_ns;
+    return now_ns - entry->seen_ns;
+}
+
+/* Returns the age of the oldest message of an actor, as far as it is known; 0: it is not. */
+static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_actor_report *report)
+{
+    tr_worker_info running;
+    if (tr__observer_is_stuck(observer, info->worker, &running))
+        return tr__observer_age_stuck(observer, info->actor, running.since_ns);
+    if (tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
+        return 0;
+    return tr__observer_age(observer, info->actor, report->oldest_mark);
+}
+
+/* Looks at the fullest mailboxes. Returns the age of the oldest message in them. */
+static tr_time look(struct observer *observer)
+{
+    struct {
+        tr_actor_info infos[OBSERVER_LOOKED_AT];
+        tr_actor_report report;
+    } *found = source_resize(observer->source, NULL, sizeof *found);
+    size_t count = found ? tr__observer_deepest(observer, 1, found->infos, OBSERVER_LOOKED_AT) : 0;
+    tr_time oldest_ns = 0;
+    for (size_t i = 0; i < count; i++) {
+        tr_time before_ns = tr__observer_now(observer);
+        tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
+        oldest_ns = age_ns > oldest_ns ? age_ns : oldest_ns;
+        if (tr__observer_now(observer) - before_ns >= OBSERVER_STUCK_MS * TR_MILLISECOND)
+            break; /* its worker does not answer: clients must not wait for it */
     }
-    *oldest = (struct observer_mark){actor.bits, mark, now_ns};
-    return 0;
+    source_resize(observer->source, found, 0);
+    return oldest_ns;
+}
+
+int tr__observer_look(struct observer *observer)
+{
+    enum { SHARE = 200 }; /* of the time of this thread, for systems with very many actors */
+    struct tr_system *system = observer->system;
+    tr_time now_ns = tr__observer_now(observer);
+    if (now_ns >= observer->look_ns) {
+        tr_counters counters;
+        tr_system_counters(system, &counters);
+        tr_time oldest_ns = counters.queued ? look(observer) : 0;
+        tr_time took_ns = tr__observer_now(observer) - now_ns;
+        atom64_store(&system->samples.oldest_ns, (uint64_t)(now_ns - oldest_ns), ATOM_RELAXED);
+        atom64_store(&system->samples.looked_ns, (uint64_t)now_ns, ATOM_RELAXED);
+        observer->look_ns = now_ns + (took_ns * SHARE > TR_SECOND ? took_ns * SHARE : TR_SECOND);
+    }
+    return (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1;
 }
 
 /* ---- Workers and actors. ---- */

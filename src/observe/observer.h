@@ -4,7 +4,8 @@
  *
  * It has a client, for what only workers know, a reader of the store, and two small tables of fixed size:
  *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages have no time of
- *     their own, so an age is at least the time since a look has seen the message;
+ *     their own, so an age is at least the time since a look has seen the message. The thread looks at the fullest mailboxes
+ *     each second, also when nobody asks, so that it knows the age, but for a second, when somebody does;
  *   - samples: which handlers were found running, while somebody watches.
  */
 #ifndef OBSERVE_OBSERVER_H
@@ -14,6 +15,7 @@
 
 enum {
     OBSERVER_MARKS = 64,
+    OBSERVER_LOOKED_AT = 5, /* mailboxes, each second */
     OBSERVER_SAMPLES = 128,
     OBSERVER_SAMPLE_MS = 2,  /* between two looks at the workers, while somebody watches */
     OBSERVER_STUCK_MS = 20,  /* a worker that has been in one turn for so long is not asked */
@@ -27,6 +29,7 @@ struct observer_mark {
     uint64_t ref;
     uint64_t mark;
     tr_time seen_ns;
+    tr_time checked_ns; /* when it was last seen */
 };
 
 struct observer_sample {
@@ -56,6 +59,7 @@ struct observer {
         tr_time since_ns; /* when the first look was asked for; 0: never */
     } flame;
     tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
+    tr_time look_ns;     /* when to look at the fullest mailboxes next */
     uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
     struct backup *left; /* whose clients have gone: observe/store_backup.h */
 };
@@ -74,6 +78,15 @@ void tr__observer_watch_on(struct observer *observer);
 
 /** Returns for how long a message has been seen as the oldest of its actor: 0 if it is new. */
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);
+
+/**
+ * As tr__observer_age, for an actor whose worker has been stuck for `stuck_ns` and cannot say which message is the oldest: it
+ * has not changed since then. The mailbox is not empty.
+ */
+tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns);
+
+/** Looks at the fullest mailboxes, if it is time to: see above. Returns in how many milliseconds it wants to look again. */
+int tr__observer_look(struct observer *observer);
 
 /**
  * Whether the worker of an actor is stuck in a turn; then *info says in which. -1 as `worker` is never stuck.

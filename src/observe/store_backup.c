@@ -11,6 +11,7 @@
 #include "observe/act.h"
 #include "observe/durables.h"
 #include "os/atomic.h"
+#include "os/thread.h"
 #include "store/backup.h"
 #include "store/read.h"
 
@@ -40,6 +41,7 @@ static bool on_step(void *context, const struct store_backup_progress *progress)
 static void backup_main(void *context)
 {
     struct backup *backup = context;
+    tr__thread_step_back(); /* commits continue meanwhile, and are more urgent */
     if (backup->path[0])
         backup->status =
             tr__store_backup(backup->store, backup->path, on_step, backup, &backup->error);

@@ -18,7 +18,7 @@
 
 /* ---- Figures. ---- */
 
-static uint64_t file_size(const char *directory, const char *name)
+uint64_t tr__store_file_size(const char *directory, const char *name)
 {
     char path[OS_PATH_SIZE];
     struct os_file_id id;
@@ -47,10 +47,11 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
         line, "commit_us", (tr_time)atom64_load(&store->commit_ns, ATOM_RELAXED) / TR_MICROSECOND);
     tr__json_signed(
         line, "writing_for_ms", writing_ns ? (now_ns - writing_ns) / TR_MILLISECOND : 0);
+    tr__json_unsigned(line, "waiting", tr__store_waiting(tr__store_of(stored.reader)));
     if (directory) {
         tr__disk_limits(directory, &limits);
-        tr__json_unsigned(line, "database_bytes", file_size(directory, "troupe.db"));
-        tr__json_unsigned(line, "log_bytes", file_size(directory, "troupe.db-log"));
+        tr__json_unsigned(line, "database_bytes", tr__store_file_size(directory, "troupe.db"));
+        tr__json_unsigned(line, "log_bytes", tr__store_file_size(directory, "troupe.db-log"));
         tr__json_unsigned(line, "disk_free_bytes", limits.free_bytes);
     }
     tr__visitor_end(visitor);

@@ -9,4 +9,7 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 void tr__verb_store_check(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_restore(struct visitor *visitor, const struct control_request *request);
 
+/** Returns the size of a file of a store; 0: there is none. */
+uint64_t tr__store_file_size(const char *directory, const char *name);
+
 #endif

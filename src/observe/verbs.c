@@ -23,6 +23,7 @@
 #include "observe/records.h"
 #include "observe/schema.h"
 #include "observe/slow.h"
+#include "observe/stalls.h"
 #include "observe/storage.h"
 #include "observe/store_backup.h"
 #include "observe/store_care.h"
@@ -164,7 +165,7 @@ static void verb_ls(struct visitor *visitor, const struct control_request *reque
     visitor->job = JOB_LIST;
 }
 
-static void running_write(struct json_line *line, const tr_worker_info *info)
+void tr__running_write(struct json_line *line, const tr_worker_info *info)
 {
     tr__json_signed(line, "worker", info->worker);
     tr__json_bool(line, "open", info->is_open);
@@ -217,6 +218,15 @@ static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_r
     tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
 }
 
+/* The worker cannot say which message is the oldest, but it has been the same one since it is stuck. */
+static void stuck_age_write(struct json_line *line, tr_time age_ns)
+{
+    tr__json_open(line, "oldest", '{');
+    tr__json_string(line, "message", NULL);
+    tr__json_signed(line, "at_least_ms", milliseconds(age_ns));
+    tr__json_close(line, '}');
+}
+
 static void verb_show(struct visitor *visitor, const struct control_request *request)
 {
     struct observer *observer = visitor->observer;
@@ -242,11 +252,13 @@ static void verb_show(struct visitor *visitor, const struct control_request *req
     actor_write(line, &info);
     if (status == TR_OK)
         report_write(visitor, actor, report);
-    else
+    else if (is_stuck && info.queued)
+        stuck_age_write(line, tr__observer_age_stuck(observer, actor, running.since_ns));
+    if (status != TR_OK)
         tr__json_string(line, "not_asked", tr_status_name(status));
     if (is_stuck) {
         tr__json_open(line, "stuck", '{');
-        running_write(line, &running);
+        tr__running_write(line, &running);
         tr__json_close(line, '}');
     }
     tr__visitor_end(visitor);
@@ -339,7 +351,7 @@ static void workers_write(struct visitor *visitor)
     tr__json_open(line, "workers", '[');
     for (size_t i = 0; i < count; i++) {
         tr__json_open(line, NULL, '{');
-        running_write(line, &infos[i]);
+        tr__running_write(line, &infos[i]);
         tr__json_close(line, '}');
     }
     tr__json_close(line, ']');
@@ -402,8 +414,12 @@ static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_act
     struct observer *observer = visitor->observer;
     tr_worker_info running;
     tr_time before_ns = tr__observer_now(observer);
-    if (tr__observer_is_stuck(observer, info->worker, &running) ||
-        tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
+    if (tr__observer_is_stuck(observer, info->worker, &running)) {
+        tr_time age_ns = tr__observer_age_stuck(observer, info->actor, running.since_ns);
+        tr__json_signed(&visitor->output, "at_least_ms", milliseconds(age_ns));
+        return true;
+    }
+    if (tr_actor_show(observer->client, info->actor, report) != TR_OK || !report->oldest)
         return tr__observer_now(observer) - before_ns < 20 * TR_MILLISECOND;
     tr_time age_ns = tr__observer_age(observer, info->actor, report->oldest_mark);
     tr__json_string(&visitor->output, "oldest", report->oldest);
@@ -454,28 +470,6 @@ static void verb_top(struct visitor *visitor, const struct control_request *requ
     tr__observer_watch(visitor->observer);
 }
 
-/* Turns that have taken long and still run. */
-static void verb_stalls(struct visitor *visitor, const struct control_request *request)
-{
-    struct tr_system *system = visitor->observer->system;
-    struct json_line *line = &visitor->output;
-    tr_counters counters;
-    tr_system_counters(system, &counters);
-    tr__visitor_begin(visitor, request->id, false);
-    tr__json_unsigned(line, "total", counters.stalls);
-    tr__json_open(line, "running", '[');
-    for (uint32_t i = 0; i < system->worker_count; i++) {
-        tr_worker_info info;
-        if (!tr__observer_is_stuck(visitor->observer, (int)i, &info))
-            continue;
-        tr__json_open(line, NULL, '{');
-        running_write(line, &info);
-        tr__json_close(line, '}');
-    }
-    tr__json_close(line, ']');
-    tr__visitor_end(visitor);
-}
-
 const struct verb tr__verbs[] = {
     {"info", verb_info, false, false},
     {"ls", verb_ls, false, false},
@@ -491,7 +485,7 @@ const struct verb tr__verbs[] = {
     {"behaviors", verb_behaviors, false, false},
     {"handlers", tr__verb_handlers, false, false},
     {"slow", tr__verb_slow, false, false},
-    {"stalls", verb_stalls, false, false},
+    {"stalls", tr__verb_stalls, false, false},
     {"asks", tr__verb_asks, false, false},
     {"dead-letters", tr__verb_dead_letters, false, false},
     {"replay", tr__verb_replay, true, false},

@@ -21,4 +21,7 @@ extern const size_t tr__verb_count;
 /** Continues a list. Returns true if it has ended. */
 bool tr__list_continue(struct visitor *visitor);
 
+/** Writes members that say what a worker does. */
+void tr__running_write(struct json_line *line, const tr_worker_info *info);
+
 #endif

@@ -12,6 +12,8 @@
  *     stop(actor)                          an actor has ended
  *     failure(actor, text)                 a turn has failed
  *     commit(actor, status)                what a durable actor has changed is on disk, or not
+ *     wake(actor, kind)                    a durable actor was loaded
+ *     sleep(actor)                         a durable actor has ended, and what is stored remains
  *     stall(worker, nanoseconds)           a turn takes long
  *
  * Arguments are refs, ids and pointers to texts that exist already: no code runs to make them.

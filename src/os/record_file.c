@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,5 +52,11 @@ bool tr__program_path(char *path, size_t size)
     if (length <= 0 || (size_t)length >= size - 1)
         return false;
     path[length] = '\0';
+    /* The file was replaced while the program runs: the new one is at the same path. */
+    static const char deleted[] = " (deleted)";
+    size_t rest = (size_t)length - (sizeof deleted - 1);
+    if ((size_t)length > sizeof deleted - 1 && strcmp(path + rest, deleted) == 0 &&
+        access(path, F_OK) != 0)
+        path[rest] = '\0';
     return true;
 }

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,6 +115,13 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
         clock_gettime(clock, &time) != 0)
         return -1;
     return time.tv_sec * TR_SECOND + time.tv_nsec;
+}
+
+void tr__thread_step_back(void)
+{
+    enum { NICE = 10 };
+    /* On Linux this is of one thread. If it cannot be set, the work only costs the others more. */
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 }
 
 uint64_t tr__real_thread_id(const tr_platform *platform)

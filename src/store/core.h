@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "os/lock.h"
+#include "os/spread.h"
 
 /**
  * How long the writer polls for the next batch before it sleeps, if recent batches came that soon.
@@ -49,6 +50,8 @@ enum tidy_turn {
     TIDY_HELD,    /* none: a backup copies the files */
 };
 
+enum { STORE_SIZES_FIRST = 2 };
+
 /** A compaction that a thread waits for. */
 struct store_shrink {
     tr_parker *parker;
@@ -76,6 +79,7 @@ struct store {
 
     /* Protects the members below. A leaf lock: only memory is allocated under it. */
     struct lock lock;
+    size_t waiting; /* batches that were submitted and are in no group yet */
     struct store_queue submitted;
     struct store_queue destroys; /* batches that destroy, and later batches of the same entries */
     bool is_writer_idle;
@@ -87,9 +91,11 @@ struct store {
     size_t entry_count;
     struct hash_key hash_key;
 
-    atom64 writing_ns; /* When the commit of the current group began; 0: no commit runs. */
-    atom64 commit_ns;  /* How long commits take lately. */
-    atom32 has_work;   /* a batch was submitted; for polling without the lock */
+    atom64 writing_ns;          /* When the commit of the current group began; 0: no commit runs. */
+    atom64 commit_ns;           /* How long commits take lately. */
+    struct spread commit_times; /* nanoseconds, from SPREAD_FIRST_NS */
+    struct spread group_sizes;  /* batches of a group, from 2 */
+    atom32 has_work;            /* a batch was submitted; for polling without the lock */
     /* Writer only: how often it sleeps without polling before it polls again. */
     uint32_t spin_skips;
     uint32_t spin_skips_next;

@@ -23,6 +23,14 @@ tr_status tr__store_status(const struct store *store)
     return atom32_load(&store->is_failed, ATOM_ACQUIRE) ? TR_STORE_FAILED : TR_OK;
 }
 
+size_t tr__store_waiting(struct store *store)
+{
+    lock_take(&store->lock);
+    size_t waiting = store->waiting;
+    lock_give(&store->lock);
+    return waiting;
+}
+
 tr_time tr__store_writing_since(const struct store *store)
 {
     return (tr_time)atom64_load(&store->writing_ns, ATOM_RELAXED);
@@ -114,6 +122,7 @@ static struct group take_group(struct store *store)
     }
     if (!store->submitted.first && !store->destroys.first)
         atom32_store(&store->has_work, 0, ATOM_RELAXED);
+    store->waiting -= group.count;
     lock_give(&store->lock);
     return group;
 }
@@ -154,7 +163,10 @@ static tr_status store_commit(struct store *store, const struct group *group, st
     if (status == TR_OK)
         status = store->driver->commit(store->session, group->batches.first, why);
     atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
-    learn_commit(store, platform->mono_now(platform) - begin_ns);
+    tr_time took_ns = platform->mono_now(platform) - begin_ns;
+    learn_commit(store, took_ns);
+    spread_add(&store->commit_times, SPREAD_FIRST_NS, (uint64_t)took_ns);
+    spread_add(&store->group_sizes, STORE_SIZES_FIRST, group->count);
     return status;
 }
 
@@ -304,6 +316,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     entry->destroys_pending += is_destroy;
     queue_push(is_destroy ? &store->destroys : &store->submitted, batch);
     entry->pending++;
+    store->waiting++;
     lock_give(&store->lock);
     if (was_idle)
         store->platform->wake(store->platform, store->writer_parker);

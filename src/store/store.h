@@ -178,6 +178,8 @@ TR_MUST_CHECK tr_status tr__store_salvage(const struct store_options *from,
 /** Returns TR_OK, or TR_STORE_FAILED once the store has failed. Any thread. */
 tr_status tr__store_status(const struct store *store);
 
+/** Returns how many batches wait for the commits before them. Any thread. */
+size_t tr__store_waiting(struct store *store);
 /**
  * Returns when the commit of the current group began, by the monotonic clock; 0: no commit runs.
  * Any thread.

@@ -249,11 +249,43 @@ static tr_next on_page(tr_self *self)
 }
 TR_BEHAVIOR(page, void, TR_GET("/page", tr_http_request, on_page));
 
+/* Two actors that get messages in the same rounds: one of them one, the other many. */
+TR_MESSAGE(step);
+TR_REQUEST(rest, tr_done);
+TR_MESSAGE(race, (u32, rounds), (u32, many));
+TR_ACTOR(runner, step, rest);
+TR_ACTOR(crowd, step, rest);
+static tr_next on_step(void)
+{
+    return TR_SAME;
+}
+static tr_next on_rest(tr_self *self)
+{
+    return tr_reply(self, tr_done);
+}
+TR_BEHAVIOR(runner, void, TR_ON(step, on_step), TR_ON(rest, on_rest));
+TR_BEHAVIOR(crowd, void, TR_ON(step, on_step), TR_ON(rest, on_rest));
+
+static tr_next on_race(tr_self *self, const struct race *message)
+{
+    runner_ref one = tr_spawn_at(self, 0, runner, NULL);
+    crowd_ref many = tr_spawn_at(self, 0, crowd, NULL);
+    for (uint32_t i = 0; i < message->rounds; i++) {
+        tr_tell(self, one, step);
+        for (uint32_t j = 0; j < message->many; j++)
+            tr_tell(self, many, step);
+        (void)tr_await(self, tr_ask(self, one, rest));
+        (void)tr_await(self, tr_ask(self, many, rest));
+    }
+    say("the race is over");
+    return TR_SAME;
+}
+
 /* A message that leads to others: to an actor of another worker, to a new actor, by an ask and by a timer. */
 TR_MESSAGE(tour, (str, text));
 TR_MESSAGE(later);
 TR_MESSAGE(hope);
-TR_ACTOR(target, tour, later, serve, hope);
+TR_ACTOR(target, tour, later, serve, hope, race);
 
 struct target {
     till_ref till;
@@ -317,7 +349,7 @@ static tr_next on_terminated(void)
 }
 TR_BEHAVIOR(target, struct target, TR_ON(tr_args, on_args), TR_ON(tour, on_tour),
             TR_ON(later, on_later), TR_ON(serve, on_serve), TR_ON(hope, on_hope),
-            TR_ON(tr_terminated, on_terminated));
+            TR_ON(race, on_race), TR_ON(tr_terminated, on_terminated));
 
 int main(int argc, char **argv)
 {

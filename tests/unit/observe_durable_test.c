@@ -7,6 +7,8 @@
 
 #include "actor/cell/system.h"
 #include "base/rng.h"
+#include "observe/store_backup.h"
+#include "observe/verbs.h"
 #include "observe/visitor.h"
 #include "store/read.h"
 
@@ -194,6 +196,113 @@ TEST(damaged_requests_do_no_harm, "O-20", "U-02")
     }
 }
 
-SUITE("observe durable", stored_actors_are_listed_and_shown,
-      a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
-      an_export_is_imported_again, damaged_requests_do_no_harm)
+/* ---- Requests of all verbs, with members that fit and members that do not. ---- */
+
+static const char *pick(struct rng *rng, const char *const *words, size_t count)
+{
+    return words[rng_below(rng, count)];
+}
+
+#define PICK(rng, words) pick(rng, words, sizeof(words) / sizeof *(words))
+
+/* Writes a request of a verb. */
+static size_t request_make(struct rng *rng, const char *verb, char *line, size_t size)
+{
+    static const char *const members[] = {
+        "path", "kind", "key", "text", "message", "json", "behavior", "state", "level", "causal"};
+    static const char *const values[] = {"/user",
+                                         "/",
+                                         "/system/durable/thing/a",
+                                         "/user/none",
+                                         "thing",
+                                         "a",
+                                         "b",
+                                         "",
+                                         "%00",
+                                         "%zz",
+                                         "SELECT 1",
+                                         "DROP TABLE x",
+                                         "{}",
+                                         "{\\\"a\\\":1",
+                                         "Running",
+                                         "debug",
+                                         "thing_add",
+                                         "0000000000000001",
+                                         "/nowhere/at/all",
+                                         "\\u0000",
+                                         "\\ud800"};
+    static const char *const numbers[] = {"limit", "after", "queued", "timeout_ms"};
+    static const char *const bounds[] = {"0", "1", "7", "4294967295"};
+    static const char *const switches[] = {
+        "sorted", "writes", "more", "direct", "secrets", "progress"};
+    int length = snprintf(line, size, "{\"id\":7,\"do\":\"%s\",\"may\":true", verb);
+    for (uint64_t i = rng_below(rng, 5); i; i--)
+        length += snprintf(line + length,
+                           size - (size_t)length,
+                           ",\"%s\":\"%s\"",
+                           PICK(rng, members),
+                           PICK(rng, values));
+    for (uint64_t i = rng_below(rng, 3); i; i--)
+        length += snprintf(line + length,
+                           size - (size_t)length,
+                           ",\"%s\":%s",
+                           PICK(rng, numbers),
+                           PICK(rng, bounds));
+    if (rng_below(rng, 2))
+        length +=
+            snprintf(line + length, size - (size_t)length, ",\"%s\":true", PICK(rng, switches));
+    length += snprintf(line + length, size - (size_t)length, "}\n");
+    ck_assert_int_lt(length, (int)size);
+    return (size_t)length;
+}
+
+/* Works until the request is answered, and counts its answers. Each line is whole. */
+static size_t answers_count(const char *verb)
+{
+    size_t answers = 0;
+    for (int i = 0; i < 200; i++) {
+        tr__visitor_work(&visitor);
+        tr_kit_settle(kit);
+        ck_assert_msg(!visitor.is_over, "%s ends the connection", verb);
+        for (const char *at = sent(); *at;) {
+            const char *end = strchr(at, '\n');
+            ck_assert_msg(end && at[0] == '{' && end[-1] == '}', "%s: %s", verb, at);
+            bool is_part = strncmp(at, "{\"id\":7,\"part\"", 14) == 0 ||
+                           strncmp(at, "{\"id\":7,\"progress\"", 18) == 0;
+            answers += !is_part;
+            at = end + 1;
+        }
+        if (visitor.job == JOB_NONE)
+            break;
+        tr_kit_advance(kit, TR_SECOND);
+    }
+    ck_assert_msg(visitor.job == JOB_NONE, "%s does not end", verb);
+    return answers;
+}
+
+TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
+{
+    enum { ROUNDS = 12 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rng rng;
+        rng_init(&rng, seed * 977);
+        begin(seed);
+        things_do("a", thing_add, 3);
+        for (size_t i = 0; i < tr__verb_count * ROUNDS; i++) {
+            char line[1000];
+            const char *verb = tr__verbs[i % tr__verb_count].name;
+            if (strcmp(verb, "session") == 0)
+                continue; /* it would take away what others may */
+            size_t size = request_make(&rng, verb, line, sizeof line);
+            tr__visitor_input(&visitor, line, size);
+            size_t answers = answers_count(verb);
+            ck_assert_msg(answers == 1, "%zu answers to %s", answers, line);
+        }
+        end();
+        tr__backups_collect(&observer, true);
+    }
+}
+
+SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
+      stored_actors_are_listed_and_shown, a_sleeper_is_changed_and_an_awake_one_is_not,
+      a_client_that_leaves_leaves_nothing, an_export_is_imported_again, damaged_requests_do_no_harm)

@@ -26,16 +26,17 @@ static void text_keep_start(char *to, size_t size, const char *from)
 }
 
 /* Counts a failure of a behavior. Under the lock. */
-static void behavior_count(struct failure_log *log, const char *behavior)
+static void behavior_count(struct failure_log *log, const tr_behavior *behavior)
 {
     for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX; i++) {
         if (!log->behaviors[i].behavior)
             log->behaviors[i].behavior = behavior;
-        if (strcmp(log->behaviors[i].behavior, behavior) != 0)
+        if (strcmp(log->behaviors[i].behavior->name, behavior->name) != 0)
             continue;
         log->behaviors[i].count++;
         return;
     }
+    log->others++;
 }
 
 /* Counts a failure of a handler. Under the lock. */
@@ -60,7 +61,7 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
     tr_time now_ns = system->platform->mono_now(system->platform);
     lock_take(&log->lock);
     if (entry->behavior && !entry->is_restart)
-        behavior_count(log, entry->behavior->name);
+        behavior_count(log, entry->behavior);
     if (entry->behavior && !entry->is_restart && entry->where)
         handler_count(log, entry->behavior->name, entry->where);
     /* Without memory the failure is only counted. */
@@ -90,9 +91,22 @@ uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior)
     uint64_t count = 0;
     lock_take(&log->lock);
     for (size_t i = 0; i < TR_FAILED_BEHAVIORS_MAX && log->behaviors[i].behavior; i++) {
-        if (strcmp(log->behaviors[i].behavior, behavior) == 0)
+        if (strcmp(log->behaviors[i].behavior->name, behavior) == 0)
             count = log->behaviors[i].count;
     }
+    lock_give(&log->lock);
+    return count;
+}
+
+size_t tr__failure_log_behaviors(struct tr_system *system, const tr_behavior **behaviors,
+                                 uint64_t *others)
+{
+    struct failure_log *log = &system->failure_log;
+    size_t count = 0;
+    lock_take(&log->lock);
+    for (; count < TR_FAILED_BEHAVIORS_MAX && log->behaviors[count].behavior; count++)
+        behaviors[count] = log->behaviors[count].behavior;
+    *others = log->others;
     lock_give(&log->lock);
     return count;
 }

@@ -27,6 +27,12 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
 
 /** Returns how often actors of behaviors of this name have failed. Any thread. */
 uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior);
+/**
+ * Writes the behaviors whose actors have failed, one of each name, at most TR_FAILED_BEHAVIORS_MAX, and how many failures of
+ * others there were. Returns how many. Any thread.
+ */
+size_t tr__failure_log_behaviors(struct tr_system *system, const tr_behavior **behaviors,
+                                 uint64_t *others);
 /** Returns the failures of one handler; only the first TR_FAILED_BEHAVIORS_MAX that failed are counted. Any thread. */
 uint64_t tr__failure_log_handler(struct tr_system *system, const char *behavior, const char *where);
 

@@ -14,18 +14,24 @@ enum {
     SAMPLE_BUCKETS = 12,   /* below 1 us, 4 us, 16 us, ... 1.05 s, and the rest */
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SLOW_TURNS = 32,  /* of each worker */
-    SLOW_SECONDS = 60 /* after which another one takes the place of a turn */
+    SAMPLE_SKIP_MAX = 2, /* fewer runs than this are left out before one is timed */
+    SLOW_TURNS = 32,     /* of each worker */
+    SLOW_SECONDS = 60    /* after which another one takes the place of a turn */
 };
 
-/** Turns of one handler that one worker has timed. Written by the worker, read by any thread. */
+/**
+ * Turns of one handler that one worker has timed. Written by the worker, read by any thread. A turn that was timed stands for
+ * as many turns as its run would have had: that is its weight.
+ */
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
-    atom64 count;
-    atom64 sum_ns;
+    atom64 count;  /* of turns that were timed, or would have been */
+    atom64 weight; /* of those that were timed */
+    atom64 waited; /* weight of those that were not, because they wait for something */
+    atom64 sum_ns; /* each time by its weight */
     atom64 longest_ns;
-    atom64 buckets[SAMPLE_BUCKETS];
+    atom64 buckets[SAMPLE_BUCKETS]; /* weights */
 };
 
 /** One turn that took long. */
@@ -55,6 +61,14 @@ struct worker_samples {
     atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
+    atom64 handled_before; /* messages that the worker had handled when the table was emptied */
+    uint32_t generation;   /* of the figures in the table: struct system_samples */
+    uint32_t skip;         /* runs until the one whose first turn is timed */
+    uint64_t random;
+    /* Of the turn that is timed. */
+    bool is_timing;
+    uint32_t weight;
+    const tr_behavior *behavior;
 };
 
 #endif

@@ -58,9 +58,10 @@ struct failure_log {
     uint64_t total;
     tr_failure_record *ring; /* TR_FAILURES_KEPT of them; NULL until the first one */
     struct {
-        const char *behavior; /* a name of the application's tables */
+        const tr_behavior *behavior; /* one with this name; NULL: this entry is not used */
         uint64_t count;
     } behaviors[TR_FAILED_BEHAVIORS_MAX];
+    uint64_t others; /* failures of behaviors that have no place there */
     struct {
         const char *behavior; /* NULL: this entry is not used */
         char where[64];       /* the handler */
@@ -70,7 +71,13 @@ struct failure_log {
 
 /** While turns are timed: actor/turn/samples.h. */
 struct system_samples {
-    atom64 until_ns; /* by the monotonic clock; 0: nobody has asked */
+    atom64 until_ns;   /* by the monotonic clock; 0: nobody has asked */
+    atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
+    atom64 since_ns;   /* of this generation */
+    /* What observe/observer.h has seen: */
+    atom64 looked_ns; /* when it last looked at mailboxes; 0: never */
+    atom64
+        oldest_ns; /* when the oldest message of the fullest ones was first seen there; looked_ns: none was */
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */
@@ -125,6 +132,31 @@ struct schedules {
     uint64_t causal_next;
 };
 
+enum { STALLS_KEPT = 64 };
+
+/** A long turn: actor/system/stall_log.h. Texts but the path are constants of the program. */
+struct stall_entry {
+    uint64_t number; /* from 1 */
+    uint64_t actor;
+    tr_time begun_ns;
+    tr_time took_ns; /* so far, if it is not over */
+    const char *type;
+    const char *handler;
+    const char *behavior;
+    const char *file;
+    uint32_t line;
+    int worker;
+    bool is_over;
+    bool is_handed_off;
+    char path[TR_DEAD_LETTER_PATH_MAX + 1];
+};
+
+struct stall_log {
+    struct lock lock;
+    uint64_t total;
+    struct stall_entry *ring; /* STALLS_KEPT; NULL until the first one */
+};
+
 /** Long turns: actor/system/stall.h. Written by the watch's thread. */
 struct stalls {
     tr_time report_ns; /* TR_TURN_REPORT_NS, or the application's value; 0: no reports */
@@ -132,9 +164,10 @@ struct stalls {
     void *context;
     atom64 total;
     struct view *views; /* one for each worker: the last turn that was reported */
-    tr_time second_ns;  /* since when lines are counted */
-    uint32_t logged;    /* number of lines since second_ns */
-    uint64_t unlogged;  /* reports left out since the last line */
+    struct stall_log log;
+    tr_time second_ns; /* since when lines are counted */
+    uint32_t logged;   /* number of lines since second_ns */
+    uint64_t unlogged; /* reports left out since the last line */
 };
 
 /** Threads that take a worker from a stuck thread: actor/system/thread_handoff.h. */

@@ -7,6 +7,7 @@
 #include "actor/cell/log.h"
 #include "actor/cell/view.h"
 #include "actor/system/handoff_report.h"
+#include "actor/system/stall_log.h"
 #include "actor/system/thread_handoff.h"
 #include "os/probe.h"
 
@@ -89,6 +90,7 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
         stall.peer = view->peer;
     if (flags & STALL_FIRST)
         atom64_count(&stalls->total, 1);
+    tr__stall_log_note(system, &stall, flags & STALL_FIRST);
     log_stall(system, view, &stall);
     if (stalls->on_stall)
         stalls->on_stall(stalls->context, &stall);
@@ -122,6 +124,7 @@ void tr__stalls_init(struct stalls *stalls, const tr_system_options *options)
 {
     *stalls = (struct stalls){.report_ns = TR_TURN_REPORT_NS};
     atom64_init(&stalls->total, 0);
+    lock_init(&stalls->log.lock);
     if (options->turn_report_ns)
         stalls->report_ns = options->turn_report_ns < 0 ? 0 : options->turn_report_ns;
     stalls->on_stall = options->on_stall;
@@ -141,6 +144,7 @@ void tr__stalls_deinit(struct tr_system *system)
 {
     source_resize(&system->source, system->stalls.views, 0);
     system->stalls.views = NULL;
+    tr__stall_log_free(system);
 }
 
 struct watch_report tr__stalls_report(struct tr_system *system)

@@ -5,6 +5,9 @@
 
 #include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
+#include "actor/cell/system.h"
+#include "actor/mail/mail.h"
+#include "base/hash.h"
 
 /* Returns the entry of a handler, which is made if needed; NULL: the table is full. */
 static struct turn_sample *entry_of(struct worker *worker, const tr_handler *handler,
@@ -31,6 +34,7 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
                  tr_time took_ns)
 {
     struct turn_sample *entry = entry_of(worker, handler, behavior);
+    uint32_t weight = worker->samples.weight;
     if (!entry) {
         atom64_count(&worker->samples.left_out, 1);
         return;
@@ -39,10 +43,36 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
     for (tr_time end_ns = SAMPLE_FIRST_NS; bucket < SAMPLE_BUCKETS - 1 && took_ns >= end_ns;
          bucket++)
         end_ns *= SAMPLE_FACTOR;
-    atom64_count(&entry->buckets[bucket], 1);
-    atom64_count(&entry->sum_ns, (uint64_t)took_ns);
+    atom64_count(&entry->buckets[bucket], weight);
+    atom64_count(&entry->sum_ns, (uint64_t)took_ns * weight);
     if ((uint64_t)took_ns > atom64_load(&entry->longest_ns, ATOM_RELAXED))
         atom64_store(&entry->longest_ns, (uint64_t)took_ns, ATOM_RELAXED);
+    atom64_count(&entry->weight, weight);
+    atom64_count(&entry->count, 1);
+}
+
+/*
+ * The turn that was to be timed has not returned: it waits, and this is the next run. The worker still has its handler. Such
+ * a turn is counted, and has no time.
+ */
+static void note_waited(struct worker *worker)
+{
+    struct worker_samples *samples = &worker->samples;
+    const tr_behavior *behavior = samples->behavior;
+    const tr_handler *handler = worker_handler(worker);
+    samples->is_timing = false;
+    if (!behavior || !handler)
+        return;
+    uintptr_t first = (uintptr_t)behavior->handlers;
+    uintptr_t end = first + behavior->handler_count * behavior->handler_size;
+    if ((uintptr_t)handler < first || (uintptr_t)handler >= end)
+        return;
+    struct turn_sample *entry = entry_of(worker, handler, behavior);
+    if (!entry) {
+        atom64_count(&samples->left_out, 1);
+        return;
+    }
+    atom64_count(&entry->waited, samples->weight);
     atom64_count(&entry->count, 1);
 }
 
@@ -68,36 +98,110 @@ static void note_slow(struct worker *worker, const struct slow_turn *turn)
     lock_give(&slow->lock);
 }
 
-/* The `run` of the hooks while a turn is to be timed. */
+/* Returns how many turns a run of an actor has now: all that waits for it, up to a bound. */
+static uint32_t turns_expected(const struct cell *cell, const tr_behavior *behavior,
+                               uint32_t turns_max)
+{
+    uint64_t word = capacity_load(&cell->door.capacity);
+    int32_t queued = mail_bound_of(behavior).messages - capacity_messages(word) -
+                     (int32_t)(cell->stock & 0xffff);
+    return queued < 1 ? 1 : (uint32_t)queued < turns_max ? (uint32_t)queued : turns_max;
+}
+
+/* From the next run on nothing is done any more. A shutdown may have replaced the hooks. */
+static void disarm(struct worker *worker)
+{
+    struct worker_samples *samples = &worker->samples;
+    if (worker->loop.hooks == &samples->hooks)
+        worker->loop.hooks = samples->usual;
+}
+
+static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_time ended_ns)
+{
+    const struct worker_samples *samples = &worker->samples;
+    const tr_handler *handler = worker_handler(worker);
+    if (!handler || !samples->behavior)
+        return;
+    const struct slow_turn turn = {.ref = ref,
+                                   .causal = worker->turns.message->causal,
+                                   .behavior = samples->behavior,
+                                   .handler = handler,
+                                   .ended_ns = ended_ns,
+                                   .took_ns = ended_ns - begin_ns};
+    note(worker, handler, samples->behavior, turn.took_ns);
+    note_slow(worker, &turn);
+}
+
+/* The `run` of the hooks while a turn is to be timed. Hooks are kept until it has returned, or the next run shows that it waits. */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
-    const struct loop_hooks *usual = worker->samples.usual;
-    const struct dispatch *dispatch = cell_of_task(task)->dispatch;
-    const tr_behavior *behavior = dispatch ? dispatch->behavior : NULL;
-    uint64_t ref = cell_of_task(task)->identity; /* the actor may end in its turn */
+    struct worker_samples *samples = &worker->samples;
+    const struct loop_hooks *usual = samples->usual;
+    if (samples->is_timing) {
+        note_waited(worker);
+        disarm(worker);
+        return ATOM_PEEK(&usual->run)(loop, task, turns_max);
+    }
+    if (samples->skip) {
+        samples->skip--;
+        return ATOM_PEEK(&usual->run)(loop, task, turns_max);
+    }
+    const struct cell *cell = cell_of_task(task);
+    const struct dispatch *dispatch = cell->dispatch;
+    uint64_t ref = cell->identity; /* the actor may end in its turn */
     const tr_platform *platform = loop->platform;
-    (void)turns_max;
-    /* At once, because a turn that waits does not return here. A shutdown may have replaced them. */
-    if (loop->hooks == &worker->samples.hooks)
-        loop->hooks = usual;
+    samples->behavior = dispatch ? dispatch->behavior : NULL;
+    samples->weight =
+        samples->behavior ? turns_expected(cell, samples->behavior, TR_RUN_TURNS_MAX) : 1;
+    samples->is_timing = true;
     loop_call_back(loop); /* one actor only */
     worker_set_handler(worker, NULL);
     tr_time begin_ns = platform->mono_now(platform);
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
     tr_time ended_ns = platform->mono_now(platform);
-    const tr_handler *handler = worker_handler(worker);
-    if (!handler || !behavior || turns != 1)
-        return turns;
-    const struct slow_turn turn = {.ref = ref,
-                                   .causal = worker->turns.message->causal,
-                                   .behavior = behavior,
-                                   .handler = handler,
-                                   .ended_ns = ended_ns,
-                                   .took_ns = ended_ns - begin_ns};
-    note(worker, handler, behavior, turn.took_ns);
-    note_slow(worker, &turn);
+    if (!samples->is_timing)
+        return turns; /* another run has seen that it waited */
+    samples->is_timing = false;
+    disarm(worker);
+    if (turns == 1)
+        timed_end(worker, ref, begin_ns, ended_ns);
     return turns;
+}
+
+/* Makes the table, or empties it if somebody has begun to look again. Returns false without memory. */
+static bool table_ready(struct worker *worker)
+{
+    struct worker_samples *samples = &worker->samples;
+    uint32_t generation = atom32_load(&worker->system->samples.generation, ATOM_RELAXED);
+    struct turn_sample *table = atomptr_load(&samples->table, ATOM_RELAXED);
+    if (table && samples->generation == generation)
+        return true;
+    if (!table) {
+        size_t size = SAMPLE_HANDLERS * sizeof(struct turn_sample);
+        table = source_resize(&worker->source, NULL, size);
+        if (!table)
+            return false;
+        memset(table, 0, size);
+        lock_init(&samples->slow.lock);
+        samples->random = hash_mix((uint64_t)(uintptr_t)worker);
+        atomptr_store(&samples->table, table, ATOM_RELEASE); /* partner: observe/handlers.c */
+    }
+    samples->generation = generation;
+    atom64_store(&samples->handled_before,
+                 atom64_load(&worker->counters.handled, ATOM_RELAXED),
+                 ATOM_RELAXED);
+    for (size_t i = 0; i < SAMPLE_HANDLERS; i++) {
+        struct turn_sample *entry = &table[i];
+        atom64_store(&entry->count, 0, ATOM_RELAXED);
+        atom64_store(&entry->weight, 0, ATOM_RELAXED);
+        atom64_store(&entry->waited, 0, ATOM_RELAXED);
+        atom64_store(&entry->sum_ns, 0, ATOM_RELAXED);
+        atom64_store(&entry->longest_ns, 0, ATOM_RELAXED);
+        for (size_t j = 0; j < SAMPLE_BUCKETS; j++)
+            atom64_store(&entry->buckets[j], 0, ATOM_RELAXED);
+    }
+    return true;
 }
 
 void tr__samples_arm(struct worker *worker)
@@ -107,15 +211,12 @@ void tr__samples_arm(struct worker *worker)
     struct loop *loop = &worker->loop;
     if (loop->hooks == &samples->hooks || loop->hooks == &worker->shutdown.stats.hooks)
         return;
-    if (!atomptr_load(&samples->table, ATOM_RELAXED)) {
-        size_t size = SAMPLE_HANDLERS * sizeof(struct turn_sample);
-        void *table = source_resize(&worker->source, NULL, size);
-        if (!table)
-            return;
-        memset(table, 0, size);
-        lock_init(&samples->slow.lock);
-        atomptr_store(&samples->table, table, ATOM_RELEASE); /* partner: observe/handlers.c */
-    }
+    if (!table_ready(worker))
+        return;
+    /* Any of the next runs, because actors that take turns would else have those of one of them timed only. */
+    samples->random = hash_mix(samples->random + 1);
+    samples->skip = (uint32_t)(samples->random % SAMPLE_SKIP_MAX);
+    samples->is_timing = false;
     samples->usual = loop->hooks;
     samples->hooks = loop_hooks_with(loop->hooks, sample_run);
     loop->hooks = &samples->hooks;

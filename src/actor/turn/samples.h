@@ -4,8 +4,10 @@
  * somebody looks (tr_system.samples).
  *
  * Nothing is done for each message. A round begins with a look at the clock; if turns are to be timed, it replaces the
- * hooks of the loop for one run, and that run handles one message, with a look at the clock before and behind it. A turn
- * that waits is not timed.
+ * hooks of the loop until one of the next runs, chosen at random; that run handles one message, with a look at the clock before
+ * and behind it. So each run is as likely as another to be timed, and what is found in it stands for all messages that it would
+ * have handled: that is the weight of a sample. A turn that waits is counted and not timed. When somebody looks after nobody
+ * has for a minute, figures start from zero.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H
