@@ -94,7 +94,7 @@ typedef struct tr_http_options {
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
     bool has_health
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
-    bool logs TR_ZERO;             /* one line of the log for each request */
+    bool logs TR_ZERO;             /* one line of the log for each request, without its query */
     size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
     tr_time ws_ping_ns TR_ZERO; /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
     const char *const *origins

@@ -311,18 +311,26 @@ static tr_next route(struct http_request *request, void *state)
 
 /* ---- Turns. ---- */
 
+/* What the log says of a target: its path. A query may have secrets in it, such as the tokens of gateways. */
+static int logged_size(const char *target)
+{
+    return (int)strcspn(target, "?");
+}
+
 static void log_request(const struct http_request *request)
 {
     if (!request->site->options.logs || !request->head.method)
         return;
     struct tr_self *self = request->self;
     tr_time took = self->worker->loop.now_ns - request->since_ns;
+    const char *target = request->head.target ? request->head.target : "-";
     tr_log_info(
         self,
-        "%s %s %s %d %" PRIu64 " %" PRId64 " us%s%s",
+        "%s %s %.*s %d %" PRIu64 " %" PRId64 " us%s%s",
         tr_address_text(self, tr_channel_peer(self, (tr_channel){channel_bits(request->channel)})),
         request->head.method,
-        request->head.target ? request->head.target : "-",
+        logged_size(target),
+        target,
         request->status,
         request->sent,
         (int64_t)(took / 1000),
@@ -341,8 +349,9 @@ static void answer_finish(struct http_request *request, tr_next next)
             tr__http_answer_error(request, 404, "nothing is served here", NULL);
         } else {
             tr_log_warn(request->self,
-                        "no answer to %s %s: the handler has ended without one",
+                        "no answer to %s %.*s: the handler has ended without one",
                         request->head.method,
+                        logged_size(request->head.target),
                         request->head.target);
             tr__http_answer_error(request, 500, "the server has failed", NULL);
         }
