@@ -167,7 +167,9 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
         stream_end(self, client, stream);
         return TR_SAME;
     }
-    status = tr__http_flow_head(&flow, &head);
+    /* What was answered before the end of the connection counts. */
+    if (status == TR_OK || flow.has_begun || status == TR_CLOSED || status == TR_RESET)
+        status = tr__http_flow_head(&flow, &head);
     const struct http_stream_wish wish = {.streams = message->streams,
                                           .idle_ns = stream->idle_ns,
                                           .body_max = stream->body_max,
