@@ -5,7 +5,10 @@
  */
 #include "support/http.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <troupe/http_client.h>
+#include <unistd.h>
 #include <zlib.h>
 
 TR_MESSAGE(number, (u64, value), (str, text));
@@ -156,6 +159,29 @@ static void play_ids(void)
 TEST(requests_have_ids, "W-12")
 {
     kits_each(play_ids);
+}
+
+TEST(the_log_of_requests_has_no_queries, "W-04", "H-06")
+{
+    char log[4000];
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(setenv("TROUPE_KIT_LOG", "info", 1), 0);
+    ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+    kit_open(1, 1);
+    begin();
+    peer_send(peer, "GET /id?token=secret" H "\r\n");
+    ck_assert_ptr_nonnull(strstr(tr_kit_receive_text(peer, TR_SECOND), " 200 "));
+    kit_close();
+    (void)fflush(stderr);
+    ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
+    (void)close(saved);
+    rewind(file);
+    log[fread(log, 1, sizeof log - 1, file)] = '\0';
+    (void)fclose(file);
+    ck_assert_ptr_nonnull(strstr(log, " GET /id 200 "));
+    ck_assert_ptr_null(strstr(log, "secret"));
 }
 
 /* ---- Answers as gzip. ---- */
@@ -372,5 +398,6 @@ TEST(forms_with_files_are_read_as_they_come, "W-12")
     kits_each(play_bad_forms);
 }
 
-SUITE("http, wired", requests_have_ids, answers_are_compressed_for_clients_that_accept_it,
-      bodies_may_be_gzip_within_the_limit, forms_with_files_are_read_as_they_come)
+SUITE("http, wired", requests_have_ids, the_log_of_requests_has_no_queries,
+      answers_are_compressed_for_clients_that_accept_it, bodies_may_be_gzip_within_the_limit,
+      forms_with_files_are_read_as_they_come)
