@@ -207,7 +207,11 @@ test('a_message_is_followed_turn_by_turn', 'IP-02', async stage => {
   await page.locator('.chips button', { hasText: 'Flow' }).click();
   await page.waitForSelector('svg.flow');
   // A turn that waits for an answer is one row, and what it sends before and after the wait is below it.
+  // By way of another view, so that the words below are those of this path.
+  await go(page, '#/log');
+  await page.waitForFunction(() => !document.querySelector('svg.flow') && !document.querySelector('.hop'));
   await go(page, `#/trace?path=${SHOP}/guide`);
+  await shows(page, '.extra', 'following');
   await shows(page, '.empty', 'Waiting for the next message');
   await ask(socket, 'tell', { path: `${SHOP}/guide`, message: 'tour', json: '{"text":"again"}', may: true });
   await until(page, () => document.querySelectorAll('.hop').length === 3);

@@ -234,7 +234,7 @@ export function Trace({ route }) {
   };
   return html`<${Needs} verb="trace" what="the way of a message">
     <${Panel} title="Follow" extra=${(path || causal) && html`
-        <span><span class=${'dot ' + (runs && !found.ended ? 'ok' : 'held')}></span> ${runs ? 'following' : 'stopped'}</span>
+        <span><span class=${'dot ' + (runs && !found.ended ? 'ok' : 'held')}></span> ${!runs ? 'stopped' : found.at ? 'following' : 'beginning'}</span>
         <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button><${Age} at=${found.at} every=${runs ? 700 : 0} />`}>
       <form class="pad row" onSubmit=${begin}><input ref=${box} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${path + causal} defaultValue=${path || causal} spellcheck=${false} />
         <button class="main">Follow</button></form>
@@ -247,7 +247,7 @@ export function Trace({ route }) {
     ${(path || causal) && html`<div class="chips"><button aria-pressed=${mode === 'message'} onClick=${() => tune({ mode: '' })}>One message</button>
       <button aria-pressed=${mode === 'flow'} onClick=${() => tune({ mode: 'flow' })}>Flow between behaviors</button></div>`}
     ${mode === 'flow' && (path || causal) ? html`<${Panel} title="Flow between behaviors"><${Flow} records=${found.records} /><//>`
-      : (path || causal) && (!chains.length ? html`<${Panel}><${Empty}>${causal ? 'Nothing is recorded of this id. Turns are recorded while somebody follows.' : 'Waiting for the next message to it.'}<//><//>`
+      : (path || causal) && (!chains.length ? html`<${Panel}><${Empty}>${causal ? 'Nothing is recorded of this id. Turns are recorded while somebody follows.' : found.at ? 'Waiting for the next message to it.' : 'Beginning to follow.'}<//><//>`
         : html`${chains.length > 1 && html`<div class="chips">${chains.slice(0, 12).map((chain) => html`<button key=${chain.causal} aria-pressed=${chain === picked} onClick=${() => tune({ one: chain.causal })}>
             ${(chain.turns[0] || {}).message || '?'} <span class="muted">${plural(chain.turns.length, 'turn')}, ${ns(chain.end - chain.begin)}</span></button>`)}</div>`}
           <${Chain} chain=${picked} base=${found.base} />`)}
