@@ -45,7 +45,7 @@ static bool text_reserve(struct json_line *text, size_t more)
 
 void tr__json_put(struct json_line *text, const char *piece, size_t length)
 {
-    if (!text_reserve(text, length))
+    if (!length || !text_reserve(text, length))
         return;
     memcpy(text->data + text->length, piece, length);
     text->length += length;
