@@ -88,11 +88,14 @@ typedef enum tr_restart {
  */
 typedef enum tr_significance {
     TR_STOP_AFTER_NONE,
-    TR_STOP_AFTER_ANY, /* when the first of them has ended */
-    TR_STOP_AFTER_ALL  /* when all of them have ended */
+    TR_STOP_AFTER_ANY, /* when the first of these children has ended */
+    TR_STOP_AFTER_ALL  /* when all of these children have ended */
 } tr_significance;
 
-/** For restarts_max: none. The first failure is one too many. (0 means the default.) */
+/**
+ * For restarts_max: no restart is allowed. The first failure is one too many. (0 means the
+ * default.)
+ */
 #define TR_NO_RESTARTS (-1)
 
 /**

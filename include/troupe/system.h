@@ -78,7 +78,10 @@ typedef enum tr_balance {
     TR_BALANCE_RESTLESS /* for tests: actors that may move do, all the time and without need */
 } tr_balance;
 
-/** All zero is the default. What it points to is borrowed until the system is freed. */
+/**
+ * The options of a system. All zero is the default. What they point to is borrowed until the system
+ * is freed.
+ */
 typedef struct tr_system_options {
     size_t size TR_ZERO;         /* need not be set */
     const char *name TR_ZERO;    /* "troupe" */
@@ -110,12 +113,14 @@ typedef struct tr_system_options {
      * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten
      * times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
      * TR_OPTION_NS_MAX. The clock counts, whether the handler computes, blocks, or its thread gets
-     * no CPU. Not in kits and with tr_system_run_once, which have no thread to notice it.
+     * no CPU. Kits and tr_system_run_once report nothing, because they have no thread that could
+     * notice it.
      */
     tr_time turn_report_ns TR_ZERO;
     /**
-     * Called for each such report, also for those that the log leaves out. It runs on the thread of
-     * the system that watches all workers: it must not wait. May be NULL.
+     * Called for each report of a long turn (turn_report_ns), also for those that the log leaves
+     * out. It runs on the thread of the system that watches all workers: it must not wait. May be
+     * NULL.
      */
     void (*on_stall)(void *context, const tr_stall *stall) TR_ZERO;
     /**
@@ -262,9 +267,9 @@ typedef struct tr_dead_letter_record {
     tr_status reason;
     tr_time time_ns; /* as tr_now */
     /*
-     * The paths of both, as they were then. The beginning of a long one is cut: "...". The last part
-     * of the path of an actor that had ended is a number: "/user/$2a.1". Else "nobody", "a client",
-     * or "an actor that has stopped".
+     * The paths of sender and receiver, as they were then. The beginning of a long one is cut:
+     * "...". The last part of the path of an actor that had ended is a number: "/user/$2a.1". Else
+     * "nobody", "a client", or "an actor that has stopped".
      */
     char from_path[TR_DEAD_LETTER_PATH_MAX + 1];
     char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
@@ -342,8 +347,8 @@ TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /**
- * Returns a descriptor for that loop (poll, epoll, libuv). It is readable while tr_system_run_once
- * has something to do: a message has arrived, or a timer is due.
+ * Returns a descriptor for the event loop that calls tr_system_run_once (poll, epoll, libuv). It is
+ * readable while tr_system_run_once has something to do: a message has arrived, or a timer is due.
  * One thread. Does not wait.
  *
  * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
@@ -408,7 +413,10 @@ TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_reco
  * TR_OK; TR_STOPPED; TR_LIMIT (TR_DEAD_LETTER_SUBSCRIBERS_MAX).
  */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
-/** Ends that subscription. TR_NOT_FOUND: `who` was no subscriber. Any thread. Does not wait. */
+/**
+ * Ends the subscription of `who` to dead letters. TR_NOT_FOUND: `who` was no subscriber. Any
+ * thread. Does not wait.
+ */
 tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
 
 /**
