@@ -11,7 +11,7 @@ static bool is_name(const char *name)
     return name[0] != '\0' && name[0] != '-' && name[strspn(name, allowed)] == '\0';
 }
 
-/* Returns in how many places the value of a flag would go. */
+/* Returns how many places a flag names for its value. Exactly one is right. */
 static int places_of(const tr_flag *flag)
 {
     return !!flag->is_set + !!flag->number + !!flag->time_ns + !!flag->text;
