@@ -8,7 +8,7 @@
 
 enum { PLACES = 4096, TRIES = 8 };
 
-/* The tokens of one name, in parts of a token: a minute of nanoseconds is one. */
+/* The tokens of one name. */
 struct bucket {
     uint64_t name; /* hash of the name; 0: the place is free */
     tr_time at_ns; /* when it was looked at last */
