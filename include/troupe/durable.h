@@ -387,7 +387,7 @@ tr_status tr_go_to_sleep(tr_self *self);
  */
 tr_status tr_destroy(tr_self *self);
 
-/* ---- What is stored. ---- */
+/* ---- Storing changes, and pairs of keys and values beside the state. ---- */
 
 /**
  * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.

@@ -111,14 +111,14 @@ typedef struct tr_snapshots {
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
- * TR_ON_STORED(event, handler): called once when such an event is on disk, and not when it is
- * replayed.
+ * TR_ON_STORED(event, handler): the handler is called once when such an event is on disk, and not
+ * when the event is replayed.
  * A clause of TR_EVENTS.
  *
- * The handler is as one of TR_ON, with a const state, which may include later events. Each call is
- * a turn of its own, which may begin while another turn of the actor waits. The calls come in the
- * order of the events, one after the other. At most once: it does not come if the process or the
- * actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
+ * The handler is like one of TR_ON, with a const state, which may include later events. Each call
+ * is a turn of its own, which may begin while another turn of the actor waits. The calls come in
+ * the order of the events, one after the other. At most once: it does not come if the process or
+ * the actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
  * tr_persist.
  */
 #define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )

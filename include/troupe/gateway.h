@@ -97,10 +97,10 @@
 TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**
  * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with the code 401 is
- * answered with 401, any other with 403. `message` is that of the path, "events" for a stream of events, and "" for a WebSocket
- * that begins. Each message of a WebSocket is asked for too, with its name and the headers with which the WebSocket began; its
- * caller stays that of the beginning. `authorization` and `cookie` are these headers, or NULL. The parameter "token" of the
- * query is taken as "Bearer ..." where the header is missing.
+ * answered with 401, any other with 403. `message` is the message that the path names, "events" for a stream of events, and ""
+ * for a WebSocket that begins. Each message of a WebSocket is asked for too, with its name and the headers with which the
+ * WebSocket began; its caller stays the one of the beginning. `authorization` and `cookie` are these headers, or NULL.
+ * The parameter "token" of the query is taken as "Bearer ..." where the header is missing.
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));

@@ -181,7 +181,7 @@
 #define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
     TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__, )
 
-/** How to find the key of a message. A table of them ends with zeros. */
+/** How to find the key of a message. A table of routes ends with zeros. */
 typedef struct tr_route {
     const tr_type *type;
     uint64_t (*key)(const void *message); /* NULL: the field at `offset` */

@@ -154,8 +154,8 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
     (TR_CLAUSE_HTTP, TR_METHOD_DELETE, "DELETE", path, message, __VA_ARGS__, )
 /**
  * TR_FILES("/static/{path...}", "www"): files below a directory, for GET and HEAD, with ETag, Last-Modified and ranges.
- * The path must end with such a part. Names that begin with a dot, links that lead out of the directory, and what is
- * no regular file are 404. A path that ends with '/' is its index.html.
+ * The path must end with a part of the form "{name...}". Names that begin with a dot, links that lead out of the
+ * directory, and what is no regular file are 404. A path that ends with '/' is its index.html.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)

@@ -160,7 +160,7 @@ const char *tr_http_answer_header(const struct tr_http_answer *answer, const cha
  */
 tr_status tr_http_send(tr_self *self, struct tr_http_stream stream, tr_bytes bytes);
 /**
- * Ends the body, and returns an ask for the answer, as that of tr_http_ask. TR_INVALID_TRANSITION: fewer bytes than
+ * Ends the body, and returns an ask for the answer, as tr_http_ask does. TR_INVALID_TRANSITION: fewer bytes than
  * .length were sent.
  * In a turn. Does not wait.
  */

@@ -49,11 +49,11 @@ typedef struct tr_kit_peer tr_kit_peer;
 
 /** How the network is. All zero: at once, in whole pieces, nothing is lost. */
 typedef struct tr_kit_network {
-    size_t size;         /* need not be set */
-    tr_time delay_ns;    /* from one end to the other */
-    tr_time jitter_ns;   /* up to so much more, as the seed chooses; a connection stays in order */
-    size_t piece_max;    /* bytes that a receive gets at most; 0: all that are there */
-    size_t window;       /* bytes on the way or unread in one direction; 0: 64 KiB */
+    size_t size;       /* need not be set */
+    tr_time delay_ns;  /* from one end to the other */
+    tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
+    size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
+    size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
     double reorders;     /* the share that take longer, so that others overtake them */

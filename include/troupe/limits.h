@@ -438,12 +438,12 @@
 #define TR_HTTP_DROP_MAX (64u * 1024)
 /**
  * Streams of a connection of HTTP/2 that are open at once, with those whose turn has not ended. More: REFUSED_STREAM. A client
- * with so many asks on a connection opens another one, or waits.
+ * that has this many asks on a connection opens another one, or waits.
  */
 #define TR_HTTP2_STREAMS_MAX 100
 /**
  * Bytes of a body of one stream that the other side may send ahead, before a handler or tr_http_receive reads them. A connection
- * holds at most so many for each of its streams.
+ * holds at most this many for each of its streams.
  */
 #define TR_HTTP2_WINDOW (64u * 1024)
 /** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
@@ -461,7 +461,10 @@
 #define TR_HTTP2_CONTINUATIONS_MAX 8
 /** Bytes of a message of a WebSocket. More: the close has the code 1009. */
 #define TR_WS_MESSAGE_MAX (1024u * 1024)
-/** A WebSocket from which nothing came for so long gets a ping. If nothing comes for so long again, it is cut off. */
+/**
+ * A WebSocket from which nothing came for this long gets a ping. If nothing comes for as long
+ * again, it is cut off.
+ */
 #define TR_WS_PING_NS (30 * TR_SECOND)
 /** Parts "{name}" of a path. More: TR_INVALID_ARGUMENT when the listener starts. */
 #define TR_HTTP_PARTS_MAX 16

@@ -138,13 +138,13 @@ typedef struct tr_endpoint {
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
     tr_time connect_ns TR_ZERO; /* for a connect, or the handshake of a session; 0: TR_CONNECT_NS */
     tr_time idle_ns
-        TR_ZERO; /* nothing came and nothing went for so long: TR_TIMEOUT; 0: no limit */
-    tr_time stall_ns TR_ZERO;  /* output made no progress for so long: TR_STALLED; 0: TR_STALL_NS */
-    tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send; 0: TR_LINGER_NS */
-    bool delays TR_ZERO;       /* the kernel collects small packets (Nagle) */
-    bool only_v6 TR_ZERO;      /* of a listener at an IPv6 address */
-    bool reuses_port TR_ZERO;  /* several sockets may be bound there; each gets a share */
-    const char *source TR_ZERO;     /* of a client: the address it connects from, "10.0.0.7:0" */
+        TR_ZERO; /* nothing came and nothing went for this long: TR_TIMEOUT; 0: no limit */
+    tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
+    tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
+    bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
+    bool only_v6 TR_ZERO;       /* of a listener at an IPv6 address */
+    bool reuses_port TR_ZERO;   /* several sockets may be bound there; each gets a share */
+    const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */

@@ -45,7 +45,7 @@ typedef struct tr_actor_query {
     tr_ref below TR_ZERO;         /* this actor and all below it; TR_NOBODY: everything */
     const char *behavior TR_ZERO; /* only actors of a behavior of this name; NULL: of any */
     const char *state TR_ZERO;    /* only actors in this state, such as "Running"; NULL: any */
-    uint32_t queued_min TR_ZERO;  /* only actors with at least so many messages queued */
+    uint32_t queued_min TR_ZERO;  /* only actors with at least this many messages queued */
 } tr_actor_query;
 
 /** One actor of a list. Texts that are pointers are constants of the program. */

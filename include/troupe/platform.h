@@ -331,10 +331,10 @@ struct tr_platform {
                               tr_time timeout_ns, tr_process_exit *how);
 
     /**
-     * Takes signals: from now on they do nothing but make the descriptor readable. Each has one taker in
-     * a process. TR_NAME_EXISTS: another one has it. TR_NOT_PERMITTED: nobody can take it (SIGKILL,
-     * SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal. TR_LIMIT (no
-     * descriptors). *fd is for io_watch.
+     * Takes signals: from now on they do nothing but make the descriptor readable. A signal has one
+     * taker in a process. TR_NAME_EXISTS: it has another taker. TR_NOT_PERMITTED: nobody can take it
+     * (SIGKILL, SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal.
+     * TR_LIMIT (no descriptors). *fd is for io_watch.
      * Any thread. Does not wait.
      */
     tr_status (*signals_open)(const tr_platform *platform, const int *signals, size_t count,
@@ -383,9 +383,9 @@ struct tr_platform {
     void (*log_line)(const tr_platform *platform, tr_level level, const char *line, size_t size);
 
     /**
-     * As io_watch, without TR_IO_OUT. The kernel reports of sockets of datagrams and of UNIX that
-     * they can be written to whenever the other side has read something. A worker that does not
-     * wait for that is not to be woken by it. The thread that parks. Does not wait.
+     * As io_watch, without TR_IO_OUT. The kernel reports UNIX sockets and sockets of datagrams as
+     * writable each time that the other side has read something. That must not wake a worker that
+     * does not wait for it. The thread that parks. Does not wait.
      */
     tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
                                 uint64_t token);

@@ -80,7 +80,7 @@ typedef struct tr_process {
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;
     size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
-    tr_time stall_ns TR_ZERO;  /* it has not read for so long: TR_STALLED */
+    tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
 } tr_process;
 

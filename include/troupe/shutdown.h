@@ -114,7 +114,7 @@ typedef struct tr_shutdown_report {
     uint64_t handled;   /* messages that were handled */
     uint64_t dead_letters;   /* messages that were not handled, and refused ones */
     uint64_t unstored;       /* durable actors whose changes are not all in the store */
-    char unstored_path[256]; /* the path of the first of them; "": none */
+    char unstored_path[256]; /* the path of the first such actor; "": none */
     uint32_t busy_count;     /* functions that had not returned; the first are in busy[] */
     uint32_t slow_count;     /* how many are in slow[], the slowest first; 0: all were quick */
     uint32_t actor_count;    /* actors that handled a message, left one unhandled, or were killed */

@@ -73,7 +73,7 @@ typedef struct tr_stall {
  * that are due at the same nanosecond; and those with a budget.
  */
 typedef enum tr_balance {
-    TR_BALANCE_ON, /* an idle worker gets ready actors of a busy one; actors that talk come together */
+    TR_BALANCE_ON,      /* ready actors move to idle workers; actors that talk move to one worker */
     TR_BALANCE_OFF,     /* every actor stays on the worker where it was spawned */
     TR_BALANCE_RESTLESS /* for tests: actors that may move do, all the time and without need */
 } tr_balance;
@@ -95,13 +95,13 @@ typedef struct tr_system_options {
     const tr_platform *platform TR_ZERO; /* NULL: the real one */
     /**
      * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory.
-     * Called on any thread. NULL: the platform's. Stacks, threads and buffers always come from the
-     * platform.
+     * Called on any thread. resize NULL: the platform's is used. Stacks, threads and buffers always
+     * come from the platform.
      */
     void *(*resize)(void *context, void *memory, size_t size)TR_ZERO;
     /**
-     * Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the
-     * platform's.
+     * Writes a line to the log. `path` is an actor's; NULL: the line is of the system. Called on
+     * any thread. on_log NULL: the platform's log is used.
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
     void *context TR_ZERO; /* for resize, on_log, on_stall and on_worker_start */
@@ -276,8 +276,8 @@ typedef struct tr_dead_letter_record {
     uint64_t size; /* of the message, with everything that it points to, in bytes */
     /*
      * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" if it is
-     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if an
-     * actor had it when it stopped by a deadline, and for a reply.
+     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if its
+     * receiver was stopped by a deadline, and for a reply.
      */
     char message[TR_DEAD_LETTER_TEXT_MAX + 1];
 } tr_dead_letter_record;

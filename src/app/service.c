@@ -89,7 +89,10 @@ struct standing {
     char path[TR_PATH_MAX + 1];
 };
 
-/* Finds such a turn whose worker was handed off to another thread. Called under a lock. */
+/*
+ * Finds a turn that runs too long, and whose worker was handed off to another thread. Called under
+ * a lock.
+ */
 static void find_stuck(void *context, const struct handoff_thread *thread)
 {
     struct standing *standing = context;

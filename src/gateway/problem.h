@@ -55,6 +55,6 @@ const char *tr__problem_code(const struct problem *problem);
 /** Writes the object {"code":...}, as snprintf does. Words that are too long or no UTF-8 are left out. */
 size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 
-enum { PROBLEM_TEXT_MAX = 1024 /* bytes of such an object */ };
+enum { PROBLEM_TEXT_MAX = 1024 /* bytes of what tr__problem_write writes */ };
 
 #endif

@@ -271,7 +271,7 @@ static tr_next on_answer(tr_self *self, const struct tr_received *message)
     tr_bytes line = message->bytes;
     if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
         return TR_SAME;
-    /* A value of the program is no UTF-8. The page gets "?" for each byte of it that is none. */
+    /* A value of the program is no UTF-8. The page gets "?" for each byte that is wrong. */
     unsigned char *copy = tr_scratch(self, line.size);
     memcpy(copy, line.data, line.size);
     for (size_t i = 0; i < line.size;) {

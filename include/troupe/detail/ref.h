@@ -39,8 +39,8 @@
 #define TR_ACCEPTS_1(m)
 
 /*
- * The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that `accepts` points to must
- * have a member m. For a plain tr_ref the message itself has such a member.
+ * Gives the tr_ref of `to`, after a check by the compiler that its actor accepts message m: the union that `accepts`
+ * points to must have a member m. For a plain tr_ref the message itself has such a member.
  */
 #ifdef __cplusplus
 template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);
