@@ -207,7 +207,7 @@ const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
  */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
- * Returns the peer that is its input and output: what the child writes is sent with tr_kit_send, what it reads
+ * Returns the peer for the input and output of the child: what the child writes is sent with tr_kit_send, what it reads
  * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. NULL: neither is a
  * channel, the child has ended, or no memory.
  * One thread. Does not wait.

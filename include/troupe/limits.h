@@ -377,7 +377,7 @@
 #define TR_STALL_NS (30 * TR_SECOND)
 /** How long a channel that was closed continues to send. Then it is reset. */
 #define TR_LINGER_NS (5 * TR_SECOND)
-/** Bytes of the other side that a channel that was closed reads and drops. Then it is reset. */
+/** Bytes that a closed channel still reads from the other side, and drops. Then it is reset. */
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
 /** Exchanges of a channel under way at once. .in_flight_max replaces it. One more waits. */
 #define TR_IN_FLIGHT_MAX 1024

@@ -76,7 +76,9 @@ typedef enum tr_directive {
     TR_ESCALATE    /* stops it; the supervisor fails with the same cause */
 } tr_directive;
 
-/** After which ends a child starts again. A child that its parent stops stays stopped. */
+/**
+ * Whether a child starts again when it has ended. A child that its parent has stopped never does.
+ */
 typedef enum tr_restart {
     TR_TRANSIENT = 1, /* after a failure; the default */
     TR_PERMANENT,     /* after any end; after a stop it is a new actor with the same name */

@@ -144,7 +144,7 @@ typedef struct tr_system_options {
      */
     bool traps_faults TR_ZERO;
     tr_time shutdown_timeout_ns
-        TR_ZERO; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
+        TR_ZERO; /* for a shutdown that the runtime itself begins; 0: TR_SHUTDOWN_TIMEOUT_NS */
     tr_balance balance TR_ZERO;
     /**
      * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends

@@ -46,7 +46,10 @@ static void ready_by(tr_system *system, uint32_t bit)
         notify(system, "READY=1");
 }
 
-/* Calls the handler of the root's first turn; of any message, if the root has one handler for all. */
+/*
+ * Calls the handler of the root's first turn, or the one that the root has for any message, and
+ * notes that the root is ready.
+ */
 static tr_next first_call(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);

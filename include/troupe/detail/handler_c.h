@@ -142,7 +142,7 @@
  */
 #define TR_NAME_(m) struct m;
 
-/* Needed around tables in C++ only. */
+/* In C++ these macros name the type of a table; in C a table needs no type before its braces. */
 #define TR_TABLE_(type)
 #define TR_TABLE_ZERO_(type) 0
 #define TR_QUIET_

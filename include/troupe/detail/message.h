@@ -95,7 +95,10 @@ long tr_marks_message_(const volatile void *any);
 
 /* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, TR_END). ---- */
 
-/* What is written behind a known word, as in `u8 *`, ends up behind TR_END and is found there. */
+/*
+ * If something follows a known word, as in `u8 *`, it comes to stand behind TR_END, where a check
+ * finds it.
+ */
 #define TR_SCALAR_(c, k) (TR_SHAPE_ONE, c, TR_KIND_##k, NULL, 1, 1, TR_END)
 #define TR_FIELD_TYPE_bool TR_SCALAR_(bool, BOOL)
 #define TR_FIELD_TYPE__Bool TR_SCALAR_(bool, BOOL)
