@@ -57,8 +57,10 @@ PREFACE = f"""\
 #define TR_PP_STRING(...) TR_PP_STRING_(__VA_ARGS__)
 #define TR_PP_STRING_(...) #__VA_ARGS__
 
-/* The first argument; the others in braces. ISO C17 wants an argument for `...`, so an empty one */
-/* is added, which ends as the trailing comma that an initialiser may have. Any number of them. */
+/*
+ * The first argument, and all others in braces. ISO C17 wants an argument for `...`, so an empty one is added. In the braces
+ * it becomes the trailing comma that an initialiser may have.
+ */
 #define TR_PP_HEAD(...) TR_PP_HEAD_(__VA_ARGS__, )
 #define TR_PP_HEAD_(first, ...) first
 #define TR_PP_TAIL_BRACES(...) TR_PP_TAIL_BRACES_(__VA_ARGS__, )
@@ -71,7 +73,7 @@ PREFACE = f"""\
 #define TR_PP_IS_TUPLE(x) TR_PP_PROBED(TR_PP_TUPLE_PROBE x, 0, )
 #define TR_PP_TUPLE_PROBE(...) ~, 1, ~
 #define TR_PP_UNTUPLE(...) __VA_ARGS__
-/* What stands behind a tuple. */
+/* What stands behind the tuple with which x begins. */
 #define TR_PP_BEHIND(x) TR_PP_EAT x
 #define TR_PP_EAT(...)
 
@@ -96,7 +98,7 @@ def main():
     print(*wrapped("#define TR_PP_IS_ONE(...) TR_PP_PICK(__VA_ARGS__, ", ones, ")"), sep="\n")
     names = [f"a{i}" for i in range(2 * MAX)] + ["n", "..."]
     print(*wrapped("#define TR_PP_PICK(", names, ") n"), sep="\n")
-    print("\n/* F(c, item) for each item. */")
+    print("\n/* Expands to F(c, item) for each item. */")
     print("#define TR_PP_EACH(F, c, ...) \\")
     print("    TR_PP_CAT(TR_PP_EACH_, TR_PP_COUNT(__VA_ARGS__))(F, c, __VA_ARGS__)")
     print("#define TR_PP_EACH_TR_MANY(F, c, ...) \\")

@@ -29,12 +29,12 @@ typedef enum tr_family {
     TR_FAMILY_NONE, /* no address */
     TR_FAMILY_V4,   /* in the first 4 bytes of `host` */
     TR_FAMILY_V6,
-    TR_FAMILY_UNIX /* a socket in the file system, or "@name" in none; see `path` */
+    TR_FAMILY_UNIX /* a socket in the file system, or an abstract "@name"; see `path` */
 } tr_family;
 
 /**
- * Where a socket is. All zero: nowhere. `path` is of UNIX sockets, and borrowed: of tr_datagram until the turn ends. NULL: the
- * socket has no name, or its name is not known.
+ * Where a socket is. All zero: nowhere. `path` is that of a UNIX socket, and is borrowed; in a tr_datagram it is valid until
+ * the turn ends. NULL: the socket has no name, or its name is not known.
  */
 TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),
            (str, path));
@@ -59,15 +59,15 @@ TR_MUST_CHECK tr_status tr_address_parse(const char *text, tr_address *address);
 /** Returns the address of a UNIX socket, whose path is borrowed: "/run/log" or "@name". Any thread. Does not wait. */
 tr_address tr_address_of_path(const char *path);
 /**
- * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and
- * returns it. IPv6 is written as RFC 5952 says, also where it stands for IPv4: "[::ffff:10.0.0.7]:7000". A UNIX
- * address is "unix:/run/log" or, without a path, "unix"; none is "none".
+ * Writes an address as text, "127.0.0.1:7000", into `text`, which has TR_ADDRESS_TEXT_MAX bytes, and returns
+ * it. IPv6 is written as RFC 5952 says, also where it stands for IPv4: "[::ffff:10.0.0.7]:7000". A UNIX address
+ * is "unix:/run/log" or, without a path, "unix"; an address that is nowhere is "none".
  * Any thread. Does not wait.
  */
 TR_NON_NULL char *tr_address_print(const tr_address *address, char *text);
 /**
- * Whether two addresses are equal, ports, scopes and paths included. UNIX addresses without a path are. An
- * IPv4 address and the IPv6 address that stands for it are not.
+ * Whether two addresses are equal, ports, scopes and paths included. Two UNIX addresses without a path are
+ * equal. An IPv4 address and the IPv6 address that stands for it are not.
  * Any thread. Does not wait.
  */
 bool tr_address_is_equal(const tr_address *a, const tr_address *b);

@@ -68,9 +68,9 @@
 TR_MESSAGE(tr_alarm_given_up, (str, name), (u64, id), (u64, occurrence), (u32, failures));
 
 typedef enum tr_alarm_kind {
-    TR_ALARM_AT = 1, /* at the time ns */
-    TR_ALARM_AFTER,  /* when ns have passed */
-    TR_ALARM_EVERY,  /* at each period of ns, at least 5 s, counted from when it was set */
+    TR_ALARM_AT = 1, /* at the time `ns` */
+    TR_ALARM_AFTER,  /* when `ns` nanoseconds have passed */
+    TR_ALARM_EVERY,  /* every `ns` nanoseconds, at least 5 s, from the time it was set */
     TR_ALARM_CRON    /* when the cron expression matches */
 } tr_alarm_kind;
 
@@ -87,7 +87,7 @@ typedef struct tr_alarm {
 /** Names one occurrence of an alarm; see tr_alarm_fired. */
 typedef struct tr_alarm_mark {
     const char *name;    /* borrowed until the turn ends; NULL: the turn is not for an alarm */
-    uint64_t id;         /* another one each time that an alarm is set */
+    uint64_t id;         /* a new one each time that an alarm is set */
     uint64_t occurrence; /* from 0; the same in each retry */
     uint32_t failures;   /* how often this occurrence has failed */
 } tr_alarm_mark;
@@ -131,8 +131,8 @@ tr_time tr_alarm_due(tr_self *self, const char *name);
 tr_alarm_mark tr_alarm_fired(const tr_self *self);
 
 /**
- * Sets an alarm as tr_alarm_at does, but returns the status instead of ending the turn. It can set
- * is_at_most_once and a retry policy.
+ * Sets an alarm as tr_alarm_at does, but returns the status instead of ending the turn. `alarm` may
+ * also set is_at_most_once and a retry policy.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type,

@@ -29,9 +29,9 @@
 
 /**
  * A flag of the program's own: an element of TR_FLAGS. It is written --rate 10 or --rate=10. Exactly one of is_set,
- * number, time_ns and text says where its value goes, and with that its type. What is there before is the default.
- * Values are read in the order of the arguments, before any actor starts; a wrong one is a sentence on standard error
- * and exit status 2.
+ * number, time_ns and text says where its value goes, and with that its type. What is stored there before the call is
+ * the default. Values are read in the order of the arguments, before any actor starts; a wrong one is a sentence on
+ * standard error and exit status 2.
  */
 typedef struct tr_flag {
     const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
@@ -39,7 +39,7 @@ typedef struct tr_flag {
     int64_t *number TR_ZERO;   /* a decimal number, from `min` to `max` */
     tr_time *time_ns TR_ZERO;  /* 30s, 500ms, 2m, 1h; a bare number is seconds; at most 24h */
     const char **text TR_ZERO; /* any text that is not empty; points into argv */
-    int64_t min TR_ZERO;       /* of `number`; both 0: any number */
+    int64_t min TR_ZERO;       /* for `number`; min and max both 0: any number */
     int64_t max TR_ZERO;
     const char *takes TR_ZERO;   /* what --help calls the value; NULL: "N", "TIME" or "TEXT" */
     const char *help TR_ZERO;    /* one sentence for --help */
@@ -47,8 +47,8 @@ typedef struct tr_flag {
 } tr_flag;
 
 /**
- * The flags of a program: .flags = TR_FLAGS({.name = "rate", .number = &rate, .help = "payments in a second"}). A name of
- * a flag of the runner, or one that is there twice, makes the app invalid.
+ * The flags of a program: .flags = TR_FLAGS({.name = "rate", .number = &rate, .help = "payments in a second"}). A name
+ * that a flag of the runner has, or that occurs twice, makes the app invalid.
  * Any thread. Does not wait.
  */
 #define TR_FLAGS(...) TR_FLAGS_(__VA_ARGS__)
@@ -99,7 +99,7 @@ typedef struct tr_app {
      * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
      * member of tr_app that is not zero replaces the one of the same name here, and a flag replaces
      * both. exit_when_empty is always set, and names_faults too unless handoff_after_ns is. Signals
-     * and the console need the real platform: another one here is status 1.
+     * and the console need the real platform: with another one the exit status is 1.
      */
     tr_system_options system TR_ZERO;
     const char *summary TR_ZERO;   /* the first line of --help; NULL: none */
@@ -115,10 +115,9 @@ typedef struct tr_app {
     const char *inspect TR_ZERO;
     bool inspect_allow TR_ZERO;
     /**
-     * The flags of the program's own, which --help shows before those of the runner. With them, every other argument
-     * that begins with a dash is refused, unless it stands behind "--". NULL: none; then arguments that are no flags
-     * of the runner go to the root in its tr_args, whatever they look like, and a root that has no handler for tr_args has
-     * them refused.
+     * The flags of the program's own, which --help shows before those of the runner. With them, every other argument that
+     * begins with a dash is refused, unless it stands behind "--". NULL: none; then arguments that are no flags of the
+     * runner go to the root in its tr_args, whatever they look like, and are refused if it has no handler for tr_args.
      */
     const tr_flag *flags TR_ZERO;
     /**
@@ -127,8 +126,9 @@ typedef struct tr_app {
      */
     const char *pid_file TR_ZERO;
     /**
-     * The app is ready when it calls tr_app_ready, and not as soon as its root has ended its first turn without a failure:
-     * that of tr_args, else that of tr_pre_start, else its set-up. Matters only under systemd (docs/guide/app.md).
+     * True: the app is ready when it calls tr_app_ready. False: it is ready when its root has ended its first turn without
+     * a failure, that of tr_args, else that of tr_pre_start, else its set-up. Matters only under systemd
+     * (docs/guide/app.md).
      */
     bool says_ready TR_ZERO;
 } tr_app;
@@ -186,7 +186,7 @@ TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const t
  */
 tr_next tr_app_exit(tr_self *self, int status);
 /**
- * Says that the app is ready, if it has says_ready: systemd is notified. Else, and a second time, does nothing.
+ * Notifies systemd that the app is ready. Does nothing in an app without says_ready, and the second time.
  * In a turn. Does not wait.
  */
 void tr_app_ready(tr_self *self);

@@ -115,16 +115,16 @@ typedef struct tr_later {
     (TR_AT_(from), TR_SPEAKER_(from, try_await)(from, (ask).any, TR_REPLY_OUT_(ask, reply)))
 
 /**
- * Waits until all of these have an outcome: tr_await_all(self, a, b, c).
+ * Waits until all of these asks have an outcome: tr_await_all(self, a, b, c).
  * In a turn. May wait.
  *
- * TR_OK: all were answered; else the outcome of the first, in this order, that was not. After it
- * tr_try_await of any of them does not wait.
+ * TR_OK: all were answered; else the outcome of the first, in this order, that was not. Afterwards
+ * tr_try_await of any of these asks does not wait.
  */
 #define tr_await_all(self, ...) TR_AWAIT_MANY_(all, self, __VA_ARGS__)
 /**
- * Waits until one of these has an outcome, and writes its index: tr_await_any(self, &first, a, b,
- * c), with a `size_t first`.
+ * Waits until one of these asks has an outcome, and writes its index: tr_await_any(self, &first, a,
+ * b, c), with a `size_t first`.
  * In a turn. May wait.
  *
  * If several have an outcome already, it is the first of them in this order. TR_OK, whatever the
@@ -149,10 +149,10 @@ typedef struct tr_later {
  * Cancels an ask that has no outcome yet: its outcome is TR_CANCELLED, at once.
  * In a turn, or client's thread. Does not wait.
  *
- * The request is not taken back: the receiver may handle it, and its reply is then a dead letter. A
- * client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK; TR_NOT_FOUND:
- * it has its outcome already, which it keeps; TR_INVALID_ARGUMENT: an ask of another turn, or none.
- * The status may be ignored.
+ * The request itself is not cancelled: the receiver may handle it, and its reply is then a dead
+ * letter. A client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK;
+ * TR_NOT_FOUND: it has its outcome already, which it keeps; TR_INVALID_ARGUMENT: an ask of another
+ * turn, or none. The status may be ignored.
  */
 #define tr_ask_cancel(from, ask) TR_SPEAKER_(from, ask_cancel)(from, (ask).any)
 
@@ -206,12 +206,12 @@ typedef struct tr_later {
  * ```
  *
  * For an actor that does something else meanwhile. `context`, a `void *`, is a member of the
- * answer; what it points to must be valid then: memory of tr_alloc, or of the state. The function
- * is called exactly once, not before this turn has waited or ended, in the order of outcomes, and
- * before other messages. It is not called if the actor has ended, or has become a behavior with
- * another state type; then the answer is a dead letter. A poison pill waits for it. It is a turn
- * like any other: it may await, fail and become, and its result counts. The answer and its reply
- * are borrowed until it ends.
+ * answer; what it points to must be valid when the function is called: memory of tr_alloc, or of
+ * the state. The function is called exactly once, not before this turn has waited or ended, in the
+ * order of outcomes, and before other messages. It is not called if the actor has ended, or has
+ * become a behavior with another state type; then the answer is a dead letter. A poison pill waits
+ * for it. It is a turn like any other: it may await, fail and become, and its result counts. The
+ * answer and its reply are borrowed until it ends.
  *
  * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox
  * is full the outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask
@@ -250,7 +250,7 @@ typedef struct tr_later {
  */
 #define tr_is_answered(from, ask) TR_SPEAKER_(from, is_answered)(from, (ask).any)
 
-/** How a request of any type ended; as the members that TR_THEN lists. */
+/** How a request of any type ended. TR_THEN explains the members. */
 typedef struct tr_answer {
     tr_status status;
     const void *reply;
@@ -278,8 +278,9 @@ TR_BEGIN_C
  * Refuses the request of this turn: return tr_refuse(self, NO_FUNDS, "only %d left", n);
  * In a turn. Does not wait.
  *
- * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text,
- * which is cut as that of tr_fail. If the message was told, the refusal is a line of the log.
+ * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text.
+ * A text that is longer than tr_error.text is cut. If the message was told, the refusal is a line
+ * of the log.
  */
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
 
@@ -288,7 +289,8 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3,
  * In a turn. Does not wait.
  *
  * Until then, or until its timeout or the end of this actor, the ask waits. Returns all zero if
- * there is nothing to answer, or no memory; then the ask ends with TR_NO_MEMORY.
+ * there is nothing to answer. If there is no memory, it also returns all zero, and the ask ends
+ * with TR_NO_MEMORY.
  */
 tr_later tr_reply_later(tr_self *self);
 
@@ -325,7 +327,7 @@ tr_status tr_self_reply_to(tr_self *self, tr_later later, const tr_type *type, c
  * In a turn. Does not wait.
  */
 void tr_self_at(tr_self *self, const char *where);
-/** Does nothing: the twin of tr_self_at. Client's thread. Does not wait. */
+/** Does nothing. For a client, in place of tr_self_at. Client's thread. Does not wait. */
 void tr_client_at(tr_client *client, const char *where);
 
 /**
@@ -344,7 +346,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
                       const void *message, tr_time timeout_ns);
 TR_MUST_CHECK tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context,
                                              tr_ref to, const void *message, tr_time timeout_ns);
-/** Returns the answer, in a turn that TR_THEN has declared. In a turn. Does not wait. */
+/** Returns the answer for which a function of TR_THEN is called. In a turn. Does not wait. */
 tr_answer tr_self_answer(tr_self *self);
 /** See tr_is_answered. In a turn. Does not wait. */
 bool tr_self_is_answered(tr_self *self, tr_pending ask);

@@ -76,8 +76,8 @@ typedef struct tr_next {
 /** The actor continues with the same behavior. */
 #define TR_SAME TR_VALUE(tr_next, TR_NEXT_SAME)
 /**
- * The actor stops: first its children, then tr_post_stop. In a set-up: it never starts, without an
- * error.
+ * The actor stops: first its children, then tr_post_stop. In a set-up: the actor never starts, and
+ * that is no error.
  */
 #define TR_STOP TR_VALUE(tr_next, TR_NEXT_STOP)
 /** The handler declines this message: it is a dead letter with the reason TR_UNHANDLED. */
@@ -127,8 +127,8 @@ typedef enum tr_ordering {
 /** What happens to a message when the mailbox of its receiver is full. */
 typedef enum tr_overflow {
     TR_OVERFLOW_FAIL, /* the sender gets TR_MAILBOX_FULL */
-    TR_DROP_NEWEST,   /* it is a dead letter; the sender gets TR_OK */
-    TR_DROP_OLDEST,   /* it is taken; the oldest messages are dead letters instead */
+    TR_DROP_NEWEST,   /* the message is a dead letter; the sender gets TR_OK */
+    TR_DROP_OLDEST,   /* the message is taken; the oldest ones are dead letters instead */
     TR_PARK           /* the sender waits until there is capacity; see tr_tell */
 } tr_overflow;
 
@@ -140,8 +140,7 @@ typedef enum tr_overflow {
  * Messages that tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to
  * TR_OVERDRAFT_MAX messages from other workers until the receiver's worker takes them in and drops
  * the oldest. Nothing else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with
- * TR_PARK 512 messages and 32 KiB) may be full up to 256 messages early, and as many times 64
- * bytes.
+ * TR_PARK 512 messages and 32 KiB) may be full up to 256 messages, or 256 times 64 bytes, early.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
  * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
@@ -178,23 +177,23 @@ typedef enum tr_overflow {
  * than TR_STACK_LARGEST: TR_LIMIT.
  */
 typedef struct tr_options {
-    tr_ordering ordering;       /* TR_BY_ARRIVAL */
-    bool is_pinned;             /* it never moves to another worker */
-    bool balances;              /* for actors of the pool: it may move, as other actors may */
+    tr_ordering ordering;       /* 0: TR_BY_ARRIVAL */
+    bool is_pinned;             /* the actor never moves to another worker */
+    bool balances;              /* of an actor of the pool: it may move, as other actors may */
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
-    tr_overflow overflow;       /* TR_OVERFLOW_FAIL */
+    tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
     size_t budget_bytes;        /* bytes of the actor alone; 0: no budget */
     size_t tree_budget_bytes;   /* bytes of its tree; 0: no budget */
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
-    tr_restart restart;         /* after which ends it starts again; 0: TR_TRANSIENT */
+    tr_restart restart;         /* after which ends the actor starts again; 0: TR_TRANSIENT */
     bool has_no_channels;       /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
-    size_t stack_bytes;         /* of its turns; 0: as for all actors of the system */
+    size_t stack_bytes; /* bytes of the stack of a turn; 0: as for all actors of the system */
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
-     * Durable actors have it by themselves. NULL: the state is not shown.
+     * Durable actors have a descriptor by themselves. NULL: the state is not shown.
      */
     const tr_type *shows;
 } tr_options;
@@ -215,8 +214,8 @@ typedef struct tr_options {
  */
 #define TR_ON(message, ...) (TR_CLAUSE_ON, message, __VA_ARGS__, )
 /**
- * TR_ON_BARRIER_IF(message, predicate, handler): as TR_ON. The handler is a barrier for the
- * messages for which `bool predicate(const struct <message> *)` returns true.
+ * TR_ON_BARRIER_IF(message, predicate, handler): the handler for this message. It is a barrier for
+ * those messages for which `bool predicate(const struct <message> *)` returns true.
  * A clause of TR_BEHAVIOR.
  *
  * The predicate looks only at the message. It is called when the turn first waits.
@@ -285,12 +284,12 @@ typedef struct tr_handler {
     bool (*filter)(const void *message); /* which messages may be in a batch; NULL: all */
     bool is_batch;                       /* one call may get several messages */
     bool is_barrier;    /* no other request or message begins while its turn waits */
-    uint32_t batch_max; /* messages of one call; 0: TR_BATCH_MAX, which is the largest */
+    uint32_t batch_max; /* most messages of one call; 0: TR_BATCH_MAX, the upper limit */
     bool (*barrier_if)(const void *message); /* which messages are barriers; NULL: see is_barrier */
     bool interleaves;                        /* in a durable actor: this handler is no barrier */
-    const char *method; /* of a row for HTTP: "GET"; NULL: it is for messages alone */
-    const char *path;   /* of a row for HTTP */
-    const char *place;  /* of TR_FILES: the directory */
+    const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
+    const char *path;                        /* of a row for HTTP */
+    const char *place;                       /* of TR_FILES: the directory */
 } tr_handler;
 
 /**

@@ -72,13 +72,13 @@ TR_BEGIN_C
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument);
 
 /**
- * Runs function(argument) as tr_blocking, and returns the status.
+ * Runs function(argument) as tr_blocking does, and returns the status.
  * In a turn. May wait.
  *
  * TR_OK: the function has returned. TR_CANCELLED: the actor ends; the function has returned, or
- * never began. It never began: TR_NOT_IN_A_TURN (a set-up, tr_pre_start, tr_post_stop, a function
- * of tr_at_end or tr_defer), TR_LIMIT (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY (also if no thread can
- * be made), TR_INVALID_ARGUMENT.
+ * never began. With any other status the function never began: TR_NOT_IN_A_TURN (a set-up,
+ * tr_pre_start, tr_post_stop, a function of tr_at_end or tr_defer), TR_LIMIT
+ * (TR_BLOCKING_QUEUE_MAX), TR_NO_MEMORY (also if no thread can be made), TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument),
                                         void *argument);

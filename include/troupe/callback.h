@@ -61,8 +61,8 @@
  * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
  * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): it will not. Whatever else goes wrong
  * is the outcome of the ask; if the mailbox is full that is TR_MAILBOX_FULL, also with TR_PARK.
- * `context` is the pointer that the callback gets; what it points to must be valid then. It may be
- * called inside a callback.
+ * `context` is the pointer that the callback gets; what it points to must be valid then.
+ * tr_ask_callback may be called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__, )
@@ -122,8 +122,8 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  */
 int tr_client_fd(tr_client *client);
 /**
- * Returns in how many nanoseconds tr_client_poll has something to do without a message; 0: now;
- * TR_NEVER. For a loop that does not use the descriptor.
+ * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes; 0:
+ * now; TR_NEVER. For a loop that does not use the descriptor.
  * Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);

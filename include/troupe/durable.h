@@ -95,7 +95,8 @@
  * actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
  * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref
  * that another worker or thread got just before may be stopped when it is used: TR_STOPPED, and
- * tr_durable gives the next one. tr_ask_key (keys.h) does both. See docs/guide/durable.md.
+ * tr_durable gives the next one. tr_ask_key (keys.h) gets the ref, asks, and repeats that if need
+ * be. See docs/guide/durable.md.
  *
  * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
  * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
@@ -118,8 +119,9 @@ struct tr_durables;
 /* ---- Messages of the runtime to a durable actor. Without a handler they are not sent. ---- */
 
 /**
- * The first message to a key that did not exist. If it or the tr_awake after it fails, or the
- * process ends before they are over, what they have stored is removed, and it comes again.
+ * The first message to a key that did not exist. If the turn of this or of the tr_awake after it
+ * fails, or the process ends before both are over, what they have stored is removed, and tr_created
+ * comes again.
  */
 TR_MESSAGE(tr_created);
 /** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
@@ -127,28 +129,28 @@ TR_MESSAGE(tr_awake, (u64, epoch), (u64, counter));
 /**
  * The actor is about to sleep. What its handler changes is stored. It comes before messages that
  * wait, as soon as no turn is a barrier. While its handler waits, messages are handled: it
- * interleaves, as tr_run does.
+ * interleaves, as the handler of tr_run does.
  */
 TR_MESSAGE(tr_sleeping);
 /**
  * The actor is about to be destroyed with all that is stored of it. Its handler can still read all
  * of that, except the alarms. It comes at most once: if the process ends before the handler has,
- * the key is gone all the same, and it does not come again. So do what must be done in any case
- * before tr_destroy. While the handler waits nothing else begins.
+ * the key is gone all the same, and tr_destroying does not come again. So do what must be done in
+ * any case before tr_destroy. While the handler waits nothing else begins.
  */
 TR_MESSAGE(tr_destroying);
 
 /**
  * The state has changed since this came last, or since the actor woke. It comes at the end of the
  * turn that changed it, once, however often the turn has waited. Its handler belongs to that turn:
- * what it changes is stored with the turn's last stretch and does not bring it again; what it sends
- * leaves with that commit; if it fails, the turn fails. It does not come after a turn that fails,
- * nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
+ * what it changes is stored with the turn's last stretch and brings no further tr_state_changed;
+ * what it sends leaves with that commit; if it fails, the turn fails. It does not come after a turn
+ * that fails, nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
  */
 TR_MESSAGE(tr_state_changed);
 
 /**
- * When changes go to the disk. With the last two, replies do not wait for it: a crash of the
+ * When changes go to the disk. With the last two, replies do not wait for the disk: a crash of the
  * process or the machine, or a tr_kill, loses changes that are not on disk. A handler that fails
  * loses only its own stretch: earlier stretches are stored first.
  */
@@ -168,13 +170,13 @@ typedef struct tr_migration {
 
 /** The options of a kind. All zero is the default. */
 typedef struct tr_durable_options {
-    uint32_t version TR_ZERO;         /* of the state; 0: 1 */
-    tr_durability durability TR_ZERO; /* TR_SAVE_SYNC */
-    tr_time interval_ns TR_ZERO;      /* of TR_SAVE_INTERVAL: 1 s */
-    tr_time idle_ns TR_ZERO;          /* after this time without work it sleeps: 30 s */
-    tr_time grace_ns TR_ZERO;         /* from tr_sleeping to the end, at the latest: 15 s */
+    uint32_t version TR_ZERO;         /* the version of the state; 0: 1 */
+    tr_durability durability TR_ZERO; /* 0: TR_SAVE_SYNC */
+    tr_time interval_ns TR_ZERO;      /* for TR_SAVE_INTERVAL; 0: 1 s */
+    tr_time idle_ns TR_ZERO;          /* after this time without work an actor sleeps; 0: 30 s */
+    tr_time grace_ns TR_ZERO;         /* the longest time from tr_sleeping to the end; 0: 15 s */
     bool never_sleeps
-        TR_ZERO; /* it sleeps only when the system stops, or by tr_stop or tr_go_to_sleep */
+        TR_ZERO; /* actors sleep only when the system stops, or by tr_stop or tr_go_to_sleep */
     /**
      * If a start has failed, or the actor has failed too often, asks that wait for it end with
      * TR_START_FAILED, and the next requests for the key wait until the start is tried again: first
@@ -185,9 +187,9 @@ typedef struct tr_durable_options {
     tr_time retry_max_ns TR_ZERO;
     /**
      * TR_MIGRATIONS(cart_1): one for each version that the next one cannot read. A version that
-     * only adds fields at the end needs none. NULL: none. The result of a migration must have the
-     * fields of the next migration, or of the state, which may have more at its end: they are zero.
-     * Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
+     * only adds fields at the end needs none. NULL: none. The result of a migration must begin with
+     * the same fields as the next migration or the state that reads it; fields that the reader has
+     * beyond them are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
      *
      * If fields of a stored state were moved, renamed or retyped without a new version the actor
      * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code
@@ -212,15 +214,15 @@ typedef struct tr_durable_options {
      */
     tr_time ttl_ns TR_ZERO;
     /**
-     * How long the answer to a request with an id is kept (tr_ask_once, keys.h): TR_ANSWERS_NS. And
-     * how many bytes of answers an actor keeps: TR_ANSWERS_BYTES_MAX.
+     * How long the answer to a request with an id is kept (tr_ask_once, keys.h), and how many bytes
+     * of answers an actor keeps. 0: TR_ANSWERS_NS, TR_ANSWERS_BYTES_MAX.
      */
     tr_time answers_ns TR_ZERO;
     size_t answers_bytes_max TR_ZERO;
     const char *const *sql_schema TR_ZERO;  /* TR_SQL_SCHEMA(...), see sql.h; NULL: none */
-    uint64_t sql_steps_max TR_ZERO;         /* of one statement; 0: TR_SQL_STEPS_MAX */
+    uint64_t sql_steps_max TR_ZERO;         /* steps of one statement; 0: TR_SQL_STEPS_MAX */
     const tr_queue_options *queues TR_ZERO; /* TR_QUEUES(...), see queue.h; NULL: the defaults */
-    tr_retry alarm_retry TR_ZERO; /* of alarms without a policy of their own, see retry.h */
+    tr_retry alarm_retry TR_ZERO; /* for alarms without a policy of their own, see retry.h */
 } tr_durable_options;
 
 /** A kind of durable actors; TR_DURABLE makes it. */
@@ -300,8 +302,8 @@ typedef struct tr_durable_kind {
  * A turn keeps its actor awake as long as it lasts, waits included. In a block of TR_WAIT_UNTIL it
  * does not: the actor may begin to sleep, but its grace does not end before the block has. It is
  * for work that is to be finished in the grace. TR_KEEP_AWAKE(self, "receipt") { ... } gives a part
- * of the turn a name, for tr_actor_why and for the warning at the end of a grace. Both end however
- * the block ends.
+ * of the turn a name, for tr_actor_why and for the warning at the end of a grace. The effect of
+ * both ends with the block, however the block ends.
  */
 #define TR_KEEP_AWAKE(self, what) TR_HOLD_(self, true, what)
 #define TR_WAIT_UNTIL(self, what) TR_HOLD_(self, false, what)
@@ -327,8 +329,8 @@ TR_BEGIN_C
  */
 tr_bytes tr_key(tr_self *self);
 /**
- * Returns which start of the actor this is; a greater one is later. *epoch, which may be NULL, and
- * the result are those of tr_awake.
+ * Returns the number of this start of the actor; later starts have greater numbers. The result and
+ * *epoch, which may be NULL, are `counter` and `epoch` of tr_awake.
  * In a turn. Does not wait.
  */
 uint64_t tr_generation(tr_self *self, uint64_t *epoch);
@@ -363,7 +365,8 @@ uint64_t tr_durable_timeouts(const tr_system *system);
 /* ---- Sleep and end. ---- */
 
 /**
- * Asks to be put to sleep. The actor continues until the host answers, and then has its grace.
+ * Asks the host to put this actor to sleep. The actor continues until the host answers, and then
+ * has its grace.
  * In a turn. Does not wait.
  *
  * TR_OK, also a second time, which changes nothing; TR_STARTING: it has not started; TR_STOPPING:
@@ -384,7 +387,7 @@ tr_status tr_go_to_sleep(tr_self *self);
  */
 tr_status tr_destroy(tr_self *self);
 
-/* ---- What is stored. ---- */
+/* ---- Storing changes, and pairs of keys and values beside the state. ---- */
 
 /**
  * Stores what has changed, and waits until it is on disk. Ends the turn if that fails.
@@ -395,7 +398,7 @@ tr_status tr_destroy(tr_self *self);
  */
 void tr_save(tr_self *self);
 /**
- * Stores as tr_save, and returns the status.
+ * Stores as tr_save does, and returns the status.
  * In a turn. May wait.
  *
  * TR_OK; TR_STORE_FULL, TR_STORE_FAILED, ...: see ask.h; TR_CANCELLED, TR_NOT_IN_A_TURN,
@@ -440,7 +443,7 @@ typedef struct tr_kv {
  */
 size_t tr_kv_list(tr_self *self, tr_bytes prefix, tr_bytes from, const tr_kv **pairs, size_t max);
 
-/* ---- What keeps it awake: see TR_KEEP_AWAKE. ---- */
+/* ---- Keeping an actor awake: see TR_KEEP_AWAKE. ---- */
 
 /**
  * What TR_KEEP_AWAKE and TR_WAIT_UNTIL make. It ends with its block, at the latest with the turn.

@@ -59,7 +59,7 @@
  * read, the actor does not start, and the log names the event; nothing is lost.
  *
  * A kind that had a state before it had events begins with that state. There is no way back: an
- * actor with events does not start as one of a kind without.
+ * actor that has events does not start if its kind has none.
  */
 #ifndef TROUPE_EVENT_H
 #define TROUPE_EVENT_H
@@ -74,7 +74,7 @@ struct tr_migration;
  */
 typedef struct tr_memory tr_memory;
 
-/** An event of the journal. All zero is before the first. */
+/** An event of the journal. All zero: the place before the first event. */
 typedef struct tr_event {
     uint64_t sequence TR_ZERO;   /* the number of the event */
     const tr_type *type TR_ZERO; /* &tr_type_deposited: see TR_EVENT_AS */
@@ -84,10 +84,10 @@ typedef struct tr_event {
 /** The members of TR_SNAPSHOTS. All zero is the default. */
 typedef struct tr_snapshots {
     uint32_t every TR_ZERO;    /* events between two snapshots; 0: TR_SNAPSHOT_EVERY */
-    uint32_t kept TR_ZERO;     /* how many are kept; 0: 2; at most TR_SNAPSHOTS_MAX */
+    uint32_t kept TR_ZERO;     /* how many snapshots are kept; 0: 2; at most TR_SNAPSHOTS_MAX */
     bool drops_events TR_ZERO; /* events up to the oldest snapshot are removed */
 } tr_snapshots;
-/** For tr_snapshots.every: only tr_snapshot makes one. */
+/** For tr_snapshots.every: only tr_snapshot makes snapshots. */
 #define TR_NO_SNAPSHOTS UINT32_MAX
 
 /**
@@ -111,14 +111,14 @@ typedef struct tr_snapshots {
  */
 #define TR_APPLY(event, ...) (TR_CLAUSE_APPLY, event, __VA_ARGS__, )
 /**
- * TR_ON_STORED(event, handler): called once when such an event is on disk, and not when it is
- * replayed.
+ * TR_ON_STORED(event, handler): the handler is called once when such an event is on disk, and not
+ * when the event is replayed.
  * A clause of TR_EVENTS.
  *
- * The handler is as one of TR_ON, with a const state, which may include later events. Each call is
- * a turn of its own, which may begin while another turn of the actor waits. The calls come in the
- * order of the events, one after the other. At most once: it does not come if the process or the
- * actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
+ * The handler is like one of TR_ON, with a const state, which may include later events. Each call
+ * is a turn of its own, which may begin while another turn of the actor waits. The calls come in
+ * the order of the events, one after the other. At most once: it does not come if the process or
+ * the actor ends before. If the work must not be lost, set an alarm or push it to a queue beside
  * tr_persist.
  */
 #define TR_ON_STORED(event, ...) (TR_CLAUSE_STORED, event, __VA_ARGS__, )
@@ -183,15 +183,13 @@ uint64_t tr_event_last(tr_self *self);
 void tr_snapshot(tr_self *self);
 
 /**
- * Returns a copy of a string; NULL for NULL. Ends the turn, or the start, if there is no memory. In
- * an apply function.
- * In a turn. Does not wait.
+ * Returns a copy of a string, for an apply function; NULL for NULL. Ends the turn, or the start, if
+ * there is no memory. In a turn. Does not wait.
  */
 char *tr_memory_strdup(tr_memory *memory, const char *string);
 /**
- * Returns zeroed bytes, aligned for any type. Ends the turn, or the start, if there is no memory.
- * In an apply function.
- * In a turn. Does not wait.
+ * Returns zeroed bytes, aligned for any type, for an apply function. Ends the turn, or the start,
+ * if there is no memory. In a turn. Does not wait.
  */
 void *tr_memory_alloc(tr_memory *memory, size_t size) TR_NON_NULL;
 

@@ -59,34 +59,41 @@
 #include <troupe/message.h>
 #include <troupe/status.h>
 
-/** Where a filter puts bytes. It is valid during the call that has got it. */
+/** Where a filter puts bytes. It is valid during the call of the filter that gets it. */
 typedef struct tr_sink tr_sink;
 
 /** A filter: a constant table. Members that are NULL or 0 are left out. */
 typedef struct tr_filter {
     const char *name;           /* for texts of errors; required */
-    size_t state_size TR_ZERO;  /* of each channel; it begins as zeros */
+    size_t state_size TR_ZERO;  /* bytes of the state of each channel; the state begins as zeros */
     const void *option TR_ZERO; /* belongs to the filter; `open` gets it */
-    /** The filters below are open: begins. A client of a handshake puts its first bytes into `out`. */
+    /**
+     * Begins; called when the filters below are open. A client of a handshake puts its first bytes
+     * into `out`.
+     */
     tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
     /**
      * Takes bytes that came from the other side, and puts what they mean into `in`. What goes to `out` is for the other
-     * side. *taken is bytes.size; a filter that sets less gets the others again, with more behind them. Required.
+     * side. *taken is bytes.size at first; if a filter sets it to less, it gets the rest again, with more behind it.
+     * Required.
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
                          tr_sink *out) TR_ZERO;
     /** Takes all of these bytes, which the actor has written, and puts what the other side is to get into `out`. Required. */
     tr_status (*outbound)(void *state, tr_bytes bytes, tr_sink *out) TR_ZERO;
-    /** The actor writes nothing more, or the filter is removed: puts what ends the output. */
+    /**
+     * Puts what ends the output into `out`: the actor writes nothing more, or the filter is
+     * removed.
+     */
     tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
     /**
-     * The other side has ended. TR_CLOSED: that is an end in order. TR_RESET, TR_BAD_DATA: something is missing. NULL: it
-     * is TR_CLOSED, or TR_RESET if the filter has left bytes that it did not take.
+     * Says what it means that the other side has ended. TR_CLOSED: an end in order. TR_RESET, TR_BAD_DATA: something is
+     * missing. Without this function it is TR_CLOSED, or TR_RESET if there are bytes that the filter did not take.
      */
     tr_status (*input_end)(void *state) TR_ZERO;
     /** Whether bytes of the actor may pass, such as after a handshake. Until then they wait. NULL: they may always. */
     bool (*is_open)(const void *state) TR_ZERO;
-    /** The filter is removed, or the channel is gone: frees what the state has. Called once if `open` was called. */
+    /** Frees what the state has: the filter is removed, or the channel is gone. Called once if `open` was called. */
     void (*close)(void *state) TR_ZERO;
 } tr_filter;
 
@@ -100,8 +107,8 @@ typedef struct tr_filters {
 
 TR_BEGIN_C
 /**
- * Appends a copy. TR_NO_MEMORY. TR_TOO_LARGE: this call of the filter has put more than TR_FILTER_PUT_MAX bytes. A
- * filter returns what it gets from here.
+ * Appends a copy of the bytes to a sink. TR_NO_MEMORY. TR_TOO_LARGE: this call of the filter has put more than
+ * TR_FILTER_PUT_MAX bytes. A filter returns this status.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_sink_put(tr_sink *sink, tr_bytes bytes);

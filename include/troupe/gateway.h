@@ -90,17 +90,17 @@
 /* ---- Callers. ---- */
 
 /**
- * A caller, as a guard knows it: what a guard replies. A name may be empty. Of `per_minute` requests each minute of one name, the rest
- * is refused with 429; 0: no limit. A guard that does not decide by the message may set `is_for_connection`: it is not asked
- * again for the messages of the WebSocket that it has allowed.
+ * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute` requests of one name in a
+ * minute are refused with 429; 0: no limit. A guard that does not decide by the message may set `is_for_connection`: it is not
+ * asked again for the messages of the WebSocket that it has allowed.
  */
 TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**
- * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with 401 becomes
- * that, all others 403. `message` is that of the path, "events" for a stream of events, and "" for a WebSocket that
- * begins. Each message of a WebSocket is asked for too, with its name and the headers with which the WebSocket began; its caller
- * stays that of the beginning. `authorization` and `cookie` are these headers, or NULL. The parameter "token" of the query is
- * taken as "Bearer ..." where the header is missing.
+ * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with the code 401 is
+ * answered with 401, any other with 403. `message` is the message that the path names, "events" for a stream of events, and ""
+ * for a WebSocket that begins. Each message of a WebSocket is asked for too, with its name and the headers with which the
+ * WebSocket began; its caller stays the one of the beginning. `authorization` and `cookie` are these headers, or NULL.
+ * The parameter "token" of the query is taken as "Bearer ..." where the header is missing.
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));
@@ -108,7 +108,10 @@ TR_ACTOR(tr_guard, tr_authorize);
 
 /* ---- Connections. ---- */
 
-/** A connection of a durable actor. Its number is never used again, also in the next process. All zero: none. */
+/**
+ * A connection of a durable actor. Its number is never used again, not even in the next process.
+ * All zero: none.
+ */
 typedef struct tr_connection_id {
     uint64_t number;
 } tr_connection_id;
@@ -116,14 +119,15 @@ typedef struct tr_connection_id {
 
 /**
  * Somebody has connected. `caller` is who the guard says it is, or NULL, `query` what is behind '?' in the path, not
- * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler all are taken.
+ * decoded, or NULL. tr_refuse refuses the connection, with 422. Without a handler for this message all connections
+ * are taken.
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
- * And has gone: once for each tr_connected that was not refused. `code` is that of the close: 1000 or 1001 if it was the
- * will of the client, 1006 if the connection was lost. Connections that ended with their process come when the actor
- * next wakes, before other mail. What was kept with the connection can still be read. If a crash interrupts the
- * handler, it runs again.
+ * A connection has ended. Comes once for each tr_connected that was not refused. `code` is that of the close: 1000 or
+ * 1001 if the client closed the connection, 1006 if the connection was lost. Connections that ended with their process
+ * come when the actor next wakes, before other mail. What was kept with the connection can still be read. If a crash
+ * interrupts the handler, it runs again.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
 
@@ -147,13 +151,16 @@ typedef struct tr_exposed {
  * At file scope.
  */
 #define TR_EXPOSE(actor, ...) TR_EXPOSE_(actor, __VA_ARGS__)
-/** A request that also GET may ask, with fields from the query: it must not change anything. Stands in TR_EXPOSE. At file scope. */
+/**
+ * A request that may also come by GET, with fields from the query: it must not change anything.
+ * Stands in TR_EXPOSE. At file scope.
+ */
 #define TR_BY_GET(message) (message)
 
 /**
- * TR_GATEWAY(cart): beside TR_GET and its kin, one for each kind. The sessions of this behavior answer for the paths
- * below /actors/cart. TR_GATEWAY(cart, find_guard): `tr_guard_ref find_guard(tr_self *self, state *state)` says whom to
- * ask first.
+ * TR_GATEWAY(cart): one for each kind, beside TR_GET and similar clauses. The sessions of this behavior answer for the
+ * paths below /actors/cart. TR_GATEWAY(cart, find_guard): `tr_guard_ref find_guard(tr_self *self, state *state)`
+ * returns the guard that is asked first.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_GATEWAY(...) (TR_CLAUSE_GATEWAY, __VA_ARGS__, , )
@@ -167,7 +174,10 @@ typedef struct tr_exposed {
 /** As tr_gateway, with a tr_guard_ref that is asked before each request, and each message of a WebSocket. In a turn. Does not wait. */
 #define tr_gateway_guarded(self, at, guard, ...)                                                   \
     TR_GATEWAY_OPEN_(self, at, tr_any(guard), __VA_ARGS__)
-/** As tr_gateway, into a tr_listener_ref *. The statuses are those of tr_try_listen. In a turn. Does not wait. */
+/**
+ * As tr_gateway, but writes the ref to a tr_listener_ref * and returns a status, as tr_try_listen
+ * does. In a turn. Does not wait.
+ */
 #define tr_try_gateway(self, ref, at, ...) TR_GATEWAY_TRY_(self, ref, at, TR_NOBODY, __VA_ARGS__)
 /** As tr_try_gateway, with a guard. In a turn. Does not wait. */
 #define tr_try_gateway_guarded(self, ref, at, guard, ...)                                          \

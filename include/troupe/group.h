@@ -44,7 +44,7 @@
  * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
  * Which member gets a message
- *     group, tr_tell      the members in turn; each worker, and all clients together, have their own turn
+ *     group, tr_tell      the members in turn; each worker counts for itself, and so do all clients together
  *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
  *                         none, as tr_tell
  *     router              the member for the key of the message: the same key, the same member
@@ -84,7 +84,7 @@
 
 #include <troupe/ask.h>
 
-/** Given as the number of members, stands for the number of workers of the system. */
+/** As the number of members: as many as the system has workers. */
 #define TR_ONE_PER_WORKER (-1)
 
 /**
@@ -110,7 +110,10 @@
 #define tr_try_spawn_group(from, ref, actor, name, ...)                                            \
     TR_TRY_SPAWN_GROUP_(from, ref, NULL, actor, name, __VA_ARGS__)
 
-/** Starts a router, as tr_spawn_group does; the actor has TR_ROUTES. In a turn. Does not wait. */
+/**
+ * Starts a router as tr_spawn_group starts a group; the actor must have TR_ROUTES. In a turn. Does
+ * not wait.
+ */
 #define tr_spawn_router(self, actor, name, ...)                                                    \
     TR_SPAWN_GROUP_(self, tr_routes_##actor, actor, name, __VA_ARGS__)
 /**
@@ -178,7 +181,7 @@
 #define tr_gather_within(self, timeout_ns, group, asks, max, ...)                                  \
     TR_GATHER_(self, timeout_ns, group, asks, max, __VA_ARGS__, )
 
-/** How to find the key of a message. A table of them ends with zeros. */
+/** How to find the key of a message. A table of routes ends with zeros. */
 typedef struct tr_route {
     const tr_type *type;
     uint64_t (*key)(const void *message); /* NULL: the field at `offset` */

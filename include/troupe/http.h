@@ -96,25 +96,26 @@ typedef struct tr_http_options {
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
     bool logs TR_ZERO;             /* one line of the log for each request, without its query */
     size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
-    tr_time ws_ping_ns TR_ZERO; /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
+    tr_time ws_ping_ns TR_ZERO; /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     const char *const *origins
-        TR_ZERO; /* whose pages may open WebSockets, besides those of this host; NULL ends; "*": all */
+        TR_ZERO; /* origins that may open WebSockets, besides this host; NULL ends; "*": all */
     bool ws_compresses
         TR_ZERO; /* permessage-deflate for clients that offer it, without context between messages */
-    tr_time later_ns TR_ZERO;     /* until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
-    uint32_t streams_max TR_ZERO; /* of HTTP/2 that are open at once; 0: TR_HTTP2_STREAMS_MAX */
-    bool has_no_http2 TR_ZERO;    /* HTTP/1.1 alone */
+    tr_time later_ns TR_ZERO; /* until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    uint32_t streams_max
+        TR_ZERO;               /* open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
+    bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */
     bool has_ids
         TR_ZERO; /* X-Request-Id: taken from the request or made, and sent back; see tr_http_request_id */
     bool compresses
-        TR_ZERO; /* gzip, for clients that accept it, of texts, JSON and XML that are sent as a whole */
-    size_t compress_min TR_ZERO; /* bytes of a body that is compressed; 0: TR_HTTP_COMPRESS_MIN */
+        TR_ZERO; /* whole answers of text, JSON or XML are sent as gzip if the client accepts it */
+    size_t compress_min TR_ZERO; /* the shortest body that is compressed; 0: TR_HTTP_COMPRESS_MIN */
     bool inflates
-        TR_ZERO; /* bodies with Content-Encoding: gzip that are taken as a whole; else 415 */
+        TR_ZERO; /* bodies with Content-Encoding: gzip are taken, as a whole only; else 415 */
     uint32_t parts_max TR_ZERO; /* of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
     /**
      * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the messages (OpenAPI 3.1). This is
-     * the title. A row of this path goes before it. NULL: it is not served.
+     * the title. If a row has this path, the row answers. NULL: it is not served.
      */
     const char *openapi TR_ZERO;
 } tr_http_options;
@@ -153,17 +154,17 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
     (TR_CLAUSE_HTTP, TR_METHOD_DELETE, "DELETE", path, message, __VA_ARGS__, )
 /**
  * TR_FILES("/static/{path...}", "www"): files below a directory, for GET and HEAD, with ETag, Last-Modified and ranges.
- * The path must end with such a part. Names that begin with a dot, links that lead out of the directory, and what is
- * no regular file are 404. A path that ends with '/' is its index.html.
+ * The path must end with a part of the form "{name...}". Names that begin with a dot, links that lead out of the
+ * directory, and what is no regular file are 404. A path that ends with '/' is its index.html.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
 
 /**
- * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. The handler of a request of your own, or of
- * tr_http_request, decides with tr_ws_accept or tr_refuse, and TR_ON(tr_ws_message, ...) gets what comes. With
- * tr_ws_message all are accepted, and the handler gets what comes. What is no handshake of RFC 6455 is 400 or 426, and
- * a page of another origin 403.
+ * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. If `message` is a request of your own, or
+ * tr_http_request, the handler decides with tr_ws_accept or tr_refuse, and TR_ON(tr_ws_message, ...) gets what comes.
+ * If it is tr_ws_message, all WebSockets are accepted, and the handler gets what comes. What is no handshake of RFC
+ * 6455 is 400 or 426, and a page of another origin 403.
  * A clause of TR_BEHAVIOR.
  */
 #define TR_WEBSOCKET(path, message, ...)                                                           \
@@ -195,8 +196,8 @@ const char *tr_http_cookie(tr_self *self, const char *name);
  */
 const char *tr_http_form(tr_self *self, const char *name);
 /**
- * Reads the next piece of the body, borrowed until the next read. False: that was all. What goes wrong ends the turn,
- * and the request with 400, or with 408 after .body_ns.
+ * Reads the next piece of the body, borrowed until the next read. False: that was all. An error ends the turn, and
+ * the request with 400, or with 408 after .body_ns.
  * In a turn. May wait.
  */
 bool tr_http_read(tr_self *self, tr_bytes *bytes);
@@ -205,7 +206,8 @@ tr_bytes tr_http_body(tr_self *self, size_t max);
 /**
  * Returns the id of the request of this turn: X-Request-Id of the request if it has 1 to 128 letters, digits, '.', '_' and '-',
  * else one that was made. NULL without .has_ids. It is in the answer, in the line of .logs, and in the requests that this turn
- * makes by tr_http_ask, which also have its traceparent. The causal id of the turn is new, and a made id is that in hexadecimal.
+ * makes by tr_http_ask, which also have its traceparent. The turn has a new causal id, and an id that was made is that causal id
+ * in hexadecimal.
  * In a turn. Does not wait.
  */
 const char *tr_http_request_id(tr_self *self);
@@ -233,10 +235,10 @@ TR_END_C
 /** Members of tr_http_reply and tr_http_begin. */
 typedef struct tr_http_response {
     int status TR_ZERO;
-    const char *type TR_ZERO; /* NULL: text/plain of .text, application/octet-stream of .body */
+    const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
     const char *text TR_ZERO; /* this, or .body, or neither */
     tr_bytes body TR_ZERO;
-    int64_t length TR_ZERO; /* of tr_http_begin: what will be written, if known; 0: chunks */
+    int64_t length TR_ZERO; /* for tr_http_begin: bytes that will be written; 0: not known */
     const char *location TR_ZERO;
     const char *cache TR_ZERO;                   /* Cache-Control */
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
@@ -267,7 +269,10 @@ TR_BEGIN_C
  * In a turn. Does not wait.
  */
 void tr_http_status(tr_self *self, int status);
-/** Adds a header to the answer, before that begins: tr_http_set(self, "etag", tag). As tr_http_status. In a turn. Does not wait. */
+/**
+ * Adds a header to the answer, which must not have begun: tr_http_set(self, "etag", tag). Does
+ * nothing in a turn that answers an actor. In a turn. Does not wait.
+ */
 void tr_http_set(tr_self *self, const char *name, const char *value);
 /**
  * Keeps the answer of this turn from being compressed, for a text that has a secret beside what a stranger may choose: its
@@ -320,13 +325,16 @@ tr_status tr_ws_text(tr_self *self, tr_channel channel, const char *text);
 tr_status tr_ws_print(tr_self *self, tr_channel channel, const char *format, ...) TR_PRINTF(3, 4);
 /** Sends a message of bytes, as tr_ws_text. In a turn. May wait. */
 tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes);
-/** Sends bytes as a text or not: tr_ws_send(self, message->channel, message->bytes, message->is_text). In a turn. May wait. */
+/**
+ * Sends bytes, as a text if `is_text`: tr_ws_send(self, message->channel, message->bytes,
+ * message->is_text). In a turn. May wait.
+ */
 tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_text);
 /**
  * Closes a WebSocket with a code, 1000 to 1003, 1007 to 1014 or 3000 to 4999, and words, which may be NULL; another code
  * ends the turn with TR_INVALID_ARGUMENT. Words of more than 123 bytes are cut. The session gets tr_closed with TR_OK.
- * tr_close is 1000. A session that ends is 1000 too, when its system shuts down 1001, after a failure 1011,
- * or a reset if that run has written.
+ * tr_close sends the code 1000. A session that ends sends 1000 too; 1001 if its system shuts down; 1011
+ * after a failure, or a reset if the run that failed has written.
  * In a turn. Does not wait.
  */
 void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words);

@@ -45,17 +45,18 @@
  * Connections. Each worker keeps connections to a host for later asks, for all its actors: at most TR_HTTP_CONNECTIONS_MAX
  * to one host, each for TR_HTTP_IDLE_NS after its last answer. Asks with another .by or .version have connections of their own. When all are busy, asks wait for one in the order in which
  * they came. An ask whose kept connection has ended before anything of the answer came is sent again once, on a new connection,
- * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, but for
- * one that a server of HTTP/2 has said not to have handled.
+ * if its method may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) and its body is no stream. No other ask is repeated, except
+ * one that a server of HTTP/2 reports as not handled.
  *
  * Versions. A server of https is offered HTTP/2 and HTTP/1.1, and the client speaks what it chooses. Without TLS it is HTTP/1.1,
  * or HTTP/2 by prior knowledge with .version = TR_HTTP_VERSION_2. Asks of one host share a connection of HTTP/2, each as a
  * stream, as many at once as the server allows, at most TR_HTTP2_STREAMS_MAX; one more opens another connection, or
  * waits. Connections that end with GOAWAY do not count while they answer what they have, unless there are as many of them as
- * .connections_max. A stream that nobody reads holds TR_HTTP2_WINDOW bytes, and does not stop the others. An ask that ends by its deadline resets its stream, and a stream that is given up does: the connection
- * stays. One that said nothing since such an ask gets a ping, and no further asks until something comes; if nothing does within
- * TR_HTTP2_PING_NS, it ends with TR_STALLED. A stream that the server refuses (REFUSED_STREAM), or that its GOAWAY leaves
- * out, is asked again once, whatever its method, unless its body is a stream; if that fails too: TR_RESET or TR_CLOSED.
+ * .connections_max. A stream that nobody reads holds TR_HTTP2_WINDOW bytes, and does not stop the others. An ask that ends by
+ * its deadline resets its stream, and so does a stream that is given up: the connection stays. A connection on which nothing
+ * came since such an ask gets a ping, and no further asks until something comes; if nothing comes within TR_HTTP2_PING_NS, it
+ * ends with TR_STALLED. A stream that the server refuses (REFUSED_STREAM), or that its GOAWAY leaves out, is asked again once,
+ * whatever its method, unless its body is a stream; if that fails too: TR_RESET or TR_CLOSED.
  * Any other RST_STREAM: TR_RESET; the text has its code. Frames that are wrong: TR_BAD_DATA, and the connection ends.
  *
  * TLS is verified against the authorities of the system, or those of .by, and the name of the URL. The answers of HEAD and those
@@ -78,30 +79,30 @@ typedef struct tr_http_call {
     size_t size TR_ZERO;        /* need not be set */
     const char *method TR_ZERO; /* NULL: GET, or POST with a body */
     const char *type
-        TR_ZERO; /* Content-Type; NULL: that of what follows, application/octet-stream of .body */
-    const char *text TR_ZERO; /* the body: one of these three, or none */
+        TR_ZERO; /* Content-Type; NULL: that of text, of JSON, or application/octet-stream */
+    const char *text TR_ZERO; /* the body: .text, .body or .json, or none */
     tr_bytes body TR_ZERO;
     tr_message json TR_ZERO; /* TR_AS_JSON(order, .id = 7) */
     const char *authorization
-        TR_ZERO; /* the header; like Cookie it is not sent to another host after a redirect */
+        TR_ZERO; /* the header; as Cookie, it is not sent to another host after a redirect */
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
-    tr_time within_ns TR_ZERO;                   /* for all of it; 0: TR_HTTP_CALL_NS */
+    tr_time within_ns TR_ZERO;                   /* for the whole ask; 0: TR_HTTP_CALL_NS */
     size_t head_max TR_ZERO; /* bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
     size_t body_max
         TR_ZERO; /* bytes of the body of the answer, unless .streams; 0: TR_HTTP_BODY_MAX */
-    uint32_t redirects_max TR_ZERO; /* that are followed; 0: a redirect is the answer */
+    uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
     bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
     bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
     bool streams TR_ZERO;   /* the answer comes with its head; tr_http_receive reads the body */
-    int64_t length TR_ZERO; /* of tr_http_open: what will be sent, if known; 0: chunks */
+    int64_t length TR_ZERO; /* for tr_http_open: bytes of the body; 0: not known, sent in chunks */
     uint32_t connections_max
-        TR_ZERO; /* opens none if the host has so many; 0: TR_HTTP_CONNECTIONS_MAX */
-    uint32_t waiting_max TR_ZERO; /* does not wait behind so many; 0: TR_HTTP_WAITING_MAX */
-    tr_time idle_ns TR_ZERO;      /* how long the connection is kept after it; 0: TR_HTTP_IDLE_NS */
-    /* .address, another way there (an address, or the path of a UNIX socket); .trusts, .certificate, .key, .server_name,
-     * .insecure of TLS. Other members: TR_INVALID_ARGUMENT. */
+        TR_ZERO; /* opens no connection if the host has this many; 0: TR_HTTP_CONNECTIONS_MAX */
+    uint32_t waiting_max TR_ZERO; /* TR_LIMIT if this many asks wait; 0: TR_HTTP_WAITING_MAX */
+    tr_time idle_ns TR_ZERO;      /* how long its connection is kept; 0: TR_HTTP_IDLE_NS */
+    /* These members only: .address, another way to the host (an address, or the path of a UNIX socket); .trusts,
+     * .certificate, .key, .server_name, .insecure of TLS. Other members: TR_INVALID_ARGUMENT. */
     const tr_endpoint *by TR_ZERO;
-    tr_http_version version TR_ZERO; /* another one is not spoken */
+    tr_http_version version TR_ZERO; /* unless TR_HTTP_VERSION_ANY, no other version is spoken */
 } tr_http_call;
 
 /** A request or an answer whose body is sent or read piece by piece. All zero is none. */
@@ -130,8 +131,8 @@ typedef union tr_http_call_ask {
 #define TR_AS_JSON(...) TR_AS_JSON_(TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
  * Reads the body of an answer as a message: tr_http_try_json(self, answer, order, &order), with a `const struct order *`,
- * borrowed until the turn ends. TR_BAD_DATA: it is none; the log says at which field. TR_TOO_LARGE, TR_TOO_DEEP,
- * TR_NO_MEMORY.
+ * borrowed until the turn ends. TR_BAD_DATA: the body is no such message; the log names the field. TR_TOO_LARGE,
+ * TR_TOO_DEEP, TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 #define tr_http_try_json(self, answer, m, message)                                                 \
@@ -139,7 +140,7 @@ typedef union tr_http_call_ask {
 /**
  * Begins a request whose body is sent by tr_http_send:
  *     tr_http_open(self, &stream, "https://example.org/big", .method = "PUT", .length = size)
- * Returns TR_OK when the head was sent, or a status of tr_http_ask. .within_ns is for that; tr_http_send, tr_http_finish and
+ * Returns TR_OK when the head was sent, or a status of tr_http_ask. .within_ns limits that; tr_http_send, tr_http_finish and
  * tr_http_receive take up to TR_HTTP_CALL_NS each. .redirects_max, .text, .body, .json and .streams: TR_INVALID_ARGUMENT;
  * `streams` is an argument of tr_http_finish.
  * In a turn. May wait.
@@ -159,20 +160,24 @@ const char *tr_http_answer_header(const struct tr_http_answer *answer, const cha
  */
 tr_status tr_http_send(tr_self *self, struct tr_http_stream stream, tr_bytes bytes);
 /**
- * Ends the body, and returns an ask for the answer, as that of tr_http_ask. TR_INVALID_TRANSITION: fewer bytes than
+ * Ends the body, and returns an ask for the answer, as tr_http_ask does. TR_INVALID_TRANSITION: fewer bytes than
  * .length were sent.
  * In a turn. Does not wait.
  */
 tr_http_call_ask tr_http_finish(tr_self *self, struct tr_http_stream stream, bool streams);
 /**
- * Reads the next piece of the body of an answer with .streams into `buffer`. *got is 0 at its end; an answer without a body
- * has no stream, and that is its end. A stream that is not read stops the server. TR_NOT_FOUND: the stream has ended, or was not used for TR_HTTP_STREAM_NS. TR_CLOSED, TR_RESET,
- * TR_BAD_DATA: the body is not whole. TR_TIMEOUT, TR_INVALID_TRANSITION (another turn uses it).
+ * Reads the next piece of the body of an answer with .streams into `buffer`. *got is 0 at the end of the body, and at once if the
+ * answer has none. A server whose stream is not read has to wait. TR_NOT_FOUND: the stream has ended, or was not used for
+ * TR_HTTP_STREAM_NS. TR_CLOSED, TR_RESET, TR_BAD_DATA: the body is not whole. TR_TIMEOUT, TR_INVALID_TRANSITION (another turn
+ * uses it).
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buffer,
                                         size_t size, size_t *got);
-/** Gives a stream up: its connection ends, one of HTTP/2 stays. One that has ended: nothing happens. In a turn. Does not wait. */
+/**
+ * Gives a stream up: its connection ends, but a connection of HTTP/2 stays. Does nothing if the
+ * stream has ended. In a turn. Does not wait.
+ */
 void tr_http_drop(tr_self *self, struct tr_http_stream stream);
 TR_END_C
 
@@ -186,9 +191,9 @@ typedef struct tr_ws_call {
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
     tr_time within_ns TR_ZERO;  /* for the connection and the handshake; 0: TR_CONNECT_NS */
     size_t message_max TR_ZERO; /* bytes of a message that comes; 0: TR_WS_MESSAGE_MAX */
-    tr_time ping_ns TR_ZERO;    /* of silence before a ping, and before the end; 0: TR_WS_PING_NS */
+    tr_time ping_ns TR_ZERO;    /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
-    int *refused TR_ZERO;       /* gets the status of HTTP of a server that refuses */
+    int *refused TR_ZERO;       /* gets the HTTP status if the server refuses */
     const tr_endpoint *by TR_ZERO; /* as that of tr_http_call */
 } tr_ws_call;
 
@@ -201,10 +206,10 @@ typedef struct tr_ws_call {
 #define tr_ws_connect(self, ...)                                                                   \
     TR_WS_CONNECT_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
- * As tr_ws_connect, into a tr_channel *. The statuses of tr_try_connect. TR_REFUSED: the server has answered with another
- * status than 101, which is in *.refused. TR_BAD_DATA: its answer is no handshake of RFC 6455, or has a protocol or an
- * extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header, or another member. TR_NOT_SUPPORTED: built without
- * HTTP, TLS, or zlib for .compresses.
+ * As tr_ws_connect, but writes the channel to a tr_channel * and returns a status: those of tr_try_connect, and
+ * TR_REFUSED: the server has answered with another status than 101, which is in *.refused. TR_BAD_DATA: its answer is no
+ * handshake of RFC 6455, or has a protocol or an extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header,
+ * or another member. TR_NOT_SUPPORTED: built without HTTP, TLS, or zlib for .compresses.
  * In a turn. May wait.
  */
 #define tr_ws_try_connect(self, channel, ...)                                                      \

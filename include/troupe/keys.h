@@ -91,7 +91,7 @@
  * sent; see above.
  * In a turn, or client's thread. May wait.
  *
- * Also sends it again if the actor has stopped while it handled the request. After another outcome
+ * Sends the request again also if the actor has stopped while it handled it. After another outcome
  * than a reply or a refusal it is safe to call this again with the same id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
@@ -104,7 +104,7 @@
 typedef struct tr_durable_range {
     size_t size TR_ZERO;           /* sizeof(tr_durable_range); 0: all members are known */
     const char *prefix TR_ZERO;    /* only keys that begin with this; NULL: all */
-    tr_bytes prefix_bytes TR_ZERO; /* the same, of any bytes */
+    tr_bytes prefix_bytes TR_ZERO; /* a prefix of any bytes, in place of `prefix` */
     tr_bytes after TR_ZERO;        /* only keys after this one: tr_durable_page.last */
     size_t max TR_ZERO;            /* at most this many; 0: TR_DURABLE_LIST_COUNT */
 } tr_durable_range;
@@ -161,8 +161,8 @@ typedef struct tr_durable_page {
  * does not wake. The actor handles earlier messages first, then has its grace.
  *
  * TR_OK: no crash brings the data back. TR_NOT_FOUND: nothing is stored of the key, and it is not
- * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or too late for it. TR_START_FAILED: it
- * cannot start, so it stays. TR_TIMEOUT and other outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
+ * awake. TR_DESTROYING, TR_STOPPING: it is being destroyed, or it is too late to destroy it. TR_START_FAILED: it cannot start, so
+ * it stays. TR_TIMEOUT and other outcomes of ask.h: it may be destroyed or not. And the statuses of tr_durable_list.
  */
 #define tr_durable_destroy(from, actor, key)                                                       \
     TR_SPEAKER_(from, durable_destroy)(from, &tr_durable_##actor, TR_DURABLE_KEY_(key))

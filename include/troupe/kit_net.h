@@ -49,11 +49,11 @@ typedef struct tr_kit_peer tr_kit_peer;
 
 /** How the network is. All zero: at once, in whole pieces, nothing is lost. */
 typedef struct tr_kit_network {
-    size_t size;         /* need not be set */
-    tr_time delay_ns;    /* from one end to the other */
-    tr_time jitter_ns;   /* up to so much more, as the seed chooses; a connection stays in order */
-    size_t piece_max;    /* bytes that a receive gets at most; 0: all that are there */
-    size_t window;       /* bytes on the way or unread in one direction; 0: 64 KiB */
+    size_t size;       /* need not be set */
+    tr_time delay_ns;  /* from one end to the other */
+    tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
+    size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
+    size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
     double reorders;     /* the share that take longer, so that others overtake them */
@@ -152,8 +152,8 @@ tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
 /**
- * Adds an address of a name, "10.0.0.1" or "fe80::1"; one with several gets them in this order.
- * Without an entry no name is known, "localhost" included. False: invalid, or no memory.
+ * Adds an address of a name, "10.0.0.1" or "fe80::1"; a name with several has them in the order of
+ * the calls. Without an entry no name is known, "localhost" included. False: invalid, or no memory.
  * One thread. Does not wait.
  */
 bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
@@ -164,7 +164,8 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is negative.
+ * From now on looking this name up takes `ns`, exact to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is
+ * negative.
  * One thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
@@ -179,7 +180,8 @@ bool tr_kit_signal(tr_kit *kit, int signal);
 /** A child process of the system. It belongs to the kit. */
 typedef struct tr_kit_child tr_kit_child;
 /**
- * Makes a program known, by the name with which it is started. Others are TR_CANNOT_EXECUTE. False: no memory.
+ * Makes a program known, by the name with which it is started. Starting any other program gives
+ * TR_CANNOT_EXECUTE. False: no memory.
  * One thread. Does not wait.
  */
 bool tr_kit_add_program(tr_kit *kit, const char *program);
@@ -189,28 +191,39 @@ bool tr_kit_add_program(tr_kit *kit, const char *program);
  * One thread. Does not wait: time is virtual.
  */
 tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
-/** Returns an argument; 0 is the name of the program. NULL: there are not so many. One thread. Does not wait. */
+/**
+ * Returns argument `n` of the child; 0 is the name of the program. NULL: there are fewer. One
+ * thread. Does not wait.
+ */
 const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
-/** Returns what a variable of its own environment is. NULL: there is none. One thread. Does not wait. */
+/**
+ * Returns the value of a variable that the child was started with. NULL: there is none. One thread.
+ * Does not wait.
+ */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
-/** Returns its working directory; NULL: that of the program. One thread. Does not wait. */
+/**
+ * Returns the working directory of the child; NULL: that of this program. One thread. Does not
+ * wait.
+ */
 const char *tr_kit_child_directory(const tr_kit_child *child);
 /**
- * Returns the peer that is its input and output: what the child writes is sent with tr_kit_send, what it reads
+ * Returns the peer for the input and output of the child: what the child writes is sent with tr_kit_send, what it reads
  * is received with tr_kit_receive. When the child has ended, nothing is sent and nothing is received. NULL: neither is a
  * channel, the child has ended, or no memory.
  * One thread. Does not wait.
  */
 tr_kit_peer *tr_kit_child_peer(tr_kit_child *child);
-/** As tr_kit_child_peer, for its errors. One thread. Does not wait. */
+/** As tr_kit_child_peer, for the errors (stderr) of the child. One thread. Does not wait. */
 tr_kit_peer *tr_kit_child_errors(tr_kit_child *child);
 /** Ends the child with an exit code, 0 to 255. One thread. Does not wait. */
 void tr_kit_child_exit(tr_kit_child *child, int code);
 /** Ends the child by a signal. One thread. Does not wait. */
 void tr_kit_child_die(tr_kit_child *child, int signal);
-/** From now on no signal ends it but SIGKILL. One thread. Does not wait. */
+/** From now on only SIGKILL ends the child. One thread. Does not wait. */
 void tr_kit_child_catch(tr_kit_child *child);
-/** Returns the oldest signal it has got, each once; 0: none. One thread. Does not wait. */
+/**
+ * Returns the oldest signal that the child has got, each once; 0: none. One thread. Does not wait.
+ */
 int tr_kit_child_signal(tr_kit_child *child);
 /** Whether the child has ended, for whatever reason. One thread. Does not wait. */
 bool tr_kit_child_has_ended(const tr_kit_child *child);

@@ -93,7 +93,10 @@
 #define TR_BLOCKING_QUEUE_MAX (64 * 1024)
 /** How long a helper thread without work stays. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
-/** How many names are looked up at once; others wait. Those who ask for the same name share one look-up. */
+/**
+ * How many names are looked up at once; others wait. Actors that ask for the same name share one
+ * look-up.
+ */
 #define TR_LOOKUPS_MAX 8
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
@@ -103,19 +106,20 @@
  */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
- * How much longer a shutdown may take after that if no function is at fault: it kills very many
- * actors, makes dead letters of millions of messages, or gets no CPU. Then: TR_SHUTDOWN_INCOMPLETE.
+ * How much longer than TR_SHUTDOWN_GRACE_NS a shutdown may take if no function is at fault: it
+ * kills very many actors, makes dead letters of millions of messages, or gets no CPU. Then:
+ * TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_EXTRA_NS (10 * TR_SECOND)
 /** Hooks of a system. One more: TR_LIMIT. */
 #define TR_HOOKS_MAX 32
 /** How long a hook may take. The timeout of tr_system_add_hook replaces it. Then: TR_TIMEOUT. */
 #define TR_HOOK_TIMEOUT_NS (5 * TR_SECOND)
-/** Functions that had not returned in a shutdown report; busy_count counts all. */
+/** In a shutdown report: functions that had not returned; busy_count counts all. */
 #define TR_REPORT_BUSY_MAX 8
-/** Actors in a shutdown report that took longest. More are left out. */
+/** In a shutdown report: actors that took longest. More are left out. */
 #define TR_REPORT_SLOW_MAX 4
-/** Actors with numbers in a shutdown report; actor_count counts all. */
+/** In a shutdown report: actors with their numbers; actor_count counts all. */
 #define TR_REPORT_ACTORS_MAX 16
 /** Bytes of a shutdown report as text, with its NUL. It never needs more. */
 #define TR_REPORT_TEXT_MAX (32 * 1024)
@@ -145,7 +149,7 @@
 #define TR_HANDOFF_THREADS_LARGEST 1024
 /** Timers of an actor that moves to another worker. An actor with more stays. */
 #define TR_MOVED_TIMERS_MAX 64
-/** How long an actor that has moved stays at least. */
+/** How long, at least, an actor that has moved stays on its new worker. */
 #define TR_MOVED_STAYS_NS (10 * TR_MILLISECOND)
 /** How long a worker without work spins. Then it sleeps. */
 #define TR_SPIN_NS (20 * TR_MICROSECOND)
@@ -300,7 +304,10 @@
 #define TR_RETRY_FIRST_NS (2 * TR_SECOND)
 /** The longest delay before another attempt. tr_retry.longest_ns replaces it. */
 #define TR_RETRY_LONGEST_NS (5 * TR_MINUTE)
-/** Attempts of an alarm or an item: about an hour. tr_retry.attempts replaces it. */
+/**
+ * Attempts of an alarm or an item; with the delays they take about an hour. tr_retry.attempts
+ * replaces it.
+ */
 #define TR_RETRY_ATTEMPTS 21
 /** The largest first_ns and longest_ns of a tr_retry. More: TR_INVALID_ARGUMENT. */
 #define TR_RETRY_NS_MAX (30 * 24 * TR_HOUR)
@@ -355,11 +362,11 @@
  * waits.
  */
 #define TR_OUTPUT_MAX (64u * 1024)
-/** How many times .output_max is taken where a turn cannot wait. More: TR_LIMIT. */
+/** Where a turn cannot wait, this many times .output_max bytes are taken. More: TR_LIMIT. */
 #define TR_OUTPUT_EXTRA 16
 /**
- * Bytes of one piece that a channel reads, and of bytes that were unread. .frame_max of a tr_endpoint
- * replaces it. More: TR_TOO_LARGE.
+ * Bytes of one piece that a channel reads, and of the bytes that tr_unread gives back. .frame_max
+ * of a tr_endpoint replaces it. More: TR_TOO_LARGE.
  */
 #define TR_FRAME_MAX (1024u * 1024)
 /** Bytes that the `head` of a tr_framing may write. More is a mistake of the program. */
@@ -370,7 +377,7 @@
 #define TR_STALL_NS (30 * TR_SECOND)
 /** How long a channel that was closed continues to send. Then it is reset. */
 #define TR_LINGER_NS (5 * TR_SECOND)
-/** Bytes of the other side that a channel that was closed reads and drops. Then it is reset. */
+/** Bytes that a closed channel still reads from the other side, and drops. Then it is reset. */
 #define TR_LINGER_BYTES_MAX (1024u * 1024)
 /** Exchanges of a channel under way at once. .in_flight_max replaces it. One more waits. */
 #define TR_IN_FLIGHT_MAX 1024
@@ -378,7 +385,7 @@
 #define TR_FILTERS_MAX 4
 /** Bytes that one call of a filter may put. More: TR_TOO_LARGE. */
 #define TR_FILTER_PUT_MAX (1024u * 1024)
-/** Bytes of which a filter may take none, because it waits for more. Then: TR_TOO_LARGE. */
+/** Bytes that a filter may leave untaken while it waits for more. More: TR_TOO_LARGE. */
 #define TR_FILTER_HELD_MAX (64u * 1024)
 /** Connections of a listener that wait in the kernel. More: the kernel refuses or delays them. */
 #define TR_BACKLOG 4096
@@ -424,21 +431,27 @@
 #define TR_HTTP_KEEP_NS (75 * TR_SECOND)
 /** How long the reply of tr_reply_later to a request of HTTP may take. Then: 504. */
 #define TR_HTTP_LATER_NS (30 * TR_SECOND)
-/** Bytes of a body that no handler has read, and that are read and dropped so that the connection can be kept. More: it is closed. */
+/**
+ * Bytes of a body that no handler has read, and that are read and dropped so that the connection
+ * can be kept. More: the connection is closed.
+ */
 #define TR_HTTP_DROP_MAX (64u * 1024)
 /**
  * Streams of a connection of HTTP/2 that are open at once, with those whose turn has not ended. More: REFUSED_STREAM. A client
- * with so many asks on a connection opens another one, or waits.
+ * that has this many asks on a connection opens another one, or waits.
  */
 #define TR_HTTP2_STREAMS_MAX 100
 /**
  * Bytes of a body of one stream that the other side may send ahead, before a handler or tr_http_receive reads them. A connection
- * holds at most so many for each of its streams.
+ * holds at most this many for each of its streams.
  */
 #define TR_HTTP2_WINDOW (64u * 1024)
 /** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
-/** In so long the floods below are counted. More than one of them allows: GOAWAY with ENHANCE_YOUR_CALM, and the end. */
+/**
+ * The floods below are counted over this time. More than a limit allows: GOAWAY with
+ * ENHANCE_YOUR_CALM, and the connection ends.
+ */
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
@@ -448,11 +461,14 @@
 #define TR_HTTP2_CONTINUATIONS_MAX 8
 /** Bytes of a message of a WebSocket. More: the close has the code 1009. */
 #define TR_WS_MESSAGE_MAX (1024u * 1024)
-/** A WebSocket from which nothing came for so long gets a ping. If nothing comes for so long again, it is cut off. */
+/**
+ * A WebSocket from which nothing came for this long gets a ping. If nothing comes for as long
+ * again, it is cut off.
+ */
 #define TR_WS_PING_NS (30 * TR_SECOND)
 /** Parts "{name}" of a path. More: TR_INVALID_ARGUMENT when the listener starts. */
 #define TR_HTTP_PARTS_MAX 16
-/** Bytes of a body that .compresses makes smaller. Shorter ones are sent as they are. */
+/** The shortest body, in bytes, that .compresses compresses. Shorter ones are sent as they are. */
 #define TR_HTTP_COMPRESS_MIN 1024u
 /** Parts of a form with files. More: 413. */
 #define TR_HTTP_FORM_PARTS_MAX 100
@@ -471,7 +487,10 @@
 #define TR_HTTP_IDLE_NS (30 * TR_SECOND)
 /** How long a body waits for 100 Continue. Then it is sent. */
 #define TR_HTTP_CONTINUE_NS TR_SECOND
-/** How long a stream of tr_http_open, or of an answer, may be unused. Then its connection is reset, or its stream of HTTP/2. */
+/**
+ * How long a stream of tr_http_open, or of an answer, may be unused. Then the connection is reset;
+ * with HTTP/2 only the stream.
+ */
 #define TR_HTTP_STREAM_NS (30 * TR_SECOND)
 /** Bytes of one tr_http_send. More: TR_TOO_LARGE. */
 #define TR_HTTP_PIECE_MAX (256u * 1024)
@@ -490,7 +509,7 @@
 #define TR_CONNECTION_EVENT_MAX (64u * 1024)
 /** Events of one actor that are stored for clients that connect again. Older ones are removed. */
 #define TR_CONNECTION_EVENTS_KEPT 256
-/** Bytes that wait for a connection to be sent. More: it is closed with 1013. */
+/** Bytes that wait to be sent to a connection. More: the connection is closed with 1013. */
 #define TR_CONNECTION_UNSENT_MAX (1024u * 1024)
 
 #endif

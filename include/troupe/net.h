@@ -130,21 +130,22 @@ typedef struct tr_tls_host {
 typedef struct tr_endpoint {
     size_t size TR_ZERO; /* need not be set */
     int kind TR_ZERO;    /* tr_endpoint_kind */
-    const char *address
-        TR_ZERO; /* "127.0.0.1:7000", "[::1]:7000", ":7000", a path. Clients: "host:7000". Others: "fd:3"; "fd:web": by its name of systemd */
+    /* "127.0.0.1:7000", "[::1]:7000", ":7000", or a path. To connect also "host:7000". A socket that
+     * was inherited: "fd:3", or "fd:web" by its name in systemd. */
+    const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
-    tr_time connect_ns TR_ZERO; /* also of the handshake of a session; 0: TR_CONNECT_NS */
+    tr_time connect_ns TR_ZERO; /* for a connect, or the handshake of a session; 0: TR_CONNECT_NS */
     tr_time idle_ns
-        TR_ZERO; /* nothing came and nothing went for so long: TR_TIMEOUT; 0: no limit */
-    tr_time stall_ns TR_ZERO;  /* output made no progress for so long: TR_STALLED; 0: TR_STALL_NS */
-    tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send; 0: TR_LINGER_NS */
-    bool delays TR_ZERO;       /* the kernel collects small packets (Nagle) */
-    bool only_v6 TR_ZERO;      /* of a listener at an IPv6 address */
-    bool reuses_port TR_ZERO;  /* several sockets may be bound there; each gets a share */
-    const char *source TR_ZERO;     /* of a client: the address it connects from, "10.0.0.7:0" */
-    uint32_t in_flight_max TR_ZERO; /* of tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
+        TR_ZERO; /* nothing came and nothing went for this long: TR_TIMEOUT; 0: no limit */
+    tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
+    tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
+    bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
+    bool only_v6 TR_ZERO;       /* of a listener at an IPv6 address */
+    bool reuses_port TR_ZERO;   /* several sockets may be bound there; each gets a share */
+    const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
+    uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max
@@ -210,7 +211,7 @@ TR_MESSAGE(tr_opened, (channel, channel), (address, peer), (bool, is_accepted),
 TR_MESSAGE(tr_received, (channel, channel), (bytes, bytes));
 /** A datagram has come. is_cut: it was longer than .frame_max, and the rest is lost. */
 TR_MESSAGE(tr_datagram, (channel, channel), (address, from), (bytes, bytes), (bool, is_cut));
-/** After tr_try_write has returned TR_LIMIT: there is capacity again. */
+/** A channel can take bytes again, after tr_try_write has returned TR_LIMIT. */
 TR_MESSAGE(tr_drained, (channel, channel));
 /**
  * The channel is closed. It comes once, after all that was received. `status` is TR_OK if this actor closed it,
@@ -243,8 +244,8 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 #define tr_listen(self, actor, ...)                                                                \
     TR_PP_CAT(TR_LISTEN_, TR_PP_IS_ONE(__VA_ARGS__))(self, actor, __VA_ARGS__)
 /**
- * As tr_listen, into a tr_listener_ref *. TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked up), TR_NOT_PERMITTED,
- * TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
+ * As tr_listen, but writes to a tr_listener_ref * and returns a status: TR_ADDRESS_IN_USE, TR_ADDRESS_INVALID (names are not looked
+ * up), TR_NOT_PERMITTED, TR_TLS_FAILED (the files cannot be used; the log says why), TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT
  * (the behavior handles neither tr_opened nor tr_received; with .accepted_by: no tr_connection, or there is a set-up message), TR_WRONG_TYPE (the
  * set-up of the behavior wants another message, or one where none is given, or none where one is given; the log says which), TR_TOO_LARGE (the set-up
  * message), TR_STOPPING, TR_NOT_SUPPORTED (built without TLS).
@@ -267,12 +268,12 @@ void tr_listener_pause(tr_self *self, tr_listener_ref listener);
 void tr_listener_resume(tr_self *self, tr_listener_ref listener);
 /**
  * Reads certificates and keys again. New connections get the new ones, others keep theirs. TR_TLS_FAILED:
- * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: it has none. TR_STOPPED: it has ended. TR_NO_MEMORY.
+ * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: there are none. TR_STOPPED: it has ended. TR_NO_MEMORY.
  * In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
-/* ---- Accepted workers: a few actors, each with many connections. ---- */
+/* ---- Listeners with .accepted_by: a few actors share all connections. ---- */
 
 TR_BEGIN_C
 /**
@@ -302,9 +303,9 @@ TR_END_C
  */
 tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
 /**
- * As tr_connect. TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT, TR_ADDRESS_INVALID, TR_TLS_FAILED, TR_RESET,
- * TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED, TR_STOPPING, TR_NOT_SUPPORTED (built without
- * TLS), TR_INVALID_ARGUMENT.
+ * As tr_connect, but returns a status: TR_OK, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_TIMEOUT, TR_ADDRESS_INVALID,
+ * TR_TLS_FAILED, TR_RESET, TR_LIMIT, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NO_MEMORY, TR_NOT_PERMITTED, TR_STOPPING,
+ * TR_NOT_SUPPORTED (built without TLS), TR_INVALID_ARGUMENT.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
@@ -319,7 +320,7 @@ tr_channel tr_bind(tr_self *self, const tr_endpoint *at);
 /** As tr_bind, with the statuses of tr_try_listen. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_channel *channel);
 
-/* ---- Reading. .idle_ns and tr_channel_within limit how long. ---- */
+/* ---- Reading. .idle_ns and tr_channel_within limit how long a read waits. ---- */
 
 /**
  * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other
@@ -330,8 +331,8 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
  */
 bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Reads so many bytes, at most .frame_max. False: the other side has ended before the first. Amid them: the turn ends with
- * TR_CLOSED.
+ * Reads exactly `size` bytes, at most .frame_max. False: the other side has ended before the first. If it ends amid them,
+ * the turn ends with TR_CLOSED.
  * In a turn. May wait.
  */
 bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes);
@@ -341,21 +342,21 @@ bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *b
  */
 bool tr_read_line(tr_self *self, tr_channel channel, tr_bytes *line);
 /**
- * Reads up to these bytes, which are included: tr_read_until(self, channel, TR_BYTES("\r\n\r\n"), &head).
+ * Reads up to `end`, which is included: tr_read_until(self, channel, TR_BYTES("\r\n\r\n"), &head).
  * In a turn. May wait.
  */
 bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *bytes);
 /**
- * As tr_read. TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED, TR_STALLED, TR_CANCELLED,
- * TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system shuts down and the session is
- * idle, which a turn that began with tr_received is not, nor one for which a part of a piece has come. After the TR_TIMEOUT
- * of tr_channel_within the channel is still open.
+ * As tr_read, but returns a status: TR_OK, TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED,
+ * TR_STALLED, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system
+ * shuts down and the session is idle. It is not idle in a turn that began with tr_received, nor when a part of a piece has
+ * come. After the TR_TIMEOUT of tr_channel_within the channel is still open.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Returns the last `size` bytes of what was read to the channel. They come again, with what comes behind them.
- * For protocols without framing: take what is complete, and return the rest. A piece of a framing is returned as a whole.
+ * Returns to the channel the last `size` bytes that were read. They come again, with what comes behind them. For
+ * protocols without framing: take what is complete, and return the rest. A piece of a framing is returned as a whole.
  * Ends the turn if `size` is more than was read.
  * In a turn. Does not wait.
  */
@@ -363,7 +364,7 @@ void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
 void tr_channel_within(tr_self *self, tr_channel channel, tr_time ns);
 
-/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: not, and tr_closed comes or came. ---- */
+/* ---- Writing. TR_OK: the bytes were taken. TR_CLOSED, TR_RESET: they were not; tr_closed came or will come. ---- */
 
 /** Writes a copy. In a turn. May wait. */
 tr_status tr_write(tr_self *self, tr_channel channel, tr_bytes bytes);
@@ -385,12 +386,12 @@ tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uint64_t offset,
                         size_t size);
 /**
- * As tr_write_file, for a file that the program has opened. It is read by pread, and stays open; it must until this returns.
+ * As tr_write_file, for a file that the program has opened. Its descriptor must stay open until this returns.
  * In a turn. May wait.
  */
 tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size);
 /**
- * Writes all of it, or nothing: TR_LIMIT when .output_max bytes wait to be sent, then tr_drained comes.
+ * Writes all of it, or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained comes later.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
@@ -447,7 +448,7 @@ void tr_reset(tr_self *self, tr_channel channel);
 
 /**
  * Lets a timer without a key end with a channel: when the channel ends, is closed or handed over, the timer is stopped, and its
- * message is taken back if it waits in the mailbox. So no message of a timer is about a channel that is gone:
+ * message is removed if it waits in the mailbox. So no message of a timer is about a channel that is gone:
  *     tr_timer_ends_with(self, tr_timer_once(self, NULL, 10 * TR_SECOND, too_late), channel);
  * Returns TR_OK; TR_CLOSED: the channel has ended or is closing, and the timer with it. TR_NOT_FOUND: there is no such timer, or it has
  * a key. TR_LIMIT (TR_CHANNEL_TIMERS_MAX), TR_NO_MEMORY, TR_NOT_OWNER: the timer continues.
@@ -461,7 +462,7 @@ tr_status tr_timer_ends_with(tr_self *self, tr_timer timer, tr_channel channel);
 tr_channel tr_peer(const tr_self *self);
 /** Returns where the other side is. In a turn. Does not wait. */
 tr_address tr_channel_peer(tr_self *self, tr_channel channel);
-/** Returns where this side is: of tr_bind with ":0", its port; of a path, that, while it is open. In a turn. Does not wait. */
+/** Returns the address of this side, with its port. A path is borrowed while the channel is open. In a turn. Does not wait. */
 tr_address tr_channel_address(tr_self *self, tr_channel channel);
 /** Returns an address as text, "127.0.0.1:7000", borrowed until the turn ends. In a turn. Does not wait. */
 TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
@@ -482,12 +483,12 @@ TR_END_C
 
 TR_BEGIN_C
 /**
- * Puts a filter between those of a channel and its framing. What was written before leaves as it would have without the
- * filter; what is written from now on passes it. What has come and was not read passes the filter too, so that the
- * other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT (TR_FILTERS_MAX),
- * TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking hands, or a turn or an
- * exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other status is that of a filter,
- * and has ended the channel.
+ * Puts a filter between the filters that a channel has and its framing. What was written before leaves as it would have
+ * without the filter; what is written from now on passes it. What has come and was not read passes the filter too, so
+ * that the other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT
+ * (TR_FILTERS_MAX), TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking
+ * hands, or a turn or an exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other
+ * status is that of a filter, and has ended the channel.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
@@ -504,9 +505,9 @@ TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
  * Puts TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until its handshake has ended.
  * What was written before leaves as plain text. What has come and was not read must be TLS: text that somebody has put
  * behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET,
- * TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as tr_add_filter, or it has TLS, or is
- * no such channel), TR_NOT_IN_A_TURN: nothing has changed. TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the
- * handshake continues.
+ * TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as tr_add_filter, or it has TLS, or
+ * was opened without .starts_plain), TR_NOT_IN_A_TURN: nothing has changed. TR_CANCELLED, and the TR_TIMEOUT of
+ * tr_channel_within: the handshake continues.
  * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);

@@ -45,7 +45,7 @@ typedef struct tr_actor_query {
     tr_ref below TR_ZERO;         /* this actor and all below it; TR_NOBODY: everything */
     const char *behavior TR_ZERO; /* only actors of a behavior of this name; NULL: of any */
     const char *state TR_ZERO;    /* only actors in this state, such as "Running"; NULL: any */
-    uint32_t queued_min TR_ZERO;  /* only actors with at least so many messages queued */
+    uint32_t queued_min TR_ZERO;  /* only actors with at least this many messages queued */
 } tr_actor_query;
 
 /** One actor of a list. Texts that are pointers are constants of the program. */
@@ -94,7 +94,7 @@ typedef struct tr_behavior_info {
     uint32_t line;
     uint64_t live;
     uint64_t queued;      /* messages in all their mailboxes */
-    uint32_t queued_most; /* in one of them */
+    uint32_t queued_most; /* messages in the fullest of them */
     uint64_t failures; /* since the system was made; of the first TR_FAILED_BEHAVIORS_MAX names */
 } tr_behavior_info;
 
@@ -120,21 +120,21 @@ typedef struct tr_mail_info {
 /** The report of tr_actor_show, in memory of the caller: 10 KiB. */
 typedef struct tr_actor_report {
     tr_time asked_ns;     /* as tr_now */
-    uint32_t mail_count;  /* of the array below */
+    uint32_t mail_count;  /* elements of `mail` */
     tr_mail_info mail[8]; /* what waits in its mailboxes, by type; the rest is in mail_more */
     uint32_t mail_more;   /* messages of other types, and those behind the first 10,000 */
     const char *oldest;   /* the type of the oldest message that waits; NULL: none */
     tr_ref oldest_from;
     uint64_t oldest_mark;     /* the same as in an earlier report: it is still the same message */
-    uint32_t timers;          /* that are armed */
+    uint32_t timers;          /* timers that are armed */
     uint32_t asks;            /* requests that it has sent and that are not answered */
     uint32_t replies_owed;    /* requests whose reply it has deferred */
     uint32_t turns_waiting;   /* turns that wait */
     uint32_t stashed;         /* messages */
-    uint32_t senders_waiting; /* that wait for capacity of its mailbox */
+    uint32_t senders_waiting; /* senders that wait for capacity of its mailbox */
     uint32_t watches;         /* actors that it watches */
     uint32_t incarnation;     /* from 1 */
-    uint64_t bytes;           /* that it holds: state, memory of tr_alloc, messages, timers */
+    uint64_t bytes;           /* that the actor holds: state, tr_alloc, messages, timers */
     uint64_t bytes_max;       /* its budget; 0: none */
     const char *state_type;   /* the name of the message that describes the state; NULL: none */
     uint32_t state_length;    /* of state_text */

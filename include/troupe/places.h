@@ -67,8 +67,8 @@ typedef struct tr_ring tr_ring;
  *   3. The number of places may change at any time; one call sees one number.
  *
  * The providers of the library use a hash ring over crc32 with 150 points for each place ("w2v149"
- * for worker 2, "n2v149" for node 2), and promise that. Someone who chooses names chooses their
- * places: limit how many names a stranger can choose.
+ * for worker 2, "n2v149" for node 2), and promise to keep it. Someone who chooses names chooses
+ * their places: limit how many names a stranger can choose.
  */
 struct tr_ring {
     size_t size;

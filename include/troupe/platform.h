@@ -58,7 +58,7 @@ typedef enum tr_socket_role {
 
 /** What socket_open makes. Zero is the default of all members but `role` and `address`. */
 typedef struct tr_socket_spec {
-    size_t size; /* sizeof(tr_socket_spec); 0 is the same, of the platform's own header */
+    size_t size; /* sizeof(tr_socket_spec); 0: the size that the platform was compiled with */
     tr_socket_role role;
     bool is_datagram;
     bool reuses_port; /* several sockets may be bound to the address; each gets a share */
@@ -84,8 +84,8 @@ typedef struct tr_packet {
 enum {
     TR_IO_IN = 1,  /* it can be read, or accepted from */
     TR_IO_OUT = 2, /* it can be written to, or its connect has ended */
-    /* the other side has ended or reset it; what it sent before can still be read. Of datagrams: an
-       earlier one was not taken */
+    /* the other side has ended or reset it; what it sent before can still be read. For a socket
+     * of datagrams: an earlier datagram was not taken */
     TR_IO_END = 4
 };
 
@@ -111,7 +111,7 @@ typedef struct tr_process_spec {
     const char *const *arguments;   /* the first is the name of the program, the last is NULL */
     const char *const *environment; /* "NAME=value", the last is NULL; NULL: that of this program */
     const char *directory;          /* NULL: that of this program */
-    tr_process_stream input;        /* no TR_PROCESS_DEFAULT here */
+    tr_process_stream input;        /* never TR_PROCESS_DEFAULT */
     tr_process_stream output;
     tr_process_stream errors;
     bool shares_group; /* it stays in the process group of this program; otherwise it has its own */
@@ -119,8 +119,8 @@ typedef struct tr_process_spec {
 
 /** A child process that process_start has started. */
 typedef struct tr_process_handle {
-    int fd; /* TR_IO_IN: it has ended */
-    int io; /* a stream: its input and output, as far as they are channels, otherwise at its end */
+    int fd;     /* TR_IO_IN: it has ended */
+    int io;     /* a stream for input and output; one that is no channel is at its end */
     int errors; /* a stream; -1: none */
     bool has_group;
     int64_t pid;
@@ -325,21 +325,23 @@ struct tr_platform {
     /**
      * Asks how a process has ended, once: the system forgets it then. TR_WOULD_BLOCK: it still runs.
      * TR_NOT_FOUND: something else has asked, or SIGCHLD is ignored in this program.
-     * Any thread. Waits for its end, at most so long.
+     * Any thread. Waits for its end, at most timeout_ns.
      */
     tr_status (*process_reap)(const tr_platform *platform, const tr_process_handle *process,
                               tr_time timeout_ns, tr_process_exit *how);
 
     /**
-     * Takes signals: from now on they do nothing but make the descriptor readable. Each has one taker in
-     * a process. TR_NAME_EXISTS: another one has it. TR_NOT_PERMITTED: nobody can take it (SIGKILL,
-     * SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal. TR_LIMIT (no
-     * descriptors). *fd is of io_watch.
+     * Takes signals: from now on they do nothing but make the descriptor readable. A signal has one
+     * taker in a process. TR_NAME_EXISTS: it has another taker. TR_NOT_PERMITTED: nobody can take it
+     * (SIGKILL, SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal.
+     * TR_LIMIT (no descriptors). *fd is for io_watch.
      * Any thread. Does not wait.
      */
     tr_status (*signals_open)(const tr_platform *platform, const int *signals, size_t count,
                               int *fd);
-    /** Gives the next signal that came. TR_WOULD_BLOCK: there is none. One thread. Does not wait. */
+    /**
+     * Writes the next signal that came. TR_WOULD_BLOCK: there is none. One thread. Does not wait.
+     */
     tr_status (*signals_read)(const tr_platform *platform, int fd, int *signal);
     /** Returns signals to what they did before, and closes. Any thread. Does not wait. */
     void (*signals_close)(const tr_platform *platform, int fd);
@@ -352,10 +354,10 @@ struct tr_platform {
      */
     tr_status (*file_open)(const tr_platform *platform, const char *path, int *fd, uint64_t *size,
                            const char **why);
-    /** As file_open, of a file that is open: how many bytes has it? Any thread. May wait. */
+    /** Writes how many bytes an open file has. Fails as file_open does. Any thread. May wait. */
     tr_status (*file_size)(const tr_platform *platform, int fd, uint64_t *size, const char **why);
     /**
-     * Reads so many bytes. TR_FILE_FAILED: it cannot, or the file has not so many any more.
+     * Reads `size` bytes. TR_FILE_FAILED: the file cannot be read, or has become shorter.
      * Any thread. May wait; the runtime calls it on a helper thread.
      */
     tr_status (*file_read)(const tr_platform *platform, int fd, uint64_t offset, void *to,
@@ -364,12 +366,13 @@ struct tr_platform {
     void (*file_close)(const tr_platform *platform, int fd);
 
     /**
-     * Tells which file a UNIX socket has that was bound to this path: device and number. All zero:
-     * none. Any thread. Does not wait.
+     * Writes the device and the number of the socket file at this path. All zero: there is none.
+     * Any thread. Does not wait.
      */
     void (*socket_file)(const tr_platform *platform, const char *path, uint64_t id[2]);
     /**
-     * Removes that file, unless another process has bound the path since. Any thread. Does not wait.
+     * Removes the file that socket_file found, unless another process has bound the path since. Any
+     * thread. Does not wait.
      */
     void (*socket_file_remove)(const tr_platform *platform, const char *path, const uint64_t id[2]);
 
@@ -380,9 +383,9 @@ struct tr_platform {
     void (*log_line)(const tr_platform *platform, tr_level level, const char *line, size_t size);
 
     /**
-     * As io_watch, without TR_IO_OUT. The kernel reports of sockets of datagrams and of UNIX that
-     * they can be written to whenever the other side has read something. A worker that does not
-     * wait for that is not to be woken by it. The thread that parks. Does not wait.
+     * As io_watch, without TR_IO_OUT. The kernel reports UNIX sockets and sockets of datagrams as
+     * writable each time that the other side has read something. That must not wake a worker that
+     * does not wait for it. The thread that parks. Does not wait.
      */
     tr_status (*io_watch_input)(const tr_platform *platform, tr_parker *parker, int fd,
                                 uint64_t token);

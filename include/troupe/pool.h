@@ -76,7 +76,7 @@
 #define tr_try_pool_spawn(from, ref, actor, ...)                                                   \
     TR_TRY_POOL_SPAWN_(from, ref, NULL, actor, __VA_ARGS__)
 /**
- * Spawns as tr_try_pool_spawn, and on failure describes it in *error, a `tr_error *`.
+ * Spawns as tr_try_pool_spawn does, and describes a failure in *error, a `tr_error *`.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_try_pool_spawn_error(from, ref, error, actor, ...)                                      \

@@ -80,7 +80,7 @@ typedef struct tr_process {
     const tr_framing *framing TR_ZERO;
     size_t frame_max TR_ZERO;
     size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
-    tr_time stall_ns TR_ZERO;  /* it has not read for so long: TR_STALLED */
+    tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
 } tr_process;
 
@@ -113,14 +113,14 @@ TR_BEGIN_C
 /**
  * Starts a process. Returns its channel, open already. Where tr_try_process_start would return an error, the turn ends with
  * it, and with a text such as "cannot start sort: No such file or directory".
- * In a turn. Does not wait. Its thread stands while the program is loaded, about a millisecond, and up to 20 in a large program.
+ * In a turn. Does not wait. Its thread blocks while the program is loaded, about a millisecond, and up to 20 in a large program.
  */
 tr_channel tr_process_start(tr_self *self, const tr_process *process);
 /**
- * As tr_process_start. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be executed; TR_LIMIT,
- * TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING, TR_NOT_SUPPORTED (a durable
- * actor). *why, which may be NULL, is the reason as the operating system says it, or "".
- * In a turn. Does not wait. Its thread stands while the program is loaded, about a millisecond, and up to 20 in a large program.
+ * As tr_process_start, but returns a status. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be
+ * executed; TR_LIMIT, TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING,
+ * TR_NOT_SUPPORTED (a durable actor). *why, which may be NULL, is the reason as the operating system says it, or "".
+ * In a turn. Does not wait. Its thread blocks while the program is loaded, about a millisecond, and up to 20 in a large program.
  */
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
@@ -155,9 +155,10 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
 /**
- * As tr_signals, into a tr_channel *. TR_NAME_EXISTS: another actor, or the runner, has one of them. TR_NOT_PERMITTED: nobody can
- * take it (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and those of faults, as SIGSEGV). TR_INVALID_ARGUMENT: there is no such signal, too
- * many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor).
+ * As tr_signals, but writes to a tr_channel * and returns a status. TR_NAME_EXISTS: another actor, or the runner, has one of
+ * them. TR_NOT_PERMITTED: nobody can take it (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and those of faults, as SIGSEGV).
+ * TR_INVALID_ARGUMENT: there is no such signal, too many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY,
+ * TR_STOPPING, TR_NOT_SUPPORTED (a durable actor).
  * In a turn. Does not wait.
  */
 #define tr_try_signals(self, channel, ...)                                                         \

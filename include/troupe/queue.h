@@ -116,9 +116,9 @@ typedef struct tr_queue_options {
 #define TR_QUEUES(...) TR_QUEUES_(__VA_ARGS__)
 
 /**
- * Both add a message to a queue, and return its name: tr_queue_push(self, "mails", mail, .to =
- * "anna"). With tr_queue_push_after(self, "mails", TR_HOUR, mail, .to = "anna") it cannot be taken
- * before its delay has passed.
+ * Both add a message to a queue, and return a tr_queued that names it: tr_queue_push(self, "mails",
+ * mail, .to = "anna"). With tr_queue_push_after(self, "mails", TR_HOUR, mail, .to = "anna") it
+ * cannot be taken before its delay has passed.
  * In a turn. Does not wait.
  *
  * The message is copied, and stored with the commit of this stretch. Ends the turn with TR_LIMIT
@@ -150,7 +150,7 @@ typedef struct tr_queue_options {
 
 /**
  * Looks at the message that tr_queue_take would give now, and writes it to *pointer, as memory of
- * this turn, and its name to *item. It stays as it is.
+ * this turn, and its name to *item. The message stays as it is.
  * In a turn. Does not wait.
  *
  * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE, TR_WRONG_SHAPE: it is of another type, or has other fields, and *item is written;
@@ -159,7 +159,7 @@ typedef struct tr_queue_options {
 #define tr_queue_peek(self, queue, m, pointer, item)                                               \
     tr_self_queue_peek(self, queue, &tr_type_##m, TR_QUEUE_OUT_(m, pointer), item)
 /**
- * Writes the message of any item to *pointer, as memory of this turn; of a dead letter too.
+ * Writes the message of any item, also of a dead letter, to *pointer, as memory of this turn.
  * In a turn. Does not wait.
  *
  * TR_OK; TR_NOT_FOUND: there is no such item; TR_WRONG_TYPE, TR_WRONG_SHAPE: as tr_queue_take; TR_NO_MEMORY,
@@ -173,11 +173,11 @@ typedef struct tr_queue_entry {
     tr_queued item;
     const char *type;       /* the name of its message */
     bool is_taken;          /* a turn has it */
-    tr_time due_wall_ns;    /* it cannot be taken before; 0: it can be taken at once */
-    uint32_t attempts;      /* how many have failed */
-    tr_status failure;      /* of the last one */
-    const char *cause;      /* its text; "" if none has failed */
-    tr_time failed_wall_ns; /* when it failed */
+    tr_time due_wall_ns;    /* it cannot be taken before this time; 0: it can be taken at once */
+    uint32_t attempts;      /* attempts that have failed */
+    tr_status failure;      /* the status of the last failed attempt */
+    const char *cause;      /* the text of that failure; "" if none has failed */
+    tr_time failed_wall_ns; /* when the last attempt failed */
 } tr_queue_entry;
 
 TR_BEGIN_C
@@ -188,9 +188,10 @@ TR_BEGIN_C
  */
 bool tr_queue_done(tr_self *self, tr_queued item);
 /**
- * The work of a message that this turn has taken did not succeed. It comes again after a delay, or
- * becomes a dead letter if this was its last attempt. The cause is copied. That is stored with the
- * commit of this stretch. Returns false if this turn does not have the message.
+ * Says that the work of a message that this turn has taken did not succeed. The message comes again
+ * after a delay, or becomes a dead letter if this was its last attempt. The cause is copied. The
+ * change is stored with the commit of this stretch. Returns false if this turn does not have the
+ * message.
  * In a turn. Does not wait.
  */
 bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);

@@ -108,7 +108,7 @@ typedef struct tr_error {
     tr_ref actor;    /* the actor that failed; nobody: it was no actor */
     char text[240];  /* the message text; a longer one is cut */
     char where[128]; /* the message being handled, the actor's path, or file and line */
-    /* The rest is for supervisors: of the failure of an actor. Otherwise it is zero. */
+    /* The rest is for supervisors: it describes the failure of an actor. Otherwise it is zero. */
     char path[128];       /* of the actor; a longer one lacks its beginning */
     uint32_t incarnation; /* of the actor; the first is 1 */
     uint32_t link_count;  /* supervisors that failed because of it */

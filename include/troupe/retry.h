@@ -54,9 +54,9 @@
  * twice as long, at most longest_ns. Up to a quarter more is added at random.
  */
 typedef struct tr_retry {
-    uint32_t attempts TR_ZERO;  /* in all, the first included: TR_RETRY_ATTEMPTS; 1: no other one */
-    tr_time first_ns TR_ZERO;   /* TR_RETRY_FIRST_NS */
-    tr_time longest_ns TR_ZERO; /* TR_RETRY_LONGEST_NS */
+    uint32_t attempts TR_ZERO;  /* in all, with the first; 0: TR_RETRY_ATTEMPTS; 1: no retry */
+    tr_time first_ns TR_ZERO;   /* 0: TR_RETRY_FIRST_NS */
+    tr_time longest_ns TR_ZERO; /* 0: TR_RETRY_LONGEST_NS */
 } tr_retry;
 
 #endif

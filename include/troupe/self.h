@@ -84,8 +84,8 @@ typedef enum tr_timer_end {
 typedef struct tr_usage {
     size_t bytes;        /* of the actor alone, whether it has a budget or not */
     size_t tree_bytes;   /* of its tree; 0 unless it has a budget for its tree */
-    tr_time cpu_ns;      /* of the actor alone, this turn included; 0 unless a budget is for time */
-    tr_time tree_cpu_ns; /* of its tree; 0 unless it has a budget for its tree, and one for time */
+    tr_time cpu_ns;      /* of the actor alone, with this turn; 0 without a budget of CPU time */
+    tr_time tree_cpu_ns; /* of its tree; 0 unless it has budgets for its tree and for CPU time */
 } tr_usage;
 
 typedef enum tr_timer_kind {
@@ -209,7 +209,7 @@ typedef enum tr_timer_kind {
 #define tr_find(from, actor, path) actor##_ref_of(TR_SPEAKER_(from, find)(from, path))
 
 /**
- * Stops an actor when it has handled the messages it has: a poison pill. Whoever has the ref may.
+ * Stops an actor when it has handled the messages it has: a poison pill. Any holder of the ref may.
  * In a turn, or client's thread. Does not wait.
  *
  * TR_OK; TR_STOPPED: it has stopped before; TR_NO_MEMORY, TR_CANCELLED. The status may be ignored.
@@ -385,10 +385,10 @@ void tr_set_receive_timeout(tr_self *self, tr_time idle_ns);
  */
 TR_MUST_RETURN tr_next tr_stash(tr_self *self);
 /**
- * Returns up to `max` stashed messages to the mailbox, the oldest first, before all other messages.
+ * Puts up to `max` stashed messages back into the mailbox, before all others, the oldest first.
  * In a turn. Does not wait.
  *
- * A message that is stashed again meanwhile waits for the next call. Returns how many messages.
+ * A message that is stashed again meanwhile waits for the next call. Returns how many it put back.
  */
 size_t tr_unstash(tr_self *self, size_t max);
 /** Returns how many messages are stashed. In a turn. Does not wait. */

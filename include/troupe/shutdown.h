@@ -83,16 +83,16 @@ typedef struct tr_report_busy {
 /** An actor that took long to stop. */
 typedef struct tr_report_slow {
     char path[256];
-    tr_time after_ns; /* how long after the actors were told to stop it had stopped */
+    tr_time after_ns; /* time from the order to stop, to all actors, to the end of this one */
 } tr_report_slow;
 
-/** What an actor did after the actors were told to stop. */
+/** What an actor did after the order to stop, which goes to all actors. */
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
     uint64_t dead_letters; /* messages to it that were not handled, until it had ended */
     bool is_forced;        /* the kill at the deadline ended it */
-    tr_time after_ns;      /* how long after that it had ended; -1: it has not */
+    tr_time after_ns;      /* time from the order to stop to its end; -1: it has not ended */
 } tr_report_actor;
 
 /** How a hook ended. status is what it returned, or TR_TIMEOUT: it had not returned in time. */
@@ -114,7 +114,7 @@ typedef struct tr_shutdown_report {
     uint64_t handled;   /* messages that were handled */
     uint64_t dead_letters;   /* messages that were not handled, and refused ones */
     uint64_t unstored;       /* durable actors whose changes are not all in the store */
-    char unstored_path[256]; /* the path of the first of them; "": none */
+    char unstored_path[256]; /* the path of the first such actor; "": none */
     uint32_t busy_count;     /* functions that had not returned; the first are in busy[] */
     uint32_t slow_count;     /* how many are in slow[], the slowest first; 0: all were quick */
     uint32_t actor_count;    /* actors that handled a message, left one unhandled, or were killed */

@@ -76,7 +76,9 @@ typedef enum tr_directive {
     TR_ESCALATE    /* stops it; the supervisor fails with the same cause */
 } tr_directive;
 
-/** After which ends a child starts again. A child that its parent stops stays stopped. */
+/**
+ * Whether a child starts again when it has ended. A child that its parent has stopped never does.
+ */
 typedef enum tr_restart {
     TR_TRANSIENT = 1, /* after a failure; the default */
     TR_PERMANENT,     /* after any end; after a stop it is a new actor with the same name */
@@ -88,11 +90,14 @@ typedef enum tr_restart {
  */
 typedef enum tr_significance {
     TR_STOP_AFTER_NONE,
-    TR_STOP_AFTER_ANY, /* when the first of them has ended */
-    TR_STOP_AFTER_ALL  /* when all of them have ended */
+    TR_STOP_AFTER_ANY, /* when the first of these children has ended */
+    TR_STOP_AFTER_ALL  /* when all of these children have ended */
 } tr_significance;
 
-/** For restarts_max: none. The first failure is one too many. (0 means the default.) */
+/**
+ * For restarts_max: no restart is allowed. The first failure is one too many. (0 means the
+ * default.)
+ */
 #define TR_NO_RESTARTS (-1)
 
 /**

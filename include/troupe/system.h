@@ -73,12 +73,15 @@ typedef struct tr_stall {
  * that are due at the same nanosecond; and those with a budget.
  */
 typedef enum tr_balance {
-    TR_BALANCE_ON, /* an idle worker gets ready actors of a busy one; actors that talk come together */
+    TR_BALANCE_ON,      /* ready actors move to idle workers; actors that talk move to one worker */
     TR_BALANCE_OFF,     /* every actor stays on the worker where it was spawned */
     TR_BALANCE_RESTLESS /* for tests: actors that may move do, all the time and without need */
 } tr_balance;
 
-/** All zero is the default. What it points to is borrowed until the system is freed. */
+/**
+ * The options of a system. All zero is the default. What they point to is borrowed until the system
+ * is freed.
+ */
 typedef struct tr_system_options {
     size_t size TR_ZERO;         /* need not be set */
     const char *name TR_ZERO;    /* "troupe" */
@@ -92,13 +95,13 @@ typedef struct tr_system_options {
     const tr_platform *platform TR_ZERO; /* NULL: the real one */
     /**
      * Allocates, as realloc: size 0 frees, memory NULL allocates. Returns NULL if out of memory.
-     * Called on any thread. NULL: the platform's. Stacks, threads and buffers always come from the
-     * platform.
+     * Called on any thread. resize NULL: the platform's is used. Stacks, threads and buffers always
+     * come from the platform.
      */
     void *(*resize)(void *context, void *memory, size_t size)TR_ZERO;
     /**
-     * Writes a line to the log; path NULL: of the system. Called on any thread. NULL: the
-     * platform's.
+     * Writes a line to the log. `path` is an actor's; NULL: the line is of the system. Called on
+     * any thread. on_log NULL: the platform's log is used.
      */
     void (*on_log)(void *context, tr_level level, const char *path, const char *text) TR_ZERO;
     void *context TR_ZERO; /* for resize, on_log, on_stall and on_worker_start */
@@ -110,12 +113,14 @@ typedef struct tr_system_options {
      * A turn that takes longer is reported in the log: when it is noticed, when it has taken ten
      * times as long, and so on, and when it ends. 0: TR_TURN_REPORT_NS; -1: never. At most
      * TR_OPTION_NS_MAX. The clock counts, whether the handler computes, blocks, or its thread gets
-     * no CPU. Not in kits and with tr_system_run_once, which have no thread to notice it.
+     * no CPU. Kits and tr_system_run_once report nothing, because they have no thread that could
+     * notice it.
      */
     tr_time turn_report_ns TR_ZERO;
     /**
-     * Called for each such report, also for those that the log leaves out. It runs on the thread of
-     * the system that watches all workers: it must not wait. May be NULL.
+     * Called for each report of a long turn (turn_report_ns), also for those that the log leaves
+     * out. It runs on the thread of the system that watches all workers: it must not wait. May be
+     * NULL.
      */
     void (*on_stall)(void *context, const tr_stall *stall) TR_ZERO;
     /**
@@ -139,7 +144,7 @@ typedef struct tr_system_options {
      */
     bool traps_faults TR_ZERO;
     tr_time shutdown_timeout_ns
-        TR_ZERO; /* of a shutdown by the runtime itself; 0: TR_SHUTDOWN_TIMEOUT_NS */
+        TR_ZERO; /* for a shutdown that the runtime itself begins; 0: TR_SHUTDOWN_TIMEOUT_NS */
     tr_balance balance TR_ZERO;
     /**
      * Actors of the pool that start with the system, in this order: a table of TR_POOLED that ends
@@ -262,17 +267,17 @@ typedef struct tr_dead_letter_record {
     tr_status reason;
     tr_time time_ns; /* as tr_now */
     /*
-     * The paths of both, as they were then. The beginning of a long one is cut: "...". The last part
-     * of the path of an actor that had ended is a number: "/user/$2a.1". Else "nobody", "a client",
-     * or "an actor that has stopped".
+     * The paths of sender and receiver, as they were then. The beginning of a long one is cut:
+     * "...". The last part of the path of an actor that had ended is a number: "/user/$2a.1". Else
+     * "nobody", "a client", or "an actor that has stopped".
      */
     char from_path[TR_DEAD_LETTER_PATH_MAX + 1];
     char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
     uint64_t size; /* of the message, with everything that it points to, in bytes */
     /*
      * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" if it is
-     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if an
-     * actor had it when it stopped by a deadline, and for a reply.
+     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if its
+     * receiver was stopped by a deadline, and for a reply.
      */
     char message[TR_DEAD_LETTER_TEXT_MAX + 1];
 } tr_dead_letter_record;
@@ -342,8 +347,8 @@ TR_MUST_CHECK tr_status tr_system_wait(tr_system *system);
  */
 TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
 /**
- * Returns a descriptor for that loop (poll, epoll, libuv). It is readable while tr_system_run_once
- * has something to do: a message has arrived, or a timer is due.
+ * Returns a descriptor for the event loop that calls tr_system_run_once (poll, epoll, libuv). It is
+ * readable while tr_system_run_once has something to do: a message has arrived, or a timer is due.
  * One thread. Does not wait.
  *
  * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
@@ -408,7 +413,10 @@ TR_INLINE uint64_t tr_system_dead_letters(tr_system *system, tr_dead_letter_reco
  * TR_OK; TR_STOPPED; TR_LIMIT (TR_DEAD_LETTER_SUBSCRIBERS_MAX).
  */
 tr_status tr_system_subscribe_dead_letters(tr_system *system, tr_ref who);
-/** Ends that subscription. TR_NOT_FOUND: `who` was no subscriber. Any thread. Does not wait. */
+/**
+ * Ends the subscription of `who` to dead letters. TR_NOT_FOUND: `who` was no subscriber. Any
+ * thread. Does not wait.
+ */
 tr_status tr_system_unsubscribe_dead_letters(tr_system *system, tr_ref who);
 
 /**

@@ -131,7 +131,7 @@ typedef struct tr_published {
 #define tr_subscribe(from, topic)                                                                  \
     TR_SPEAKER_(from, subscribe)(from, tr_topic_from_bits((topic).bits))
 /**
- * Subscribes as tr_subscribe, and returns the status, also in a turn.
+ * Subscribes as tr_subscribe does, but returns the status also in a turn.
  * In a turn, or client's thread. Does not wait.
  */
 #define tr_try_subscribe(from, topic)                                                              \

@@ -60,7 +60,10 @@
 #ifndef TROUPE_TROUPE_H
 #define TROUPE_TROUPE_H
 
-/* Each stands behind those that it includes: gcc begins an error in a macro with the files on the way to its header. */
+/*
+ * Each header stands behind those that it includes, because gcc begins an error in a macro with the
+ * files on the way to its header.
+ */
 #include <troupe/status.h>
 #include <troupe/limits.h>
 #include <troupe/ref.h>

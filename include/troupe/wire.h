@@ -98,8 +98,8 @@ size_t tr_pack(const tr_type *type, const void *message, void *buffer, size_t si
  * tr_message_free.
  * Any thread. Does not wait.
  *
- * The document is not needed any more. TR_OK, TR_BAD_DATA, TR_TOO_LARGE, TR_TOO_DEEP, TR_NO_MEMORY,
- * TR_INVALID_ARGUMENT. On failure *error, which may be NULL, says where.
+ * After the call the document is not needed any more. TR_OK, TR_BAD_DATA, TR_TOO_LARGE,
+ * TR_TOO_DEEP, TR_NO_MEMORY, TR_INVALID_ARGUMENT. On failure *error, which may be NULL, says where.
  */
 TR_MUST_CHECK tr_status tr_unpack(const tr_type *type, tr_bytes document, void **message,
                                   tr_wire_error *error);

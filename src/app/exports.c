@@ -38,7 +38,10 @@ static bool otlp_start(struct exports *exports, const tr_app *app, const char *p
         return !app->otlp_every;
     }
     const char *why = NULL;
-    /* 0 is the default in options, so that "none" has another number there. */
+    /*
+     * In the options 0 means the default, and UINT32_MAX means none. tr__otlp_start takes 0 for
+     * none.
+     */
     uint32_t every = !app->otlp_every                ? OTLP_EVERY
                      : app->otlp_every == UINT32_MAX ? 0
                                                      : app->otlp_every;
@@ -65,7 +68,7 @@ bool tr__exports_wait(const struct exports *exports, const char *program, tr_cli
     tr_error error;
     if (!exports->metrics.bits ||
         tr_spawn_wait(client, exports->metrics, METRICS_WAIT_NS, &error) != TR_INIT_FAILED ||
-        error.status == TR_STOPPING) /* the program has ended before */
+        error.status == TR_STOPPING) /* the program ended before that */
         return true;
     tr__console_complain("%s: no metrics: %s\n", program, error.text);
     return false;

@@ -15,12 +15,15 @@ struct exports {
 };
 
 /**
- * Starts the actors for what the app asks for, before the workers run. Returns false with a sentence on standard error. It
- * must live as long as the system.
+ * Starts the actors for the exports that the app asks for, before the workers run. Returns false, with a sentence on
+ * standard error, if that fails. `exports` must live as long as the system.
  */
 bool tr__exports_start(struct exports *exports, const tr_app *app, const char *program,
                        tr_client *client);
-/** Returns whether the metrics can be had, once the workers run; false with a sentence on standard error. */
+/**
+ * Waits, once the workers run, until the metrics are served. Returns false, with a sentence on
+ * standard error, if that fails.
+ */
 bool tr__exports_wait(const struct exports *exports, const char *program, tr_client *client);
 
 #endif

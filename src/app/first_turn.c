@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* Returns the handler of a type in a table, or that of any type if `or_any`; NULL: none. */
+/*
+ * Returns the handler for a type, or with `or_any` also the handler for any type; NULL: there is
+ * none.
+ */
 static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type *type, bool or_any)
 {
     tr_handler *any = NULL;

@@ -8,7 +8,7 @@
 
 #define DURATION_MAX_NS (24 * TR_HOUR)
 
-/* Reads a number of workers. Returns 0 if the text is none. */
+/* Reads a number of workers. Returns 0 if the text is no such number. */
 static int workers_of(const char *text)
 {
     int number = 0;
@@ -209,7 +209,10 @@ static const struct value_flag {
     {"--pid-file", read_pid_file, false, "--pid-file takes the path of a file"},
 };
 
-/* Returns the flag of an argument; NULL: it is none. *value is what follows "=", or NULL. */
+/*
+ * Returns the flag that an argument is; NULL: it is no flag with a value. *value is what follows
+ * "=", or NULL.
+ */
 static const struct value_flag *flag_find(const char *argument, bool takes_store,
                                           const char **value)
 {
@@ -221,7 +224,7 @@ static const struct value_flag *flag_find(const char *argument, bool takes_store
     return NULL;
 }
 
-/* Reads a flag without a value. Returns false if the argument is none. */
+/* Reads a flag without a value. Returns false if the argument is no such flag. */
 static bool switch_read(struct flags *flags, const char *argument, const char **value)
 {
     if (strcmp(argument, "-h") == 0 || is_flag(argument, "--help", value))

@@ -38,10 +38,13 @@ struct flags {
     const char *log_level;   /* NULL: not given */
     const char *pid_file;    /* NULL: not given */
     size_t rest_count;
-    size_t rest_before; /* how many of these stood before "--" */
+    size_t rest_before; /* how many of them stood before "--" on the command line */
 };
 
-/** Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is none. */
+/**
+ * Reads a duration as users write it: "30s", "500ms", "2m", "30". Returns 0 if the text is no
+ * duration.
+ */
 tr_time tr__flags_duration(const char *text);
 /** Whether the runner has a flag of this name, without its dashes. */
 bool tr__flags_has(const char *name, bool takes_store);

@@ -18,7 +18,7 @@ static bool find(void *context, char *path, size_t path_size, char *why, size_t 
     return false;
 }
 
-/* A line of the inspector's own system. */
+/* Writes a line of the inspector's own system to the log of the program. */
 static void on_log(void *context, tr_level level, const char *path, const char *text)
 {
     (void)path;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads the name of a level. Returns false if it is none. */
+/* Reads the name of a level. Returns false if there is no such level. */
 static bool level_read(const char *text, size_t size, tr_level *level)
 {
     static const char *const names[] = {"debug", "info", "warn", "error"};

@@ -3,7 +3,7 @@
  * The variable TROUPE_LOG: which lines of the log are left out.
  *
  *     TROUPE_LOG=warn                          lines below warn
- *     TROUPE_LOG=warn,/user/bank=debug         of /user/bank and all below it every line
+ *     TROUPE_LOG=warn,/user/bank=debug         the same, but every line of /user/bank and below
  *
  * Reading is a pure function on text, so that tests can try any input.
  */
@@ -23,7 +23,7 @@ struct log_rules {
 
 /**
  * Reads a list. TR_INVALID_ARGUMENT: it is wrong, `error` says why, and *rules is undefined. TR_LIMIT: too many rules,
- * or a path is too long; with `error` too.
+ * or a path is too long; `error` says which.
  */
 TR_MUST_CHECK tr_status tr__log_rules_parse(const char *text, struct log_rules *rules,
                                             char error[LOG_RULES_ERROR_SIZE]);

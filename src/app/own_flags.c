@@ -11,7 +11,7 @@ static bool is_name(const char *name)
     return name[0] != '\0' && name[0] != '-' && name[strspn(name, allowed)] == '\0';
 }
 
-/* Returns in how many places the value of a flag would go. */
+/* Returns how many places a flag names for its value. Exactly one is right. */
 static int places_of(const tr_flag *flag)
 {
     return !!flag->is_set + !!flag->number + !!flag->time_ns + !!flag->text;
@@ -39,7 +39,10 @@ bool tr__own_flags_are_valid(const tr_flag *table, bool takes_store, char text[F
     return !why;
 }
 
-/* Reads a decimal number, with a sign or not. Returns false if the text is none, or too large. */
+/*
+ * Reads a decimal number, with a sign or not. Returns false if the text is no number, or one that
+ * is too large.
+ */
 static bool number_of(const char *text, int64_t *number)
 {
     bool is_negative = *text == '-';
@@ -106,7 +109,10 @@ static tr_status value_read(const tr_flag *flag, const char *value, char *error)
     return TR_OK;
 }
 
-/* Returns the flag of an argument; NULL: it is none. *value is what follows "=", or NULL. */
+/*
+ * Returns the flag that an argument is; NULL: it is no flag of the table. *value is what follows
+ * "=", or NULL.
+ */
 static const tr_flag *flag_find(const tr_flag *table, const char *argument, const char **value)
 {
     if (strncmp(argument, "--", 2) != 0)

@@ -40,7 +40,7 @@ static bool key_keep(void *context, const struct store_row *row)
     return keys->count < PAGE;
 }
 
-/* Loads one actor, and says so if that fails. */
+/* Loads one actor, and prints a line if that fails. */
 static void key_load(struct rehearsing *rehearsing, const tr_durable_kind *kind, tr_bytes key)
 {
     struct rehearsal rehearsal = {.kind = kind->name, .key = key, .status = TR_TIMEOUT};
@@ -86,7 +86,7 @@ static tr_status kind_load(struct rehearsing *rehearsing, const tr_durable_kind 
 static bool store_load(const char *program, const char *app, const struct tr_durables *durables,
                        const char *copy)
 {
-    static struct rehearsing rehearsing; /* it has a page of keys */
+    static struct rehearsing rehearsing; /* static, because it has a page of keys and is large */
     const tr_kit_options options = {.size = sizeof options,
                                     .durable = durables,
                                     .store = copy,

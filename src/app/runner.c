@@ -259,8 +259,8 @@ static tr_system_options options_of(const struct runner *runner)
 }
 
 /*
- * Starts the control socket. Returns false if the program was asked to have one at a certain place and cannot; a
- * missing place that nobody asked for is only a line of the log.
+ * Starts the control socket. If that fails at a place that the program was asked to use, returns false. At the
+ * default place a failure is only a line of the log.
  */
 static bool control_start(struct runner *runner)
 {
@@ -284,7 +284,10 @@ static bool control_start(struct runner *runner)
     return !wanted;
 }
 
-/* Failed turns of durable actors leave records in the directory of the store, unless a flag says otherwise. */
+/*
+ * Lets failed turns of durable actors leave records in the directory of the store, unless a flag
+ * says otherwise.
+ */
 static void records_switch_on(struct runner *runner)
 {
     struct durable_host *host = runner->system->durable.host;
@@ -295,7 +298,7 @@ static void records_switch_on(struct runner *runner)
     host->records_secrets = runner->has_secret_records;
 }
 
-/* Runs until the end. Returns the exit status. */
+/* Runs the app until its end. Returns the exit status. */
 static enum exit_status run_started(struct runner *runner)
 {
     listen_for_signals(runner);

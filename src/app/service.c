@@ -14,7 +14,10 @@
 #include "os/notify.h"
 #include "os/small_file.h"
 
-/* How often in the time that systemd allows. sd_watchdog_enabled(3) says twice; a busy machine is late by some of that. */
+/*
+ * How often systemd is notified in the time that it allows. sd_watchdog_enabled(3) says twice; once
+ * more, because a busy machine may be late.
+ */
 enum { TICKS = 3 };
 
 /* Bits of system->user.unready: what the app waits for before it is ready. */
@@ -33,14 +36,20 @@ static void notify(tr_system *system, const char *state)
                 tr_status_text(status));
 }
 
-/* One of what the app waits for is there. */
+/*
+ * Notes that the app no longer waits for `bit`. If that was the last one, notifies systemd that the
+ * app is ready.
+ */
 static void ready_by(tr_system *system, uint32_t bit)
 {
     if (atom32_fetch_and(&system->user.unready, ~bit, ATOM_RELAXED) == bit)
         notify(system, "READY=1");
 }
 
-/* Calls the handler of the root's first turn; of any message, if the root has one handler for all. */
+/*
+ * Calls the handler of the root's first turn, or the one that the root has for any message, and
+ * notes that the root is ready.
+ */
 static tr_next first_call(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
@@ -75,7 +84,7 @@ int tr__service_start(struct service *service)
     return service->ticker;
 }
 
-/* A turn that stands for longer than systemd allows. */
+/* A turn that has run for longer than systemd allows. */
 struct standing {
     struct service *service;
     bool is_found;
@@ -83,7 +92,10 @@ struct standing {
     char path[TR_PATH_MAX + 1];
 };
 
-/* Finds a turn whose worker runs on, on another thread. Under a lock. */
+/*
+ * Finds a turn that runs too long, and whose worker was handed off to another thread. Called under
+ * a lock.
+ */
 static void find_stuck(void *context, const struct handoff_thread *thread)
 {
     struct standing *standing = context;

@@ -17,23 +17,26 @@ struct service {
     tr_system *system;
     tr_time watchdog_ns; /* 0: systemd does not ask */
     int ticker;          /* -1: none */
-    bool is_late;        /* a worker stands, and the log has said so */
+    bool is_late;        /* a handler runs too long, and the log has said so */
     struct first_turn first;
     bool has_stopped; /* "STOPPING=1" was sent */
 };
 
 /**
- * Begins, when the system was made. `says_ready`: the app calls tr_app_ready. Returns the behavior to spawn the root with;
- * NULL: out of memory. One thread. Does not wait.
+ * Prepares the notifications to systemd, after the system was made. `says_ready`: the app calls tr_app_ready. Returns
+ * the behavior to spawn the root with; NULL: out of memory. One thread. Does not wait.
  */
 const tr_behavior *tr__service_open(struct service *service, tr_system *system,
                                     const tr_behavior *root, bool says_ready);
 /**
- * The runner has started all of its own. Returns the descriptor that is readable when tr__service_tick is to be called;
- * -1: none.
+ * Notes that the runner has started all of its own (exports, workers). Returns the descriptor that is readable when
+ * tr__service_tick is to be called; -1: none.
  */
 int tr__service_start(struct service *service);
-/** Notifies that all workers work, if the time for that has come and no handler stands for longer than systemd allows. */
+/**
+ * Notifies that all workers work, if the time for that has come and no handler has run for longer
+ * than systemd allows.
+ */
 void tr__service_tick(struct service *service);
 /** Notifies that the app stops; from now on it does not become ready. A second call does nothing. */
 void tr__service_stop(struct service *service);

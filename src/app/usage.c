@@ -90,7 +90,10 @@ static const struct usage_row runner_rows[] = {
     {"--", "end of the flags: all later arguments are for the program", NULL, false},
 };
 
-/* Prints a text from the current column on, which is INDENT, cut between words. */
+/*
+ * Prints a text in lines that are cut between words. The cursor must be at column INDENT, where all
+ * lines begin.
+ */
 static void say_wrapped(const char *text)
 {
     enum { WIDTH = COLUMNS - INDENT };

@@ -12,7 +12,10 @@
 #include "gateway/visit.h"
 #include "http/answer.h"
 
-/* Answers a request for the client for browsers. False: it is none. */
+/*
+ * Answers a request for troupe.js, the client for browsers. False: the request is for something
+ * else.
+ */
 static bool serve_client(struct visit *visit)
 {
     struct http_request *request = visit->request;
@@ -28,7 +31,7 @@ static bool serve_client(struct visit *visit)
     return true;
 }
 
-/* Answers a request for the path of a WebSocket that is none: the client learns whether it may connect. */
+/* Answers a plain request for the path of a WebSocket: the client learns whether it may connect. */
 static void refuse_plain(struct visit *visit)
 {
     if (!visit->request->stream) /* HTTP/2 has no such field */

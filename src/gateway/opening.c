@@ -17,7 +17,10 @@ static void on_opened(struct ordered_ask *ask, tr_status status, const void *rep
         opening->why = *why;
 }
 
-/* Reads the number of an event. What is none counts as a number that was never given: there is a gap. */
+/*
+ * Reads the number of an event. A text that is no number counts as one that no event has: the
+ * client gets a gap.
+ */
 static void read_last(const char *text, struct tr_durable_connect *wish)
 {
     int size = 0;

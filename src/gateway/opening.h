@@ -10,14 +10,14 @@
 struct opening {
     struct ordered_ask ask; /* must be first */
     tr_status status;
-    uint64_t channel; /* by which the actor names it: tr__http_events_token */
+    uint64_t channel; /* by which the actor names the connection: tr__http_events_token */
     struct tr_durable_connection reply;
     tr_error why;
 };
 
 /** Asks the actor of a visit. `last` is the number of the last event that the client has seen, as text, or NULL. False: it was answered. Waits. */
 bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *last);
-/** The connection was taken, and has ended with this code. */
+/** Notifies the actor that the connection, which it has taken, has ended with this code. */
 void tr__opening_undo(const struct visit *visit, const struct opening *opening, int code);
 
 #endif

@@ -16,11 +16,17 @@
 
 static tr_next on_answer(tr_self *self, void *state, const void *message);
 
-/* What figures and reports name. That of `attempt` is on the stack of its turn, and they outlive it. */
+/*
+ * The handler that statistics and reports name. It is static, because they outlive the one in
+ * `attempt`, which is on the stack of a turn.
+ */
 static const tr_handler answer_row = {
     .type = &tr_type_tr_answered, .call = on_answer, .name = "an answer of a gateway"};
 
-/* The outcome has come, in its order. */
+/*
+ * Handles the outcome of an ask, in order with other messages, and wakes the turn that waits for
+ * it.
+ */
 static tr_next on_answer(tr_self *self, void *state, const void *message)
 {
     (void)state;
@@ -47,7 +53,7 @@ static void fail(struct ordered_ask *ask, tr_status status)
     ask->is_done = true;
 }
 
-/* Whether the generation before has not left its name yet, which takes a moment. */
+/* Whether the generation before still has the name of the actor, which it leaves in a moment. */
 static bool is_leaving(const struct tr_system *system, tr_status status)
 {
     return status == TR_STOPPING && !atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
@@ -76,7 +82,10 @@ static void attempt(struct tr_self *self, struct ordered_ask *ask, tr_time deadl
         return;
     }
     while (!ask->is_done && !self->is_cancelled) {
-        /* The ask must not outlive the turn. The session ends with it. */
+        /*
+         * Without memory the turn crashes, and the session ends with it: the ask must not outlive
+         * its turn.
+         */
         if (turn_park_at(self, TR_NEVER, NULL) == TR_NO_MEMORY)
             tr_crash(self, TR_NO_MEMORY, "out of memory to wait for an answer");
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Problems: what a gateway tells those who cannot be served. Their codes are part of the interface (troupe/gateway.h).
+ * Problems: what a gateway answers if it cannot serve a request. Their codes are part of the interface
+ * (troupe/gateway.h).
  *
  * The words of a failure are for the log. Strangers learn that something has failed, and the id of its cause.
  */
@@ -41,19 +42,19 @@ enum problem_id {
 
 struct problem {
     enum problem_id id;
-    const char *words; /* NULL: those of its id */
+    const char *words; /* NULL: the words of its id */
     int reason;        /* of PROBLEM_REFUSED: the code of tr_refuse */
 };
 
 /** Returns the problem of an ask that has ended with this status, which is not TR_OK. `error` may be NULL. */
 struct problem tr__problem_of_ask(tr_status status, const tr_error *error);
-/** Returns the status of HTTP. */
+/** Returns the status of HTTP for a problem. */
 int tr__problem_status(const struct problem *problem);
-/** Returns the stable code. */
+/** Returns the stable code of a problem: "actor/destroying". */
 const char *tr__problem_code(const struct problem *problem);
 /** Writes the object {"code":...}, as snprintf does. Words that are too long or no UTF-8 are left out. */
 size_t tr__problem_write(const struct problem *problem, char *to, size_t size);
 
-enum { PROBLEM_TEXT_MAX = 1024 /* bytes of such an object */ };
+enum { PROBLEM_TEXT_MAX = 1024 /* bytes of what tr__problem_write writes */ };
 
 #endif

@@ -8,10 +8,10 @@
 
 enum { PLACES = 4096, TRIES = 8 };
 
-/* The tokens of one name, in parts of a token: a minute of nanoseconds is one. */
+/* The tokens of one name. */
 struct bucket {
     uint64_t name; /* hash of the name; 0: the place is free */
-    tr_time at_ns; /* when it was looked at last */
+    tr_time at_ns; /* when the bucket was used last */
     double tokens;
 };
 
@@ -50,7 +50,7 @@ static struct rates *rates_of(struct tr_system *system)
     return rates;
 }
 
-/* Finds the bucket of a name, or makes one in the place that was looked at least recently. */
+/* Finds the bucket of a name, or makes one in the place whose bucket was not used for longest. */
 static struct bucket *bucket_of(struct rates *rates, uint64_t name, tr_time now_ns, uint32_t full)
 {
     struct bucket *oldest = NULL;

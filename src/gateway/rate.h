@@ -19,7 +19,7 @@ struct tr_self;
 uint32_t tr__rate_count(struct tr_self *self, const char *caller, uint32_t per_minute);
 /** Returns the name under which a caller is counted, for tr__rate_count_name. In a turn. */
 uint64_t tr__rate_name(struct tr_self *self, const char *caller);
-/** As tr__rate_count. In a turn. */
+/** As tr__rate_count, for a result of tr__rate_name. In a turn. */
 uint32_t tr__rate_count_name(struct tr_self *self, uint64_t name, uint32_t per_minute);
 
 #endif

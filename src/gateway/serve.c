@@ -89,8 +89,8 @@ static const void *fill(struct visit *visit, const tr_exposed_message *exposed)
 /* ---- The ask. ---- */
 
 /*
- * Finds the id of a request that has one. It has the caller in front, so that nobody gets what another has asked for.
- * False: it is too long.
+ * Finds the id of a request that has one. The id begins with the caller, so that nobody gets what another has asked
+ * for. False: it is too long.
  */
 static bool find_id(struct visit *visit, tr_bytes *id)
 {

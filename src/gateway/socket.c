@@ -29,7 +29,7 @@ static void above_free(const struct memory_source *source, struct socket_above *
     source_resize(source, above, 0);
 }
 
-/* The WebSocket has ended: its actor gets a message. */
+/* Notifies the actor that the WebSocket has ended, and frees what is above it. */
 static void on_end(struct channel *channel, struct ws_above *base, unsigned code)
 {
     struct socket_above *above = (struct socket_above *)(void *)base;
@@ -90,7 +90,7 @@ struct socket_request {
     void *message;       /* NULL: not read */
 };
 
-/* The turn ends, in whatever way. */
+/* Frees what a request holds, when its turn ends in whatever way. */
 static void request_free(void *resource)
 {
     struct socket_request *request = resource;
@@ -114,7 +114,7 @@ static void answer(const struct socket_request *request, const char *what, const
         snprintf(back, sizeof back, ",\"causal\":\"%llx\"}", (unsigned long long)request->causal);
     tr_buffer *buffer = tr_buffer_new((size_t)before + size + (size_t)after);
     if (!buffer) {
-        tr__channel_reset(channel); /* it must not wait forever for an answer */
+        tr__channel_reset(channel); /* the client must not wait forever for an answer */
         return;
     }
     char *to = tr_buffer_data(buffer);
@@ -263,7 +263,7 @@ static void handle(struct socket_request *request, const struct socket_above *ab
         ask(request, above);
 }
 
-/* A text has come. */
+/* Handles a message of the client. */
 static tr_next on_message(tr_self *self, void *state, const void *data)
 {
     TURN_VERB(self);
@@ -296,7 +296,7 @@ static const tr_handler row = {
 
 /* ---- Opening. ---- */
 
-/* Sends the first message. */
+/* Sends the first message of a socket, {"open":...}. */
 static void greet(struct channel *channel, const struct tr_durable_connection *reply)
 {
     char text[80];
@@ -363,7 +363,10 @@ static struct socket_above *above_new(const struct visit *visit,
     return NULL;
 }
 
-/* What is undone at the end of a turn that was to open a socket, unless the socket has it. */
+/*
+ * What a turn that opens a socket undoes at its end, unless the socket is open and has taken it
+ * over.
+ */
 struct socket_try {
     struct visit visit;
     struct opening opening;

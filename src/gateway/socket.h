@@ -35,8 +35,8 @@ struct socket_above {
     uint64_t event;           /* number of the last event that was sent */
     uint64_t rate_name;       /* whose requests are counted: gateway/rate.h */
     struct socket_pass *pass; /* NULL: the guard is not asked again, or there is none */
-    uint32_t per_minute;      /* 0: they are not */
-    bool is_settled;          /* the actor knows that it ends */
+    uint32_t per_minute;      /* 0: its requests are not counted */
+    bool is_settled;          /* the actor knows that the connection ends */
     uint16_t key_size;
     char key[];
 };

@@ -15,12 +15,12 @@ struct stream {
     const tr_exposed *exposed;
     uint64_t number; /* of the connection */
     uint64_t event;  /* number of the last event that was sent */
-    bool is_settled; /* the actor knows that it ends */
+    bool is_settled; /* the actor knows that the connection ends */
     uint16_t key_size;
     char key[];
 };
 
-/* The stream has ended: its actor gets a message. */
+/* Notifies the actor that the stream has ended, and frees the stream. */
 static void on_end(struct http_events *base, unsigned code)
 {
     struct stream *stream = (struct stream *)(void *)base;
@@ -36,7 +36,10 @@ static void on_end(struct http_events *base, unsigned code)
 
 /* ---- Writing. ---- */
 
-/* The event {"event":"said","number":7,"with":{...}} as lines. It has no line ends: JSON escapes them. */
+/*
+ * Writes the event {"event":"said","number":7,"with":{...}} as lines of text/event-stream. JSON has
+ * no line ends inside: it escapes them.
+ */
 static size_t write_event(char *to, size_t size, uint64_t number, tr_buffer *text)
 {
     static const char front[] = "{\"event\":\"", mark[] = "\"with\":";
@@ -93,7 +96,10 @@ bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_se
 
 /* ---- Opening. ---- */
 
-/* What is undone at the end of a turn that was to open a stream, unless the stream has it. */
+/*
+ * What a turn that opens a stream undoes at its end, unless the stream is open and has taken it
+ * over.
+ */
 struct stream_try {
     struct visit visit;
     struct opening opening;

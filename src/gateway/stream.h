@@ -12,9 +12,12 @@
 
 /** Answers a visit that was admitted with the events of its actor, until one side ends. Waits for the actor. */
 void tr__stream_open(struct visit *visit);
-/** Sends an event to a stream of the session, or ends it. False: there is none with this token. Does not wait. */
+/**
+ * Sends an event to a stream of the session, or ends the stream. False: no stream has this token.
+ * Does not wait.
+ */
 bool tr__stream_event(struct tr_self *self, uint64_t token, uint64_t number, tr_buffer *text);
-/** Ends a stream of the session. False: there is none with this token. Does not wait. */
+/** Ends a stream of the session. False: no stream has this token. Does not wait. */
 bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_settled);
 
 #endif

@@ -123,7 +123,10 @@ bool tr__visit_find(struct visit *visit, const tr_exposed *const *kinds)
 
 /* ---- The guard. ---- */
 
-/* Returns what says who the caller is: the header, or the parameter of the query, for browsers' WebSockets. */
+/*
+ * Returns the credentials of the caller: the header Authorization, or the parameter "token", for
+ * WebSockets of browsers.
+ */
 static const char *authorization_of(tr_self *self)
 {
     const char *header = tr_http_header(self, "authorization");

@@ -27,11 +27,14 @@ struct visit {
     bool is_for_connection; /* the guard need not be asked for the messages of a socket */
 };
 
-/** Gives the turn of a request the id of a cause, for its answer and all that it brings about. */
+/**
+ * Gives the turn of a request a causal id if it has none; its answer and all that it causes have
+ * that id too.
+ */
 void tr__visit_number(struct tr_self *self);
 /** Answers with a problem. Waits. */
 void tr__visit_fail(struct visit *visit, const struct problem *problem);
-/** As tr__visit_fail, with the words of the problem. */
+/** As tr__visit_fail, with the usual words of this problem. */
 void tr__visit_fail_with(struct visit *visit, enum problem_id id);
 
 /** Checks the origin, and answers preflights. Waits. */

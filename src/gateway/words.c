@@ -14,7 +14,7 @@ static const char *skip_string(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Finds the end of a value in such a text. */
+/* Finds the end of a value, in a text that is known to be JSON. */
 static const char *skip_value(const char *at, const char *end)
 {
     size_t depth = 0;

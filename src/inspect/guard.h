@@ -15,7 +15,10 @@
 /** Digits of a token: 128 bits. */
 enum { GUARD_TOKEN_SIZE = 32 };
 
-/** The subprotocol of the WebSocket, and what stands before the token in the other one. */
+/**
+ * The two subprotocols that a page offers for its WebSocket: this one, and "token." with the token
+ * behind it.
+ */
 #define GUARD_PROTOCOL "troupe-inspect-1"
 #define GUARD_TOKEN_PREFIX "token."
 

@@ -17,8 +17,8 @@ struct inspector {
     tr_time since_ns;   /* wall clock */
     char token[GUARD_TOKEN_SIZE + 1];
     char url[TR_ADDRESS_TEXT_MAX + GUARD_TOKEN_SIZE + 32];
-    atom32 pages;   /* that are open */
-    atom64 dropped; /* pages that did not read, since the start */
+    atom32 pages;   /* pages that are open */
+    atom64 dropped; /* pages that were dropped since the start, because they did not read */
 };
 
 /** The message with which a session begins: the address of its inspector, which lives longer than its system. */

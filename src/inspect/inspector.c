@@ -48,7 +48,7 @@ TR_BEHAVIOR(tr_inspect_port, void, TR_SETUP_WITH(tr_inspect_begin, on_port),
 
 /* ---- Life. ---- */
 
-/* Waits until it listens. */
+/* Starts the listener of the inspector, and waits until it listens. */
 static tr_status port_start(struct inspector *inspector, char *why)
 {
     tr_inspect_port_ref port;

@@ -9,7 +9,7 @@
  * gets secret fields (observe/page.h).
  *
  * Nothing is dropped in between. A page that does not read slows down its own connection, until it has not read for
- * INSPECTOR_SLOW_NS; then it is dropped, and the next page learns how many were.
+ * INSPECTOR_SLOW_NS; then it is dropped, and the next page learns how many were dropped.
  */
 #ifndef INSPECT_INSPECTOR_H
 #define INSPECT_INSPECTOR_H
@@ -29,11 +29,11 @@ enum {
 
 struct inspector;
 
-/** How to make one. What it points to is borrowed until tr__inspector_stop. */
+/** How to make an inspector. What the members point to is borrowed until tr__inspector_stop. */
 struct inspector_options {
     const char *address; /* "127.0.0.1:0", "[::1]:8080": one that only this machine can reach */
     bool allows;         /* pages may change something */
-    bool is_tool;        /* it is not in the program that it shows */
+    bool is_tool;        /* the inspector runs in another process than the program that it shows */
     /**
      * Finds the control socket of the program, for each new page again, because the program may have been restarted. Returns
      * false with a sentence if there is none. Called on the thread of the inspector.
@@ -46,15 +46,19 @@ struct inspector_options {
 };
 
 /**
- * Starts it. `why` gets a sentence on failure: TR_ADDRESS_INVALID (also an address that others can reach), TR_ADDRESS_IN_USE,
- * TR_NOT_PERMITTED, TR_NOT_SUPPORTED (built without HTTP), TR_NO_MEMORY and other statuses of systems and sockets. One thread.
+ * Starts an inspector. `why` gets a sentence on failure: TR_ADDRESS_INVALID (also an address that others can reach),
+ * TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NOT_SUPPORTED (built without HTTP), TR_NO_MEMORY and other statuses of systems and
+ * sockets. One thread.
  */
 TR_MUST_CHECK tr_status tr__inspector_start(const struct inspector_options *options,
                                             struct inspector **inspector,
                                             char why[INSPECTOR_WHY_SIZE]);
 /** Returns the address for a browser, with the token: "http://127.0.0.1:40123/#token=...". It must not go to a log. */
 const char *tr__inspector_url(const struct inspector *inspector);
-/** Closes all pages, and frees it. NULL does nothing. One thread; waits for the pages for a second at most. */
+/**
+ * Closes all pages, and frees the inspector. NULL does nothing. One thread; waits for the pages for
+ * a second at most.
+ */
 void tr__inspector_stop(struct inspector *inspector);
 
 #endif

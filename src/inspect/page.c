@@ -24,7 +24,7 @@ TR_MESSAGE(tr_inspect_answer, (optional(message(tr_inspect_joined)), ok), (str, 
 struct page {
     struct inspector *inspector;
     tr_channel control; /* to the program; TR_NO_CHANNEL: this is no page, or it has ended */
-    bool is_page;       /* it counts as a page */
+    bool is_page;       /* this session counts as a page */
 };
 
 static tr_next on_begin(struct page *page, const struct tr_inspect_begin *message)
@@ -109,7 +109,7 @@ static void page_close(tr_self *self, const char *why)
     tr_ws_close(self, tr_peer(self), CLOSE_NO_PROGRAM, why);
 }
 
-/* Reads a line of the program as a message. Returns NULL with a sentence. */
+/* Reads a line of the program as a message. NULL: *why has a sentence. */
 static const void *line_read(tr_self *self, tr_channel control, const tr_type *type, tr_bytes *line,
                              const char **why)
 {
@@ -241,7 +241,7 @@ static tr_next on_page(tr_self *self, struct page *page, const struct tr_http_re
     return next;
 }
 
-/* ---- A page is open. ---- */
+/* ---- Messages of an open page. ---- */
 
 /* Returns why a message of a page is no request; NULL: it may be one. */
 static const char *request_is_wrong(const struct tr_ws_message *message)
@@ -271,7 +271,7 @@ static tr_next on_answer(tr_self *self, const struct tr_received *message)
     tr_bytes line = message->bytes;
     if (tr_ws_send(self, tr_peer(self), line, true) != TR_INVALID_ARGUMENT)
         return TR_SAME;
-    /* A value of the program is no UTF-8. The page gets "?" for each byte of it that is none. */
+    /* A value of the program is no UTF-8. The page gets "?" for each byte that is wrong. */
     unsigned char *copy = tr_scratch(self, line.size);
     memcpy(copy, line.data, line.size);
     for (size_t i = 0; i < line.size;) {

@@ -7,7 +7,10 @@
 #pragma GCC system_header
 
 TR_BEGIN_C
-/** All behaviors of this program or plug-in: TR_LISTED_. The linker makes both names. */
+/**
+ * The begin and the end of the list of all behaviors of this program or plug-in (TR_LISTED_). The
+ * linker makes both names.
+ */
 extern const tr_behavior *const tr_behaviors_first_[] __asm__("__start_tr_behaviors")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const tr_behavior *const tr_behaviors_end_[] __asm__("__stop_tr_behaviors")

@@ -7,7 +7,10 @@
 #ifndef TROUPE_DETAIL_BASE_H
 #define TROUPE_DETAIL_BASE_H
 
-/* An #include that cannot be found ends the compilation; after an #error hundreds of others would follow. */
+/*
+ * An #include that cannot be found ends the compilation; after an #error hundreds of further errors
+ * would follow.
+ */
 #if defined(__cplusplus) && __cplusplus < 201703L
 #error "troupe needs C++17 or later: compile with -std=c++17"
 #include <troupe/needs_cxx17_or_later>
@@ -32,7 +35,10 @@
 #ifdef __cplusplus
 #define TR_EXTERN_C extern "C"
 #ifdef __clang__
-/* Messages have members with initialisers in C++, and functions return some of them by value. C and C++ agree on how. */
+/*
+ * In C++ the members of messages have initialisers, and clang warns of C functions that return such
+ * a struct by value. C and C++ agree on how it is returned.
+ */
 #define TR_BEGIN_C extern "C" { _Pragma("GCC visibility push(default)") \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wreturn-type-c-linkage\"")
 #define TR_END_C _Pragma("clang diagnostic pop") _Pragma("GCC visibility pop") }
@@ -42,8 +48,10 @@
 #endif
 #define TR_STATIC_ASSERT(condition, text) static_assert(condition, text)
 #define TR_VALUE(type, ...) type{ __VA_ARGS__ }
-/* After a member: it starts as zero in C++ too. g++ -Wextra warns of a member that is missing in an */
-/* initialiser, unless the member has an initialiser of its own. */
+/*
+ * Stands after a member, which starts as zero in C++ too. g++ -Wextra warns of a member that is missing in an initialiser,
+ * unless the member has an initialiser of its own.
+ */
 #define TR_ZERO {}
 #else
 #define TR_EXTERN_C extern
@@ -82,8 +90,10 @@ template <> struct tr_require_<true> {
 #else
 #define TR_REQUIRE_(condition, text) \
     ((int)sizeof(struct { _Static_assert(condition, text); char tr_dummy; }) & 0)
-/* As TR_REQUIRE_, inside a function, for a condition with compound literals: in a struct clang takes */
-/* them for literals at file scope, and requires that they are constant. */
+/*
+ * As TR_REQUIRE_, but only inside a function, for a condition with compound literals. In the struct of TR_REQUIRE_ clang
+ * takes them for literals at file scope, and requires that they are constant.
+ */
 #define TR_REQUIRE_HERE_(condition, text) (__extension__({ _Static_assert(condition, text); 0; }))
 #endif
 

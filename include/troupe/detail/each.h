@@ -15,8 +15,10 @@
 #define TR_PP_STRING(...) TR_PP_STRING_(__VA_ARGS__)
 #define TR_PP_STRING_(...) #__VA_ARGS__
 
-/* The first argument; the others in braces. ISO C17 wants an argument for `...`, so an empty one */
-/* is added, which ends as the trailing comma that an initialiser may have. Any number of them. */
+/*
+ * The first argument, and all others in braces. ISO C17 wants an argument for `...`, so an empty one is added. In the braces
+ * it becomes the trailing comma that an initialiser may have.
+ */
 #define TR_PP_HEAD(...) TR_PP_HEAD_(__VA_ARGS__, )
 #define TR_PP_HEAD_(first, ...) first
 #define TR_PP_TAIL_BRACES(...) TR_PP_TAIL_BRACES_(__VA_ARGS__, )
@@ -29,7 +31,7 @@
 #define TR_PP_IS_TUPLE(x) TR_PP_PROBED(TR_PP_TUPLE_PROBE x, 0, )
 #define TR_PP_TUPLE_PROBE(...) ~, 1, ~
 #define TR_PP_UNTUPLE(...) __VA_ARGS__
-/* What stands behind a tuple. */
+/* What stands behind the tuple with which x begins. */
 #define TR_PP_BEHIND(x) TR_PP_EAT x
 #define TR_PP_EAT(...)
 
@@ -69,7 +71,7 @@
     a106, a107, a108, a109, a110, a111, a112, a113, a114, a115, a116, a117, a118, a119, a120, \
     a121, a122, a123, a124, a125, a126, a127, n, ...) n
 
-/* F(c, item) for each item. */
+/* Expands to F(c, item) for each item. */
 #define TR_PP_EACH(F, c, ...) \
     TR_PP_CAT(TR_PP_EACH_, TR_PP_COUNT(__VA_ARGS__))(F, c, __VA_ARGS__)
 #define TR_PP_EACH_TR_MANY(F, c, ...) \

@@ -8,14 +8,16 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-/** To a session: what an actor sends to a connection; and that it is to end. */
+/**
+ * To a session: an event that an actor sends to a connection, and the order to close a connection.
+ */
 TR_MESSAGE(tr_gateway_event_, (u64, channel), (u64, number), (buffer, text));
 TR_MESSAGE(tr_gateway_close_, (u64, channel), (i32, code), (str, words), (bool, is_settled));
 
 TR_BEGIN_C
 /** Answers a request of a path below /actors for these kinds; the last one is followed by NULL. In a turn. May wait. */
 tr_next tr_self_gateway_serve(tr_self *self, const tr_exposed *const *kinds, tr_ref guard);
-/** Handle these messages in sessions. In a turn. Does not wait. */
+/** Handle tr_gateway_event_ and tr_gateway_close_ in sessions. In a turn. Does not wait. */
 tr_next tr_self_gateway_event(tr_self *self, void *state, const void *message);
 tr_next tr_self_gateway_close(tr_self *self, void *state, const void *message);
 /** What tr_broadcast and tr_send call. In a turn. Does not wait. */
@@ -42,7 +44,7 @@ TR_END_C
     }
 #define TR_EXPOSE_CHECK_(a, m) TR_PP_IF_TUPLE(m)(TR_EXPOSE_CHECK_TUPLE_, TR_EXPOSE_CHECK_NAME_)(a, m)
 #define TR_EXPOSE_CHECK_TUPLE_(a, m) TR_PP_CALL(TR_EXPOSE_CHECK_NAME_, a, TR_PP_UNTUPLE m)
-/* It is a request, and the actor accepts it. */
+/* Checks that m is a request, and that the actor accepts it. */
 #define TR_EXPOSE_CHECK_NAME_(a, m) \
     + (int)(0 * sizeof(((union a##_accepts *)0)->m)) \
     + TR_REQUIRE_(tr_is_request_##m, "troupe: TR_EXPOSE(" #a "): " #m " is no TR_REQUEST")

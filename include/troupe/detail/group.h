@@ -20,7 +20,7 @@
     (TR_REQUIRE_SELF_(self, "spawn_group"), tr_self_spawn_group(TR_IF_SELF_(self), args, group))
 #endif
 
-/* _1 without a set-up message, _0 with one. */
+/* TR_SPAWN_GROUP_1 has no set-up message, TR_SPAWN_GROUP_0 has one. */
 #define TR_SPAWN_GROUP_(self, routes, a, name, ...) \
     TR_PP_CAT(TR_SPAWN_GROUP_, TR_PP_IS_ONE(__VA_ARGS__))(self, routes, a, name, __VA_ARGS__)
 #define TR_SPAWN_GROUP_1(self, routes, a, name, members) \

@@ -17,8 +17,8 @@
 /* clang-format off */
 
 /*
- * A message made in place. It lives as long as the block in which it is written. It stands before the pragma, so that
- * gcc warns of braces that are missing in it.
+ * A message made in place. It lives as long as the block in which it is written. This macro stands before the pragma,
+ * so that gcc warns of braces that are missing in the message.
  */
 #define TR_MAKE_(m, ...) (&(__extension__ (const struct m) __VA_ARGS__))
 
@@ -28,9 +28,9 @@
 #pragma GCC system_header
 
 /*
- * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of the call, which knows its message by TR_SAID_(m) alone. A
- * message that is not declared is one error then: gcc speaks of a name once, and clang not of what comes of a variable that has
- * none.
+ * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of `call`, which gets at its message by TR_SAID_(m) only. So a
+ * message that is not declared is one error: gcc reports an unknown name once, and clang reports only the variable tr_said, not
+ * its uses.
  */
 #ifdef __clang__
 #define TR_SAY_ (__extension__({ __auto_type tr_said =
@@ -133,13 +133,16 @@
     (void)TR_REQUIRE_(_Generic((self), tr_client *: 0, default: 1), \
         "troupe: tr_" verb " needs the self of a handler; with a client use tr_try_" verb)
 
-/* What TR_REQUIRE_SELF_ has refused becomes NULL, which is no second error. */
+/* A client, which TR_REQUIRE_SELF_ has refused, becomes NULL, so that there is no second error. */
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
-/* Names the struct of a message before its first use, so that one that is not declared is one error, not many. */
+/*
+ * Names the struct of a message before its first use, so that a message that is not declared is one
+ * error, not many.
+ */
 #define TR_NAME_(m) struct m;
 
-/* Needed around tables in C++ only. */
+/* In C++ these macros name the type of a table; in C a table needs no type before its braces. */
 #define TR_TABLE_(type)
 #define TR_TABLE_ZERO_(type) 0
 #define TR_QUIET_

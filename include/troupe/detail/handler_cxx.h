@@ -71,7 +71,10 @@ struct tr_no_ {
     }
 TR_SHAPES_(TR_SHAPE_CXX_)
 template <class TR_S, class TR_M> tr_no_ tr_is_handler_(...);
-/* For what TR_CHECK_HANDLER_ has refused: no list of all the others. */
+/*
+ * Takes a handler that TR_CHECK_HANDLER_ has refused, so that the compiler does not list all other
+ * overloads.
+ */
 template <class TR_S, class TR_M> inline tr_next tr_invoke_(...) noexcept
 {
     return TR_SAME;

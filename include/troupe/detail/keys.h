@@ -62,7 +62,7 @@ TR_INLINE tr_bytes tr_no_bytes_(void)
     return TR_VALUE(tr_bytes, NULL, 0);
 }
 
-/* The message must be one that the actor accepts, as for a ref of it. */
+/* The message must be one that the actor accepts, as if it were sent to a ref of the actor. */
 #define TR_ASK_KEY_(from, timeout, a, key, id, m, ...) \
     TR_VALUE(m##_ask, ((void)TR_TO_(a##_ref_of(tr_ref_from_bits(0)), m), TR_SPEAKER_(from, ask_key)( \
         from, &tr_durable_##a, key, id, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }), timeout)))

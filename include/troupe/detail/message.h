@@ -3,7 +3,7 @@
  * How TR_MESSAGE, TR_REQUEST and TR_DESCRIBE work.
  *
  * For message.h only. Each field (type, name) is used in three places: as a member of the struct,
- * as a row of the table, and in the flatness of the whole.
+ * as a row of the table, and in the constant that says whether the message has no pointers.
  */
 #ifndef TROUPE_DETAIL_MESSAGE_H
 #define TROUPE_DETAIL_MESSAGE_H
@@ -35,7 +35,10 @@
     TR_MAY_BE_UNUSED static const tr_type tr_type_##m = TR_TYPE_(m, (const tr_type *)&tr_type_##r); \
     TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 
-/* In C++ a state may be a message, whose members have initialisers: all of them are zeros. */
+/*
+ * Marks messages for C++: as a state a message is allowed although its members have initialisers,
+ * because they are all zeros.
+ */
 #ifdef __cplusplus
 long tr_marks_message_(const volatile void *any);
 #define TR_MARK_MESSAGE_(m) char tr_marks_message_(const struct m *message);
@@ -73,8 +76,9 @@ long tr_marks_message_(const volatile void *any);
 /* Weak: the address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
- * What tr_type_m is. The variable stands in TR_MESSAGE_ itself: clang shows all macros on the way to a name that it proposes.
- * A reply that is not declared is one error: clang may propose a function, whose type the cast hides.
+ * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_: if clang proposes it for a wrong name, it
+ * shows all macros on the way to the definition. `reply` comes with a cast, so that a reply which is not declared is one
+ * error: clang may propose a function in its place.
  */
 #define TR_TYPE_(m, reply) { \
         #m, tr_fields_##m, reply, __FILE__, __LINE__, sizeof(struct m), \
@@ -82,7 +86,7 @@ long tr_marks_message_(const volatile void *any);
         tr_is_flat_##m, TR_INLINE_SIZE_(m), &tr_secrets_##m, NULL \
     }
 
-/* What a verb has to know of a message is in one variable, so that a message which is not declared is one error. */
+/* All that a verb needs of a message is in one variable, so that a message which is not declared is one error. */
 #define TR_SAYS_(m) \
     TR_MAY_BE_UNUSED static const struct { const tr_type *type; const struct m *message; /* its type matters */ }
 
@@ -91,7 +95,10 @@ long tr_marks_message_(const volatile void *any);
 
 /* ---- The types of fields: (shape, C type, kind, nested descriptor, is flat, count, TR_END). ---- */
 
-/* What is written behind a known word, as in `u8 *`, ends up behind TR_END and is found there. */
+/*
+ * If something follows a known word, as in `u8 *`, it comes to stand behind TR_END, where a check
+ * finds it.
+ */
 #define TR_SCALAR_(c, k) (TR_SHAPE_ONE, c, TR_KIND_##k, NULL, 1, 1, TR_END)
 #define TR_FIELD_TYPE_bool TR_SCALAR_(bool, BOOL)
 #define TR_FIELD_TYPE__Bool TR_SCALAR_(bool, BOOL)
@@ -130,7 +137,10 @@ long tr_marks_message_(const volatile void *any);
 #define TR_FIELD_TYPE_list(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_LIST_, 1)
 #define TR_FIELD_TYPE_optional(t) TR_FIELD_MANY_(TR_FIELD_TYPE_##t, TR_FIELD_OPTIONAL_, 1)
 
-/* An array, a list or an option of what is k, a tuple as above; else k is an unknown word. */
+/*
+ * Makes an array, a list or an option of k, if k is a tuple as above. Otherwise k is an unknown
+ * word and stays.
+ */
 #define TR_FIELD_MANY_(k, f, n) TR_PP_IF_TUPLE(k)(TR_FIELD_MANY_OK_, TR_FIELD_MANY_BAD_)(k, f, n)
 #define TR_FIELD_MANY_OK_(k, f, n) f(TR_PP_UNTUPLE k, n)
 #define TR_FIELD_MANY_BAD_(k, f, n) k
@@ -228,7 +238,7 @@ long tr_marks_message_(const volatile void *any);
 /* any value will do: TR_MEMBER_TR_SHAPE_NESTED has already refused the field */
 #define TR_FIELD_SHAPE_TR_SHAPE_NESTED TR_SHAPE_ONE
 
-/* ---- A field in the flatness of the whole. ---- */
+/* ---- A field in tr_is_flat_m, which says whether the message has no pointers. ---- */
 
 #define TR_FLAT_(m, x) TR_PP_IF_TUPLE(x)(TR_FLAT_TUPLE_, TR_FIELD_NONE_)(m, x)
 #define TR_FLAT_TUPLE_(m, x) TR_PP_CAT(TR_FLAT_TUPLE_, TR_IS_PAIR_ x)(m, x)
@@ -306,9 +316,12 @@ long tr_marks_message_(const volatile void *any);
 #define TR_SECRET_NAME_1(m, n)
 #define TR_SECRET_NAME_0(m, n) #n,
 
-/* ---- The message that a tr_error is inside another one. ---- */
+/* ---- tr_error as a field of another message. ---- */
 
-/* A tr_error inside another message; its words are copied, but neither printed nor written. */
+/*
+ * The members that are listed here are printed and written; the others, such as the text, are only
+ * copied.
+ */
 TR_MESSAGE_NAMES_(tr_error, 0);
 TR_MESSAGE_TABLE_(tr_error, (enum_of(tr_status), status), (i32, code), (ref, actor), (u32, incarnation), );
 TR_MAY_BE_UNUSED static const tr_type tr_type_tr_error = TR_TYPE_(tr_error, NULL);

@@ -16,7 +16,7 @@
     (TR_REQUIRE_SELF_(self, "pool_spawn"), tr_self_pool_spawn(TR_IF_SELF_(self), args))
 #endif
 
-/* _1 without a set-up message, _0 with one. */
+/* TR_POOL_SPAWN_1 has no set-up message, TR_POOL_SPAWN_0 has one. */
 #define TR_POOL_SPAWN_(self, a, ...) \
     TR_PP_CAT(TR_POOL_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(self, a, __VA_ARGS__)
 #define TR_POOL_SPAWN_1(self, a, name) \

@@ -26,7 +26,7 @@
     } \
     TR_MAY_BE_UNUSED static const char tr_protocol_##a[] = TR_PP_STRING_(__VA_ARGS__); \
     TR_EXTERN_C const struct tr_behavior tr_behavior_##a; \
-    /* A function, which names the behavior only where the actor is spawned. */ \
+    /* This is a function, so that the behavior is needed only where the actor is spawned. */ \
     struct tr_spawnable_##a { const struct tr_behavior *behavior; const char *protocol; a##_ref ref; }; \
     TR_INLINE struct tr_spawnable_##a tr_spawnable_##a(void) \
     { \
@@ -39,8 +39,8 @@
 #define TR_ACCEPTS_1(m)
 
 /*
- * The tr_ref of `to`, once the compiler knows that its actor accepts message m: the union that `accepts` points to must
- * have a member m. For a plain tr_ref the message itself has such a member.
+ * Gives the tr_ref of `to`, after a check by the compiler that its actor accepts message m: the union that `accepts`
+ * points to must have a member m. For a plain tr_ref the message itself has such a member.
  */
 #ifdef __cplusplus
 template <class Probe> Probe *tr_accepts_of_(union tr_accepts_anything *);

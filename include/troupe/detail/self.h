@@ -45,12 +45,15 @@
 #define TR_REPLY_(verb, self, m, ...) \
     tr_self_##verb(self, &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ }))
 
-/* The type and the message of a set-up, or NULLs: _1 without one, _0 with one. */
+/* The type and the message of a set-up, or two NULLs if there is no set-up message. */
 #define TR_SETUP_MESSAGE_(...) TR_PP_CAT(TR_SETUP_MESSAGE_, TR_PP_IS_ONE(__VA_ARGS__))(__VA_ARGS__)
 #define TR_SETUP_MESSAGE_1(none) NULL, NULL
 #define TR_SETUP_MESSAGE_0(m, ...) &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ })
 
-/* An actor is known by one name, as a message is (TR_SAY_). */
+/*
+ * In C all that is needed of an actor comes from one name, so that an actor that is not declared is
+ * one error (TR_SAY_).
+ */
 #ifdef __cplusplus
 #define TR_SPAWN_(self, worker, a, name, ...) \
     a##_ref_of(TR_SPAWN_CALL_(self, TR_SPAWN_ARGS_(&tr_behavior_##a, tr_protocol_##a, name, worker, \
@@ -67,7 +70,7 @@
             TR_SETUP_MESSAGE_(__VA_ARGS__), NULL)).bits } TR_SAY_END_
 #endif
 
-/* _1 without a set-up message, _0 with one. */
+/* TR_TRY_SPAWN_1 has no set-up message, TR_TRY_SPAWN_0 has one. */
 #define TR_TRY_SPAWN_(from, ref, error, worker, a, ...) \
     TR_PP_CAT(TR_TRY_SPAWN_, TR_PP_IS_ONE(__VA_ARGS__))(from, ref, error, worker, a, __VA_ARGS__)
 #define TR_TRY_SPAWN_1(from, ref, error, worker, a, name) \
