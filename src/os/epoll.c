@@ -55,7 +55,7 @@ tr_status tr__epoll_init(struct epoll *epoll)
     epoll->watched = 0;
     epoll->has_waited = epoll->has_no_ns_wait = false;
     epoll->from = epoll->count = 0;
-    epoll->waits = 0;
+    atom64_store(&epoll->waits, 0, ATOM_RELAXED);
     return TR_OK;
 }
 
@@ -87,7 +87,7 @@ static long wait_ms(struct epoll *epoll, int milliseconds)
 /* Asks the kernel. Returns the number of events, negative if a signal came. */
 static long kernel_wait(struct epoll *epoll, tr_time timeout)
 {
-    epoll->waits++;
+    atom64_count(&epoll->waits, 1);
     if (timeout <= 0)
         return wait_ms(epoll, timeout ? -1 : 0);
 #ifdef SYS_epoll_pwait2

@@ -19,6 +19,8 @@
 
 #include <troupe/platform.h>
 
+#include "os/atomic.h"
+
 enum { EPOLL_EVENTS_MAX = 128 }; /* events taken from the kernel at once; the rest stays there */
 
 /* Tokens of the parker's own descriptors. io_watch refuses them. */
@@ -32,7 +34,7 @@ struct epoll {
     bool has_no_ns_wait; /* the kernel does not have epoll_pwait2 */
     uint32_t from;       /* rule 1 */
     uint32_t count;
-    uint64_t waits; /* how often the kernel was asked */
+    atom64 waits; /* how often the kernel was asked; any thread may read it */
     struct epoll_event events[EPOLL_EVENTS_MAX];
 };
 

@@ -275,5 +275,5 @@ size_t tr__real_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_ev
 
 uint64_t tr__real_parker_waits(const tr_parker *parker)
 {
-    return parker->epoll.waits;
+    return atom64_load(&parker->epoll.waits, ATOM_RELAXED);
 }

@@ -25,7 +25,7 @@ void tr__real_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd)
 size_t tr__real_io_poll(const tr_platform *platform, tr_parker *parker, tr_io_event *events,
                         size_t max);
 
-/** Returns how often the parker has asked epoll for events. For tests. Only on the thread that parks. */
+/** Returns how often the parker has asked epoll for events. For tests. Any thread. */
 uint64_t tr__real_parker_waits(const tr_parker *parker);
 
 #endif
