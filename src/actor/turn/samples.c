@@ -6,7 +6,7 @@
 #include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
 
-/* Returns the entry of a handler, which is made if needed; NULL: the table is full. */
+/* Returns the entry of a handler, and makes it if needed; NULL: the table is full. */
 static struct turn_sample *entry_of(struct worker *worker, const tr_handler *handler,
                                     const tr_behavior *behavior)
 {
@@ -46,7 +46,7 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
     atom64_count(&entry->count, 1);
 }
 
-/* Keeps a turn, if it is one of the slowest. */
+/* Keeps the record of a turn, if it is one of the slowest. */
 static void note_slow(struct worker *worker, const struct slow_turn *turn)
 {
     struct slow_turns *slow = &worker->samples.slow;
@@ -68,20 +68,24 @@ static void note_slow(struct worker *worker, const struct slow_turn *turn)
     lock_give(&slow->lock);
 }
 
-/* The `run` of the hooks while a turn is to be timed. */
+/* Runs one actor and measures its first turn. Replaces loop_hooks.run for one run. */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
     const struct loop_hooks *usual = worker->samples.usual;
     const struct dispatch *dispatch = cell_of_task(task)->dispatch;
     const tr_behavior *behavior = dispatch ? dispatch->behavior : NULL;
-    uint64_t ref = cell_of_task(task)->identity; /* the actor may end in its turn */
+    /* read now, because the actor may end in its turn */
+    uint64_t ref = cell_of_task(task)->identity;
     const tr_platform *platform = loop->platform;
     (void)turns_max;
-    /* At once, because a turn that waits does not return here. A shutdown may have replaced them. */
+    /*
+     * Restore the usual hooks now, because a turn that waits does not return here. A shutdown may
+     * have replaced the hooks already.
+     */
     if (loop->hooks == &worker->samples.hooks)
         loop->hooks = usual;
-    loop_call_back(loop); /* one actor only */
+    loop_call_back(loop); /* run one actor only */
     worker_set_handler(worker, NULL);
     tr_time begin_ns = platform->mono_now(platform);
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);

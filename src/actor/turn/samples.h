@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How long turns take, by handler: a sample of one turn for each round of a worker, at most two thousand in a second, while
- * somebody looks (tr_system.samples).
+ * Measures how long turns take, by handler. Times one turn in each round of a worker, at most two
+ * thousand in a second, and only while somebody looks (tr_system.samples).
  *
- * Nothing is done for each message. A round begins with a look at the clock; if turns are to be timed, it replaces the
- * hooks of the loop for one run, and that run handles one message, with a look at the clock before and behind it. A turn
- * that waits is not timed.
+ * Nothing is done for each message. A round begins with a look at the clock. If turns are to be
+ * timed, the round replaces the hooks of the loop for one run. That run handles one message, and
+ * reads the clock before and after it. A turn that waits is not timed.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H
