@@ -250,12 +250,8 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     if (failure->is_group)
         tr__restart_group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)
-        tr__restart_group_answer(
-            /* the child comes up alone, so the group does not wait for its UP */
-            worker,
-            parent,
-            failure->child,
-            ENVELOPE_UP);
+        /* the child comes up alone, so the group does not wait for its UP */
+        tr__restart_group_answer(worker, parent, failure->child, ENVELOPE_UP);
     if (is_exhausted)
         tr__restart_group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;

@@ -26,9 +26,8 @@ struct tr_kit_peer {
     struct list link; /* in tr_kit.peers */
     struct tr_kit *kit;
     struct virtual_socket *socket;
-    struct virtual_socket *
-        /* the child process's pointer to the socket; NULL: the socket belongs to the peer */
-        *of_child;
+    /* the child process's pointer to the socket; NULL: the socket belongs to the peer */
+    struct virtual_socket **of_child;
     char path[TR_ADDRESS_PATH_MAX]; /* sender of the datagram that was received last */
     char *bytes;                    /* the received bytes, and a NUL */
     size_t size;
