@@ -25,9 +25,12 @@ struct failure_entry {
 /** Notes a failure or a restart. Any thread. */
 void tr__failure_log(struct tr_system *system, const struct failure_entry *entry);
 
-/** Returns how often actors of behaviors of this name have failed. Any thread. */
+/** Returns how often actors whose behavior has this name have failed. Any thread. */
 uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior);
-/** Returns the failures of one handler; only the first TR_FAILED_BEHAVIORS_MAX that failed are counted. Any thread. */
+/**
+ * Returns how often a handler has failed. Only the first TR_FAILED_BEHAVIORS_MAX handlers that
+ * failed are counted. Any thread.
+ */
 uint64_t tr__failure_log_handler(struct tr_system *system, const char *behavior, const char *where);
 
 #endif
