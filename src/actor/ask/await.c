@@ -55,7 +55,7 @@ static bool is_sound(const struct tr_self *self, tr_pending pending)
     return ask_of(self, pending, &ask, &answer) != TR_INVALID_ARGUMENT;
 }
 
-/* Returns an ask of this turn if it is not done, else NULL. */
+/* Returns an ask of this turn if it is not done, otherwise NULL. */
 static struct ask *open_ask(const struct tr_self *self, tr_pending pending)
 {
     struct ask *ask;

@@ -299,7 +299,7 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     else if (cell->flags & CELL_SUSPENDED)
-        /* other senders can use it now; this turn asks again when it resumes */
+        /* other senders can use the capacity now; this turn asks again when it resumes */
         give_back(worker, envelope);
     else
         self->capacity.grant = envelope;

@@ -26,7 +26,7 @@ struct ask {
         struct {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             uint32_t id;
-            uint32_t place; /* its place among the asks of its turn: actor/ask/turn_asks.h */
+            uint32_t place; /* place of the ask among the asks of its turn: actor/ask/turn_asks.h */
 #else
             uint32_t place;
             uint32_t id;
@@ -37,8 +37,8 @@ struct ask {
     union {
         struct {
             bool is_listed; /* the ask is in the table of its actor */
-            bool is_young;  /* its timer is in no wheel yet: actor/ask/ask_open.h */
-            bool is_wanted; /* its turn waits for this ask */
+            bool is_young;  /* the timer of the ask is in no wheel yet: actor/ask/ask_open.h */
+            bool is_wanted; /* a turn waits for this ask */
             /*
              * an ask of the runtime itself, such as one of tr_actor_why: it gets no trace; see
              * actor/verbs/why.h

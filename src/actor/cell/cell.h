@@ -87,7 +87,7 @@ enum cell_control {
     CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: look at it at once */
     CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
-    /* its supervisor has decided, or what the actor waited for after the decision is over */
+    /* the supervisor has decided, or what the actor waited for after the decision is over */
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */

@@ -57,7 +57,7 @@ struct channel_hooks {
      * declined them. The caller counts them. NULL: there are none.
      */
     const void *const *(*on_declined)(struct tr_self *self, size_t *count);
-    /** Ends the turn of a CHANNEL envelope. Takes the envelope. */
+    /** Takes the CHANNEL envelope of a turn that has ended; queues it again if there is more. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
      * Does the work of on_turn_end and on_done, if the turn of a CHANNEL envelope has ended with
@@ -77,7 +77,7 @@ struct channel_hooks {
      * request, or no memory.
      */
     tr_later (*on_later)(struct tr_self *self);
-    /** Ends a turn with self->borrowed or self->lent. */
+    /** Takes back self->borrowed and frees self->lent, at the end of a turn. */
     void (*on_turn_end)(struct tr_self *self);
     /**
      * Gives worker->channels.newborn to the actor that was made for it, before any code of the

@@ -21,9 +21,7 @@ enum {
     CHAIN_MAX = 32,
     /* with at most this many readers, each removal checks whether any reader is active */
     READERS_FEW = 16,
-    /*
-     * so many removed entries, plus one for each reader, are a batch: then the readers are checked
-     */
+    /* after this many removed entries, plus one for each reader, the readers are checked */
     SPENT_BATCH = 32
 };
 

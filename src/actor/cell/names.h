@@ -53,7 +53,7 @@ struct name {
 
 struct names_table {
     struct names_spent spent; /* must be first: the table is freed through it */
-    size_t mask;              /* of a bucket's number */
+    size_t mask;              /* mask for the number of a bucket */
     atomptr buckets[];        /* first entries, of struct name; written under the part's lock */
 };
 

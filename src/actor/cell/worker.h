@@ -258,7 +258,7 @@ enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 enum { BALANCE_PLACES = 64 };
 
 /**
- * What a worker knows of its load, and of which workers its actors receive messages from; see
+ * The load of a worker, and the workers from which its actors receive messages; see
  * actor/system/balance.h. The tables are hashed by slot: a new entry replaces the old one of its
  * place.
  */

@@ -45,7 +45,7 @@ struct pooled_spawner {
 /** The spec of an actor of the pool, with what the pool adds to it. */
 struct pooled_spec {
     tr_child_spec spec;
-    uint64_t hash; /* of the name */
+    uint64_t hash; /* hash of the name */
     /* number of origins that hold the name; 0: the actor does not come back any more */
     atom32 holds;
 };

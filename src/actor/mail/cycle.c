@@ -30,7 +30,7 @@ static void part_put_back(struct cell *cell)
 static bool waits_for_barrier(const struct cell *cell, const struct envelope *envelope)
 {
     if (cell->extra->durable && envelope->kind == ENVELOPE_EVENT)
-        return true; /* the events that mail_holds_events speaks of */
+        return true; /* a barrier of a durable actor holds events: mail_holds_events */
     return !kind_has(envelope->kind, MAIL_PASSES_BARRIER);
 }
 

@@ -38,8 +38,8 @@ void tr__mail_release(struct cell *cell);
 void tr__mail_put_first(struct cell *cell, struct envelope *first);
 
 /**
- * As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. An unfinished
- * cycle is continued with its next part.
+ * As mail_begin_cycle, but for a cell with a barrier, or with mail other than notices. An
+ * unfinished cycle is continued with its next part.
  */
 bool tr__mail_join(struct cell *cell);
 

@@ -28,7 +28,7 @@ void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_s
 struct dead_letter {
     const tr_type *type;
     const void *message; /* borrowed; NULL: the message is not shown */
-    size_t size;         /* of the message with everything that it points to; 0: type->size */
+    size_t size;         /* size of the message with everything that it points to; 0: type->size */
     uint64_t from;
     uint64_t to;
     tr_status reason;

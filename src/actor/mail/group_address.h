@@ -59,7 +59,7 @@ struct group_address {
      */
     atom64 *turns; /* refs of the members in turn, `turn_count` of them */
     atom64 *seats; /* refs by the number of the member; 0: that member has ended */
-    atom64 *keys;  /* of a router: refs by the hash of a key. key_count entries, a power of two */
+    atom64 *keys;  /* for a router: refs by the hash of a key. key_count entries, a power of two */
     atom64 turn_count;
     atom64 seat_count;
     atom64 key_count; /* 0: a group without routes */
@@ -179,11 +179,12 @@ struct group_walk {
     struct group_address *group;
     /* 0: a walk of the group supervisor itself, for which the tenant is always there */
     uint64_t ref;
-    uint64_t member;    /* the member that the walk returned last */
-    uint64_t hash;      /* of the key */
-    uint64_t score;     /* of a router: the score of the last member */
-    uint64_t stay;      /* number of the stay (queue/board.h) in which the sender is announced */
-    uint32_t worker;    /* of the sender; worker_count or more: the sender is not on a worker */
+    uint64_t member; /* the member that the walk returned last */
+    uint64_t hash;   /* hash of the key */
+    uint64_t score;  /* for a router: the score of the last member */
+    uint64_t stay;   /* number of the stay (queue/board.h) in which the sender is announced */
+    /* index of the sender's worker; worker_count or more: the sender is not on a worker */
+    uint32_t worker;
     uint32_t near_left; /* seats on the sender's worker that are still to be tried */
     uint32_t near;      /* the next of these seats */
     uint32_t near_step;

@@ -40,7 +40,7 @@ TR_MUST_CHECK tr_status tr__group_choose(struct group_address *group, const stru
  */
 tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);
-/** As tr__group_send, from any thread. Does not wait for capacity. */
+/** As tr__group_send, but from any thread. Does not wait for capacity. */
 tr_status tr__group_send_outside(struct tr_system *system, struct envelope *envelope,
                                  struct cell **cell, uint64_t *to);
 /** Begins a walk over all members, for tr__group_each. Any thread. */

@@ -31,7 +31,7 @@ enum mail_property {
     MAIL_IS_ANSWER = 1 << 2,
     /* accepted even by a sealed actor: one that has received a PoisonPill */
     MAIL_PASSES_SEAL = 1 << 3,
-    /* its turn may begin while another turn waits as a barrier */
+    /* a turn with this mail may begin while another turn waits as a barrier */
     MAIL_PASSES_BARRIER = 1 << 4,
     /* when a durable turn sends this kind, the envelope waits in the outbox until the commit */
     MAIL_IS_HELD = 1 << 5,
@@ -43,8 +43,8 @@ enum mail_property {
 
 /** The mailbox of an actor in which mail of a kind waits. */
 enum mail_box {
-    MAIL_BOX_NONE,  /* of kinds that actors never get */
-    MAIL_BOX_TAKEN, /* of kinds that wait in no mailbox: a function takes them */
+    MAIL_BOX_NONE,  /* for kinds that actors never get */
+    MAIL_BOX_TAKEN, /* for kinds that wait in no mailbox: a function takes them */
     MAIL_BOX_REPLIES,
     MAIL_BOX_EXCEPTIONS,
     /* for actors with TR_BY_KIND; asks of other actors wait with the notices */

@@ -204,7 +204,9 @@ static inline void mail_leave_exactly(struct cell *cell)
         tr__capacity_give(cell, 1);
 }
 
-/** As mail_leave_exactly, for cells with neither CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS. */
+/**
+ * As mail_leave_exactly, but for cells with neither CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS.
+ */
 static inline void mail_leave_stock(struct cell *cell)
 {
     TR_ASSERT_SLOW(cell->queued_lines > 0);

@@ -170,7 +170,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
             bury(worker, item, reason);
             continue;
         }
-        /* The asker waits for an answer: make this reply one that says that the ask ended. */
+        /* The asker waits for an answer: turn this reply into a tr_ask_ended. */
         tr__ask_become_ended(envelope, reason, 0);
         mail_readdress(envelope, ENVELOPE_EXCEPTION, ref_of(item), envelope->sender);
         if (send_on(worker, item) != TR_OK)

@@ -13,9 +13,9 @@
 struct tr_kit_child {
     tr_kit *kit;
     struct virtual_child *child;
-    /* the test's end of the standard streams; NULL until the test asks for it */
+    /* the test's end of input and output; NULL until the test asks for it */
     tr_kit_peer *peer;
-    tr_kit_peer *errors; /* as `peer` */
+    tr_kit_peer *errors; /* as `peer`, but for the error output */
 };
 
 static struct virtual_net *net_of(const struct tr_kit *kit)

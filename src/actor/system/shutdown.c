@@ -100,7 +100,8 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
-        loop_nudge(&system->workers[i]->loop); /* so that workers with listeners close them */
+        /* so that workers with listeners close the listeners */
+        loop_nudge(&system->workers[i]->loop);
     if (admission_close(&system->ending.spawns))
         tr__shutdown_tell(system); /* otherwise the last spawn that is under way calls it */
     tr__shutdown_wake(system);

@@ -24,7 +24,7 @@
  * this time counts as part of STUCK_NS.
  */
 #define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
-/* How long after the deadline worker 0 has to force the shutdown. Then this thread does it. */
+/* How long worker 0 may take after the deadline to force the shutdown. Then this thread does it. */
 #define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND)
 /* The time between two sweeps while a worker is stuck. */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)

@@ -39,7 +39,7 @@ struct handoff_thread {
     struct list link;    /* in the list of idle threads */
     struct worker *call; /* the worker that this thread is called to take; NULL: none */
     uint64_t call_steps; /* loop_steps of that worker at the call */
-    /* its on_worker_start has failed: it is not called again before this time */
+    /* on_worker_start has failed: the thread is not called again before this time */
     tr_time retry_ns;
     bool is_stuck;
     uint64_t number; /* counts the times that the thread was stuck */

@@ -262,7 +262,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
         tree_add(worker, tree, cell, 0, more_ns);
 }
 
-/* As tr__budget_look, with `more` bytes that tr__cell_bytes does not contain yet. */
+/* As tr__budget_look, but adds `more` bytes that tr__cell_bytes does not contain yet. */
 static void look(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);

@@ -450,7 +450,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
         envelope_give(&worker->pool, self->sender.held);
     self->sender.held = NULL;
     list_remove(&self->sender.line);
-    self->borrowed = NULL; /* channels are freed when their actor ends, which is now */
+    self->borrowed = NULL; /* the actor ends, and its channels with it */
     self->sender.wants = 0;
     self->waits.on = 0;
     self->waits.number = 0;

@@ -128,7 +128,7 @@ static inline void woken_clear(struct cell *cell)
  */
 void tr__turn_wake_early(struct tr_self *self, tr_status outcome);
 
-/** As tr__turn_wake, inline. */
+/** As tr__turn_wake, but inline. */
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;

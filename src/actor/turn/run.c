@@ -438,7 +438,7 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
     if (__builtin_expect(worker->loop.hooks == &worker->shutdown.stats.hooks, 0))
-        /* after one actor, because mail/shutdown_stats.h counts each run */
+        /* return after one actor, because mail/shutdown_stats.h counts each run */
         loop_call_back(&worker->loop);
     for (;;) {
         struct cell *cell = cell_of_task(task);

@@ -23,7 +23,7 @@
 TR_MUST_CHECK tr_status tr__stacks_pool(struct worker *worker, size_t bytes,
                                         struct fiber_pool **pool);
 /**
- * Returns memory of free stacks to the operating system. Returns true if more may be left. Worker
+ * Gives back memory of free stacks of these pools. Returns true if more may be left. Worker
  * only.
  */
 bool tr__stacks_trim(struct worker *worker);

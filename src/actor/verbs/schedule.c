@@ -34,7 +34,7 @@ enum {
 enum tick {
     TICK_NONE,
     TICK_QUEUED, /* in the mailbox of the schedule's actor */
-    TICK_RUNNING /* its turn runs */
+    TICK_RUNNING /* the turn of the tick runs */
 };
 
 struct schedule {
