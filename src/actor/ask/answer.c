@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The receiver's side of an ask: replies, refusals, and what becomes of requests that get neither.
+ * The receiver's side of an ask: replies, refusals, and the end of requests that got no answer.
  */
 #include "actor/ask/answer.h"
 
@@ -50,7 +50,10 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     const char *text = NULL;
     char words[320];
     if (self->is_cancelled) {
-        /* A sealed actor falls asleep or ends: no other incarnation of it follows. */
+        /*
+         * TR_STOPPED also for a sealed actor: it falls asleep or ends, and no other incarnation
+         * follows.
+         */
         bool is_over = self->cell->life >= LIFE_STOPPING || self->cell->flags & CELL_SEALED;
         status = is_over ? TR_STOPPED : TR_RESTARTED;
     } else if (next.code == TR_NEXT_FAILED) {
@@ -69,8 +72,8 @@ void tr__request_finish(struct tr_self *self, tr_next next)
 }
 
 /*
- * Delivers a reply to an actor of this worker whose newest ask it answers, as most replies do.
- * Returns false, and does nothing, in any other case.
+ * Delivers a reply to an actor of this worker, if it answers the newest ask of that actor, as most
+ * replies do. Returns false, and does nothing, in any other case.
  */
 static inline bool reply_fast(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -86,7 +89,10 @@ static inline bool reply_fast(struct worker *worker, struct cell *cell, struct e
     return true;
 }
 
-/* The asker of a request that is answered is gone. A durable actor may want to keep the answer. */
+/*
+ * Handles a reply whose asker is gone: passes it to a durable actor, which may keep it. Returns
+ * TR_STOPPED.
+ */
 __attribute__((__noinline__)) static tr_status answer_lost(struct tr_self *self,
                                                            const struct durable_answer *answer)
 {
@@ -124,8 +130,9 @@ static inline tr_status reply(struct tr_self *self, uint64_t to, uint32_t id, co
 }
 
 /*
- * Each file has its own descriptors of the types of a header. Those of a request and of its answer are often of two files,
- * and to compare them member by member takes 400 instructions; so a worker remembers the last two that were equal.
+ * Whether `type` is the reply type of `request`. Each file has its own descriptors of the types of
+ * a header, so two descriptors of one type may differ. To compare them member by member takes 400
+ * instructions. So a worker remembers the last pair that was equal.
  */
 static inline bool is_reply_of(struct worker *worker, const tr_type *request, const tr_type *type)
 {

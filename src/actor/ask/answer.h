@@ -19,11 +19,11 @@ struct worker;
 
 /**
  * Returns the status that the asker gets when this turn has failed: TR_FAILED. If a durable actor
- * could not read or store its data, it is the status that says why.
+ * could not read or store its data, returns the status of that operation instead.
  */
 tr_status tr__ask_failed_status(const struct tr_self *self);
 /**
- * Replies to the request of this turn. Returns TR_WRONG_TYPE, TR_CANCELLED, or a status of tr_tell.
+ * Replies to the request of this turn. Returns a status of tr_tell, TR_WRONG_TYPE or TR_CANCELLED.
  */
 tr_status tr__ask_reply(struct tr_self *self, const tr_type *type, const void *message);
 /**
@@ -37,13 +37,14 @@ void tr__turn_refuse(struct tr_self *self, int code, const char *text);
  */
 tr_status tr__ask_forward(struct tr_self *self, uint64_t to);
 /**
- * Defers the reply to a request of this type, as tr_reply_later does: `request` has its asker and its number. All zero: out
- * of memory, and the request fails with that when the turn ends.
+ * Defers the reply to a request, as tr_reply_later does. `request` has the asker and the number of
+ * the ask. Returns all zero when out of memory; then the request fails with TR_NO_MEMORY when the
+ * turn ends.
  */
 tr_later tr__later_new(struct tr_self *self, const struct envelope *request, const tr_type *type);
 /**
- * Answers all requests whose reply was deferred, because the actor ends or is restarted:
- * TR_STOPPED, TR_RESTARTED.
+ * Answers all requests whose reply was deferred, because the actor ends (TR_STOPPED) or is
+ * restarted (TR_RESTARTED).
  */
 void tr__laters_refuse(struct worker *worker, struct cell *cell);
 /**

@@ -21,23 +21,23 @@
 
 #define ASK_INLINE __attribute__((__always_inline__)) static inline
 
-/* How much is added to the deadline in a request when the time was not read from a clock. */
+/* Added to the deadline in a request if the time was not read from a clock. */
 #define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
 
 /*
- * Ticks that may follow each other faster than WATCH_TICK_NS: one that was late, and the one before
- * the watch dozes.
+ * How many ticks may come earlier than WATCH_TICK_NS after the one before, such as the tick after a
+ * late one, and the one before the watch dozes.
  */
 enum { TICKS_SPARE = 3 };
 
 /*
- * A 32-bit deadline more than 2^31 ms ahead would be in the past. Asks with such a deadline have
- * only their own timer.
+ * The limit of deadlines in requests, which have 32 bits: a deadline more than 2^31 ms ahead would
+ * seem to be in the past. An ask with a later deadline has only its own timer.
  */
 #define DEADLINE_FAR_NS ((tr_time)0x7fffffff * TR_MILLISECOND)
 
 /*
- * Timeouts up to this, a day, need no check against DEADLINE_FAR_NS, nor for an overflow of the
+ * Timeouts up to this limit, a day, need no check against DEADLINE_FAR_NS and cannot overflow the
  * time.
  */
 #define QUICK_WAIT_NS (24 * 3600 * TR_SECOND)
@@ -99,13 +99,16 @@ static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_
     return latest_ns > ask->asked_ns ? latest_ns : ask->asked_ns;
 }
 
-/* Returns when the timer of a young ask is due. *now_ns is 0 until the clock was read. */
+/*
+ * Returns when the timer of a young ask is due. Reads the clock into *now_ns if it is needed and
+ * *now_ns is 0.
+ */
 static tr_time young_deadline(const struct worker *worker, const struct ask *ask, tr_time *now_ns)
 {
     const tr_platform *platform = worker->loop.platform;
     if (!ask->is_untimed)
         return ask->timeout.deadline_ns;
-    /* The loop's time will not do, because it may be from before the ask. */
+    /* The time of the loop cannot be used, because it may be from before the ask. */
     *now_ns = *now_ns ? *now_ns : platform->mono_now(platform);
     return timer_deadline(ask->timeout.deadline_ns,
                           latest_of(worker, ask, *now_ns) - ask->asked_ns);
@@ -228,7 +231,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
 
 /* ---- Asking. ---- */
 
-/* As tr__ask_deadline_ms, for a deadline that is not far. */
+/* As tr__ask_deadline_ms, but without the check for a far deadline. */
 static inline uint32_t near_deadline_ms(uint64_t deadline_ns)
 {
     uint32_t ms = (uint32_t)(deadline_ns / TR_MILLISECOND + 1);
@@ -240,7 +243,7 @@ uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
     return deadline_ns - now_ns < DEADLINE_FAR_NS ? near_deadline_ms((uint64_t)deadline_ns) : 0;
 }
 
-/* Returns the deadline of an ask: not after that of the request that the turn handles. */
+/* Returns the deadline of an ask: not after the deadline of the request that the turn handles. */
 ASK_INLINE tr_time deadline_of(const struct tr_self *self, tr_time now_ns, tr_time deadline_ns)
 {
     const struct envelope *envelope = self->batch ? tr__batch_latest(self) : self->envelope;
@@ -270,14 +273,14 @@ ASK_INLINE tr_status post(struct tr_self *self, struct ask *ask, struct cell *ce
     tr_status status = mail_new(&worker->pool, address, ask->type, message, &envelope);
     if (status != TR_OK)
         return status;
-    /* If the receiver is a group, ask->to becomes the member that takes the request. */
+    /* If the receiver is a group, this sets ask->to to the member that takes the request. */
     status = deliver(self, &cell, &ask->to, envelope, ask, ENVELOPE_ASK, DELIVER_QUICKLY);
     if (__builtin_expect(status != TR_OK, 0))
         envelope_give(&worker->pool, envelope);
     return status;
 }
 
-/* As tr__ask_new, inline. */
+/* As tr__ask_new, but inline. */
 ASK_INLINE struct ask *ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
 {
     struct worker *worker = self->worker;
@@ -304,7 +307,10 @@ struct ask *tr__ask_new(struct tr_self *self, uint64_t to, const tr_type *type)
     return ask_new(self, to, type);
 }
 
-/* The request of an ask could not be sent. While a record of a durable turn is run again, it has the answer. */
+/*
+ * Ends an ask whose request could not be sent. If a durable turn is run again from its record, the
+ * record may have the answer; then the ask is answered.
+ */
 static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
 {
     if (self->frame && cell_durable(self->cell)->hooks->on_unsent(self, ask, &status))
@@ -312,7 +318,7 @@ static void ask_unsent(struct tr_self *self, struct ask *ask, tr_status status)
     tr__ask_done(self->worker, ask, status);
 }
 
-/* As tr__ask_send, inline. `is_turn`: the ask is one of a turn, not of tr_ask_then. */
+/* As tr__ask_send, but inline. `is_turn`: the ask belongs to a turn and not to tr_ask_then. */
 ASK_INLINE void ask_send(struct tr_self *self, struct ask *ask, const void *message,
                          tr_time timeout_ns, bool is_turn)
 {
@@ -375,8 +381,8 @@ __attribute__((__noinline__)) static tr_pending ask_slowly(struct tr_self *self,
 }
 
 /*
- * Whether this turn may ask and has space for the ask, its actor has no other ask open, and nothing
- * need be allocated.
+ * Whether this turn may ask without an allocation: it has space for the ask, and its actor has no
+ * other ask open.
  */
 ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *worker,
                                const struct cell_extra *extra)
@@ -388,10 +394,10 @@ ASK_INLINE bool is_free_to_ask(const struct tr_self *self, const struct worker *
 }
 
 /*
- * Sends a flat request to an actor of this worker of which nothing unusual is known, if the actor
- * of this turn has no other ask open. In any other case calls ask_slowly. As in tr_self_tell, all
- * conditions are checked before anything is done, and nothing is called. `now_ns` is the time of a
- * clock or, if `is_rough`, the loop's time.
+ * Sends a flat request in the usual case: to an actor of this worker with nothing unusual, while
+ * the actor of this turn has no other ask open. In any other case calls ask_slowly. As in
+ * tr_self_tell, all conditions are checked before anything is changed, and no function is called.
+ * `now_ns` is the time of a clock or, if `is_rough`, the loop's time.
  */
 ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
                                   const void *message, tr_time timeout_ns, tr_time now_ns,
@@ -401,7 +407,7 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     struct cell *cell = slots_find(worker->slots, to);
     struct cell_extra *extra = self->cell->extra;
     tr_time wait_ns = timeout_ns ? timeout_ns : TR_ASK_NS;
-    /* Atomic accesses come first, because compilers read again what was read before them. */
+    /* Atomic accesses come first, because compilers read other memory again after them. */
     if (__builtin_expect(
             !cell || !mail_fits_fast(worker, cell, ENVELOPE_ASK) || cell->life != LIFE_RUNNING ||
                 !type->is_flat || type->size > ENVELOPE_INLINE_ASK ||
@@ -425,7 +431,7 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
     self->asks.places[place] = (uintptr_t)ask;
     turn_require_slow_end(self);
     /*
-     * Stored as one word. After two stores of half a word, a reader of the whole word would wait
+     * Stored as one word: after two stores of half a word, a read of the whole word would wait
      * until both are in the cache.
      */
     tr_pending pending = {(uint64_t)place << 32 | id};
@@ -452,8 +458,8 @@ ASK_INLINE tr_pending ask_quickly(struct tr_self *self, uint64_t to, const tr_ty
 }
 
 /*
- * As ask_quickly, with the time of a clock. For workers for which no watch ticks, or if a tick has
- * come since the worker last looked at the clock.
+ * As ask_quickly, but reads a clock. For workers without a watch that ticks, or if a tick has come
+ * since the worker last looked at the clock.
  */
 __attribute__((__noinline__)) static tr_pending ask_by_clock(struct tr_self *self, uint64_t to,
                                                              const tr_type *type,

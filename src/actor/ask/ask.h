@@ -28,8 +28,8 @@ struct cell;
 struct worker;
 
 /**
- * Set in a tr_pending that has a status instead of an ask. So lack of memory is an outcome like any
- * other.
+ * Set in a tr_pending that has a status instead of an ask, so that lack of memory is an outcome of
+ * an ask like any other.
  */
 #define PENDING_IS_STATUS (UINT64_C(1) << 63)
 
@@ -38,7 +38,7 @@ struct later {
     struct list link;
     uint64_t number;
     const tr_type *type;
-    /* has the ref of the asker; says that there is no reply, if none comes */
+    /* names the asker; is sent as an EXCEPTION if no reply comes */
     struct envelope *answer;
 };
 
@@ -51,7 +51,7 @@ void tr__ask_send(struct tr_self *self, struct ask *ask, const void *message, tr
  * must follow.
  */
 void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask);
-/** As tr__ask_free, and calls tr__ask_table_shrink. */
+/** Calls tr__ask_free, and then tr__ask_table_shrink. */
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask);
 
 /**
@@ -64,22 +64,23 @@ void tr__ask_done(struct worker *worker, struct ask *ask, tr_status status);
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Fixes TR_ASK_CYCLE as the outcome of an ask that would never be answered. The ask is done when
- * its trace is complete.
+ * Sets the outcome of an ask that is in a cycle, and would never be answered, to TR_ASK_CYCLE. The
+ * ask is done when its trace is complete.
  */
 void tr__ask_end_in_ring(struct worker *worker, struct ask *ask);
 
-/** Gives the timers of new asks to the wheel. Must be called before the wheel is looked at. */
+/** Moves the timers of new asks into the wheel. Must be called before the wheel is looked at. */
 void tr__asks_settle(struct worker *worker);
 
-/** Ends the asks whose time is up. */
+/** Ends the asks whose timeout has expired. */
 void tr__asks_fire(struct worker *worker, tr_time now_ns);
 
-/** Frees the asks and the table that a worker keeps for the next asks. */
+/** Frees the spare asks and the spare table that a worker keeps. */
 void tr__asks_free(struct worker *worker);
 
 /**
- * Returns the deadline of a request as envelopes hold it; 0: never, or too late for that format.
+ * Returns a deadline in the format of envelopes; 0: there is none, or it is too late for that
+ * format.
  */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
 

@@ -9,16 +9,17 @@
  * The timer of an ask is young at first: it is in no wheel yet. tr__asks_settle gives it to the
  * wheel, in the next round of the loop or when the worker has to know when to wake up. Nearly all
  * asks are answered before that. So that this costs nothing, a chain of the worker holds all asks
- * that may be young. An answered ask stays in the chain until tr__asks_settle, whether it is free
- * or used again.
+ * that may be young. An answered ask stays in the chain until the next tr__asks_settle, whether it
+ * is free or used again by then.
  *
- * To read a clock takes longer than all of this. So an ask to an actor of the same worker is made
+ * To read a clock takes longer than the whole ask. So an ask to an actor of the same worker is made
  * without reading a clock, if a watch ticks and no tick has come since the worker last looked at
  * the clock. Such an ask is untimed: it notes the time and the tick of that last look. Its timeout
  * is counted from the latest moment at which the ask can have been made. That moment is known when
- * the timer gets into the wheel: it is that time, or as many ticks earlier as have come since the
- * ask. So the timeout is never early, and a few ticks late. The deadline in such a request is rough
- * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
+ * the timer is moved into the wheel: it is the time of the move, less one tick period for each tick
+ * since the ask. So the timeout is never early, and at most a few ticks late. The deadline in such
+ * a request is rough (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask
+ * itself.
  *
  * All functions: owner only.
  */
@@ -87,7 +88,7 @@ static inline void ask_wake(struct tr_self *turn, bool is_wanted)
         turn_wake(turn, TR_OK);
 }
 
-/** Whether a reply ends this ask and nothing of the ask has to be kept then. */
+/** Whether nothing of this ask has to be kept after its reply. */
 static inline bool ask_is_plain(const struct ask *ask)
 {
     return !ask->is_fixed && !ask->is_look && !ask->carrier;
@@ -109,7 +110,7 @@ static inline void ask_answer(struct worker *worker, struct cell *cell, struct a
 }
 
 /**
- * As ask_answer, for the newest ask of an actor, when its turn waits for this ask and for no other.
+ * As ask_answer, but only for the newest ask of an actor, while its turn waits for this ask alone.
  */
 static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
                                       struct cell_extra *extra, struct ask *ask,
@@ -143,18 +144,18 @@ static inline bool turn_awaits_one(const struct tr_self *turn)
 
 /**
  * Answers the request of a turn in the most ordinary case: a flat reply of the right type, to an
- * actor of this worker with a turn that waits for just this reply. In any other case returns false
- * and does nothing. All conditions are checked before anything is done, and nothing is called, so
- * that the other cases cost this path no register.
+ * actor of this worker whose turn waits for just this reply. In any other case returns false and
+ * does nothing. All conditions are checked before anything is changed, and no function is called,
+ * so that the other cases cost this path no register.
  */
 static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     /*
-     * Compilers read memory again after an atomic access. So values that are needed once are looked
-     * at before the first atomic access, and values that are needed again after it. Then the
-     * registers suffice.
+     * Compilers read memory again after an atomic access. So values that are needed once are read
+     * before the first atomic access, and values that are needed several times are read after it.
+     * Then the registers suffice.
      */
     if (__builtin_expect(request->type->reply != type || !type->is_flat ||
                              type->size > ENVELOPE_INLINE_ASK || self->is_cancelled,
@@ -181,7 +182,10 @@ static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, 
         return false;
     struct envelope *envelope = envelope_take_free(&worker->pool);
     request->kind = ENVELOPE_ANSWERED;
-    /* The turn that gets the reply reads its type and its message only, so it needs no address. */
+    /*
+     * The turn that gets the reply reads only its type and its message, so the envelope needs no
+     * address.
+     */
     envelope->type = type;
     envelope->kind = ENVELOPE_REPLY;
     envelope->block_class = ENVELOPE_NO_BLOCK;

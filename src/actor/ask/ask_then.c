@@ -82,10 +82,10 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
             place++;
             continue;
         }
-        TR_ASSERT(ask->carrier); /* the turns are over, and so are their asks */
+        TR_ASSERT(ask->carrier); /* all turns are over, and so are the asks of turns */
         if (ask->is_done) {
             ask->carrier->kind = ENVELOPE_VOID;
-            /* as if it had never been accepted */
+            /* as if the carrier had never been accepted */
             atom64_count(&worker->counters.accepted, UINT64_MAX);
         } else {
             envelope_give(&worker->pool, ask->carrier);
@@ -93,7 +93,8 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
         extra->asks.then_count--;
         tr__ask_end(worker, cell, ask);
         /*
-         * Another ask may have moved to this place. If the table has shrunk, asks may be anywhere.
+         * Look at the same place again, because another ask may have moved there. If the table has
+         * shrunk, start again: asks may be anywhere.
          */
         if (table->mask != mask)
             place = 0;
@@ -109,7 +110,8 @@ static tr_status ask_then(struct tr_self *self, const tr_then *then, void *conte
     if (self->cell->life >= LIFE_STOPPING)
         return TR_STOPPING;
     if (cell_durable(self->cell))
-        return TR_NOT_SUPPORTED; /* what its handler changed would not be stored */
+        /* changes of the function that handles the answer would not be stored */
+        return TR_NOT_SUPPORTED;
     struct worker *worker = self->worker;
     struct ask *ask = tr__ask_new(self, to.bits, then->handler.type);
     if (!ask)
@@ -154,7 +156,7 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
                       const void *message, tr_time timeout_ns)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without self there is no turn to end */
+    TR_ASSERT(self); /* without a turn, tr_crash would have nothing to end */
     tr_status status = tr_self_try_ask_then(self, then, context, to, message, timeout_ns);
     if (status != TR_OK)
         tr_crash(self, status, "tr_ask_then: %s", tr_status_text(status));

@@ -17,8 +17,8 @@
 struct tr_ask_trace;
 
 /*
- * How many asks, one behind the other, a trace follows; and how many traces a worker writes in a
- * millisecond, because each is a search.
+ * STORY_DEPTH_MAX: how many asks, each of which waits for the next, a trace follows.
+ * ASK_TRACES_MAX: how many traces a worker writes in a millisecond, because each is a search.
  */
 enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
 
@@ -41,16 +41,16 @@ TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
 
 /* ---- Where a request is. ---- */
 
-enum { IS_HERE_MAX = 256 }; /* messages that a search for one request looks at */
+enum { IS_HERE_MAX = 256 }; /* the most messages that a search for one request looks at */
 
-/* A request, as its asker knows it. */
+/* A request: its receiver, its asker and the number of the ask. */
 struct question {
     uint64_t to;
     uint64_t asker;
     uint32_t id;
 };
 
-/* The ask whose trace it is. */
+/* The ask that the trace is about. */
 struct origin {
     uint64_t ref;
     uint32_t id;
@@ -85,8 +85,8 @@ static void look_through(const struct envelope *last, const struct question *que
 }
 
 /*
- * Whether a turn handles a request that waits for it: it was neither answered nor forwarded. Looks
- * at the requests of a batch, too.
+ * Whether a turn handles a request that is still open: neither answered nor forwarded. Also looks
+ * at the other requests of a batch.
  */
 static bool owes(const struct tr_self *turn, const struct question *question)
 {
@@ -149,8 +149,8 @@ const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint
 }
 
 /*
- * Whether a request is in a ring. Looks at no more than *left messages, and returns true when there
- * are more.
+ * Whether a request is in a ring. Looks at *left messages at most. If the ring has more, returns
+ * true.
  */
 static bool has(const struct envelope *last, const struct question *question, uint32_t *left)
 {
@@ -166,7 +166,7 @@ static bool has(const struct envelope *last, const struct question *question, ui
     return false;
 }
 
-/* Whether a request is in the inbox of the door: it has not been taken in yet. */
+/* Whether a request is in the inbox of the door, because the owner has not taken it in yet. */
 static bool is_behind_the_door(const struct cell *cell, const struct question *question)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_ACQUIRE); /* partner: door_push */
@@ -206,8 +206,8 @@ bool tr__ask_is_put_off(const struct cell *cell, uint64_t asker, uint32_t id)
 }
 
 /*
- * Writes what a turn waits for. Returns true when that is another request, and sets *question to
- * it.
+ * Writes what a turn waits for. If it waits for another request, sets *question to that request and
+ * returns true.
  */
 static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct text *text,
                       struct question *question)
@@ -239,7 +239,7 @@ static bool tell_turn(struct worker *worker, const struct tr_self *turn, struct 
     return open;
 }
 
-/* Writes that a turn has not returned and its thread was replaced. */
+/* Writes that a turn has not returned and that its worker got another thread. */
 static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct text *text)
 {
     tr_time age_ns = worker->loop.now_ns - turn->wait.since_ns;
@@ -249,7 +249,7 @@ static void tell_stuck(struct worker *worker, const struct tr_self *turn, struct
         (long long)(age_ns < 0 ? 0 : age_ns / TR_MILLISECOND));
 }
 
-/* Says where in the mail of an actor the request is. Returns true if it is queued. */
+/* Writes where in the mail of an actor the request is. Returns true if the request is queued. */
 static bool tell_place(struct cell *cell, struct text *text, const struct question *question)
 {
     uint32_t count = 0;
@@ -282,8 +282,8 @@ static bool tell_place(struct cell *cell, struct text *text, const struct questi
 }
 
 /*
- * Writes where the request is with this actor. Returns true when the trace continues with another
- * request, to which *question is then set.
+ * Writes what an actor does with the request. If the trace continues with another request, sets
+ * *question to that request and returns true.
  */
 static bool tell_actor(struct worker *worker, struct cell *cell, struct text *text,
                        struct question *question, const struct origin *origin)
@@ -292,7 +292,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     tr__cell_path(worker->system, cell, path);
     say(text, "%.200s: ", path);
     if (cell->life == LIFE_NEW) {
-        say(text, "not started yet"); /* it has no turns to look at */
+        say(text, "not started yet"); /* before its start an actor has no turns to look at */
         return false;
     }
     mail_look(worker, cell);
@@ -307,7 +307,7 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
     if (origin->turn && origin->turn->cell == cell && handles(origin->turn, question)) {
         const char *name = origin->turn->handler->name;
         say(text, "%s asks; that closes a cycle", name ? name : "its handler");
-        return false; /* the turn does not wait yet */
+        return false; /* end here: this turn is the one that asks, and does not wait yet */
     }
     if (!tell_place(cell, text, question))
         return false;
@@ -333,8 +333,8 @@ static bool tell_actor(struct worker *worker, struct cell *cell, struct text *te
 enum telling { TOLD_ALL, TOLD_HERE };
 
 /*
- * Writes what this worker knows. Returns TOLD_HERE if another worker knows more of *question,
- * TOLD_ALL if the trace is complete.
+ * Writes the part of the trace that this worker knows. Returns TOLD_ALL if the trace is complete,
+ * TOLD_HERE if another worker must continue it with *question.
  */
 static enum telling tell(struct worker *worker, struct text *text, struct question *question,
                          const struct origin *origin)
@@ -367,9 +367,9 @@ static enum telling tell(struct worker *worker, struct text *text, struct questi
     return TOLD_ALL;
 }
 
-/* ---- How a trace travels. ---- */
+/* ---- Sending a trace to other workers and back. ---- */
 
-/* Keeps the trace with the ask, and logs it. */
+/* Stores the complete trace in its ask, and logs it. */
 static void keep(struct worker *worker, struct ask *ask, const char *words)
 {
     size_t size = strlen(words) + 1;
@@ -453,7 +453,7 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     }
     const struct worker *busy = system->workers[owner];
     const tr_type *type = worker_type(busy);
-    /* The worker last looked at the clock at most a tick before the handler began that runs now. */
+    /* The worker looked at the clock at most one tick before the current handler began. */
     tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
     tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
     snprintf(words,
@@ -492,7 +492,8 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
     next.hops = trace->hops + 1;
     next.asker = question.asker;
     next.id = question.id;
-    bool is_long = next.hops >= STORY_DEPTH_MAX; /* perhaps a cycle, which would never end */
+    /* perhaps the actors ask in a cycle, which a trace would follow forever */
+    bool is_long = next.hops >= STORY_DEPTH_MAX;
     if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_TRACE, question.to, &next))
         (void)send(worker, ENVELOPE_TRACED, trace->origin, &next);
     envelope_give(&worker->pool, envelope);

@@ -5,10 +5,11 @@
  *
  * A trace is written on the worker of the actor that was asked, because only that worker may look
  * at the actor. The worker finds the request in a mailbox, or finds the turn that handles it. If
- * that turn waits for an ask of its own, the trace continues with that ask. Where the trace leaves
- * a worker, it travels as a TRACE with the text so far, and comes back to the asker as a TRACED. If
- * a worker does not answer within STORY_NS, the trace has that worker and what it runs. The outcome
- * of the ask is fixed before the trace begins, and its turn resumes when the trace is complete.
+ * that turn waits for an ask of its own, the trace continues with that ask. To continue on another
+ * worker, the text so far is sent there in a TRACE. The complete text comes back to the asker in a
+ * TRACED. If a worker does not answer within STORY_NS, the trace names that worker and what it
+ * runs. The outcome of the ask is fixed before the trace begins, and its turn resumes when the
+ * trace is complete.
  */
 #ifndef ACTOR_ASK_ASK_TRACE_H
 #define ACTOR_ASK_ASK_TRACE_H
@@ -29,8 +30,8 @@ struct worker;
 enum { STORY_MAX = 960 }; /* characters */
 
 /**
- * The message in a TRACE and a TRACED: the request that is looked for, the ask whose trace it is
- * (`origin`), and the text so far.
+ * The message in a TRACE and a TRACED: the request that is looked for, the ask that the trace is
+ * about (`origin`), and the text so far.
  */
 TR_MESSAGE(tr_ask_trace, (u64, asker), (u32, id), (u64, origin), (u32, origin_id), (u32, hops),
            (str, text));
@@ -38,7 +39,7 @@ TR_MESSAGE(tr_ask_trace, (u64, asker), (u32, id), (u64, origin), (u32, origin_id
 /**
  * Begins the trace of an ask whose outcome is TR_TIMEOUT or TR_ASK_CYCLE. Returns true if the trace
  * is complete: it is in ask->trace, and logged. Also returns true if the ask gets no trace, because
- * it is a look (ask->is_look) or because there are too many. Returns false if the trace is
+ * ask->is_look is set or because too many traces were begun. Returns false if the trace is
  * completed later, by tr__ask_trace_arrived or, when no worker answers in time, by
  * tr__ask_trace_give_up. Owner only.
  */
@@ -50,9 +51,9 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask);
  */
 const struct tr_self *tr__ask_turn(const struct cell *cell, uint64_t asker, uint32_t id);
 /**
- * Whether a request waits in a mailbox of an actor, or for a turn of the actor that does not wait. It
- * waits for no turn that has answered or forwarded it. If the mailboxes are very long, returns true
- * without a look at all of them. Owner only.
+ * Whether a request waits in a mailbox of an actor, or is handled by a turn of the actor that runs
+ * or is stuck. A request that was answered or forwarded does not count. If the mailboxes are very
+ * long, returns true without looking at all of them. Owner only.
  */
 bool tr__ask_is_here(const struct worker *worker, const struct cell *cell, uint64_t asker,
                      uint32_t id);
@@ -66,12 +67,12 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
 void tr__ask_trace_give_up(struct worker *worker, struct ask *ask);
 
 /**
- * Writes what is known from outside about an actor that was asked. `words` has space for STORY_MAX
+ * Writes what another thread can see of an actor that was asked. `words` has space for STORY_MAX
  * characters. Any thread.
  */
 void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *words);
 
-/** Keeps a trace that has come back in a TRACED. Owner only. */
+/** Completes an ask's trace with the text of a TRACED. Owner only. */
 void tr__ask_trace_arrived(struct worker *worker, struct ask *ask,
                            const struct tr_ask_trace *trace);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Waiting for asks, and how they ended.
+ * Waiting for asks, and reading their outcomes.
  */
 #include <stdio.h>
 #include <troupe/ask.h>
@@ -19,7 +19,7 @@
 
 /*
  * Finds an ask of this turn. On TR_OK sets *found to the ask or, if the ask was answered, *answer
- * to its reply. Else returns the status that `pending` has instead of an ask, or
+ * to its reply. Otherwise returns the status that `pending` has instead of an ask, or
  * TR_INVALID_ARGUMENT.
  */
 static inline tr_status ask_of(const struct tr_self *self, tr_pending pending, struct ask **found,
@@ -55,7 +55,7 @@ static bool is_sound(const struct tr_self *self, tr_pending pending)
     return ask_of(self, pending, &ask, &answer) != TR_INVALID_ARGUMENT;
 }
 
-/* Returns an ask of this turn if it is not done, else NULL. */
+/* Returns an ask of this turn if it is not done, otherwise NULL. */
 static struct ask *open_ask(const struct tr_self *self, tr_pending pending)
 {
     struct ask *ask;
@@ -88,9 +88,10 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
     bool has_left = tr__ring_look_for_replies(self);
     if (!self->wait.wanted) {
         self->waits.number = 0;
-        return TR_OK; /* the search has ended the wait */
+        return TR_OK; /* the search for cycles has ended the asks */
     }
-    self->waits.on = self->cell->identity; /* its asks say which actors it waits for */
+    /* its own ref, because its asks name the actors it waits for */
+    self->waits.on = self->cell->identity;
     if (has_left)
         tr__ring_announce_for_replies(self);
     tr_status status = tr__turn_park(self, TR_NEVER);
@@ -100,19 +101,20 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
 }
 
 /*
- * As barrier_wait_for_replies, for a turn that is no barrier, but handles a request and has
- * asked an actor that is behind a barrier.
+ * As barrier_wait_for_replies, but for a turn that is no barrier. Such a turn handles a request,
+ * and has asked an actor that is behind a barrier.
  */
 static tr_status turn_wait_behind_barrier(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     (void)tr__ring_look_for_replies(self);
     return self->wait.wanted ? tr__turn_park(self, TR_NEVER)
-                             : TR_OK; /* the search has ended the wait */
+                             : TR_OK; /* the search for cycles has ended the asks */
 }
 
 /*
- * Waits for the wanted asks: the first wait of a turn, and waits that need more than park_plainly.
+ * Waits for the wanted asks. For the first wait of a turn, and for waits that park_plainly cannot
+ * do.
  */
 __attribute__((__noinline__)) static tr_status park_slowly(struct tr_self *self)
 {
@@ -133,14 +135,15 @@ RESUME_INLINE tr_status park(struct tr_self *self, uint32_t wanted)
     return status;
 }
 
-/*
- * Ends the wait for an ask of this turn whose place has no reply. Returns the outcome of the ask.
- */
+/* Ends the wait for an ask of this turn that was not answered. Returns the outcome of the ask. */
 __attribute__((__noinline__)) static tr_status ask_over(struct tr_self *self, struct ask *ask,
                                                         tr_status status)
 {
     ask->is_wanted = false;
-    /* The turn could not wait. But an answer may have come since a cycle was found. */
+    /*
+     * The turn could not wait. The ask may be done all the same, because an answer came after a
+     * cycle was found.
+     */
     if (status != TR_OK && !ask->is_done)
         tr__ask_done(self->worker, ask, status);
     return ask->status;
@@ -207,7 +210,10 @@ bool tr_self_is_answered(tr_self *self, tr_pending pending)
     return !open_ask(self, pending);
 }
 
-/* Whether the turn may wait for these asks. TR_OK, TR_INVALID_ARGUMENT, TR_CANCELLED. */
+/*
+ * Checks whether the turn may wait for these asks. Returns TR_OK, TR_INVALID_ARGUMENT or
+ * TR_CANCELLED.
+ */
 static tr_status check_all(const struct tr_self *self, const tr_pending *asks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -248,7 +254,10 @@ tr_status tr_self_await_all(tr_self *self, const tr_pending *asks, size_t count)
     return status == TR_OK ? first : status;
 }
 
-/* Finds the first of these asks that is done. */
+/*
+ * Finds the first of these asks that is done, and sets *index to its index. Returns false if none
+ * is done.
+ */
 static bool find_done(const struct tr_self *self, size_t *index, const tr_pending *asks,
                       size_t count)
 {
@@ -333,7 +342,7 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     error->actor = tr_ref_from_bits(to);
     struct cell *cell = slots_find(self->worker->slots, to);
     char path[TR_PATH_MAX + 1] = "an actor that has stopped";
-    /* A cell that another worker, or a client, owns must not be looked at. */
+    /* Only if this worker owns the cell: others may not look at it. */
     if (cell && cell_owner(cell) == self->worker->index)
         tr__cell_path(self->worker->system, cell, path);
     else if (cell)
@@ -365,7 +374,7 @@ const void *tr_self_await(tr_self *self, tr_pending pending)
 {
     TURN_VERB(self);
     const void *reply = NULL;
-    TR_ASSERT(self); /* without self there is no turn to end */
+    TR_ASSERT(self); /* without a turn, tr_crash would have nothing to end */
     tr_status status = try_await(self, pending, &reply);
     if (__builtin_expect(status == TR_OK, 1))
         return reply;

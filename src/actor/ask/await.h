@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the layers above ask about the outcome of an ask.
+ * Outcomes of asks, for the layers above.
  */
 #ifndef ACTOR_ASK_AWAIT_H
 #define ACTOR_ASK_AWAIT_H

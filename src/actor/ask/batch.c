@@ -18,11 +18,11 @@
 
 /* ---- Which messages belong together. ---- */
 
-/* Whether a message may be in a batch, as far as the message alone decides it. */
+/* Whether a message may be in a batch, judged by the message alone. */
 static bool may_be_in(const tr_handler *handler, const struct envelope *envelope)
 {
     const void *message = envelope_data((struct envelope *)(uintptr_t)envelope);
-    if (!mail_takes_capacity(envelope)) /* a message of a timer */
+    if (!mail_takes_capacity(envelope)) /* an event of a timer */
         return false;
     if (handler->filter && !handler->filter(message))
         return false;
@@ -38,13 +38,13 @@ static bool may_follow(struct tr_self *self, const struct envelope *envelope)
     if (envelope->type != self->envelope->type &&
         dispatch_find(&worker->dispatches, dispatch, envelope->type) != self->handler)
         return false;
-    /* A late request is not taken, because its own turn makes it a dead letter. */
+    /* Leave a late request out: in a turn of its own it becomes a dead letter. */
     if (envelope->kind == ENVELOPE_ASK && ask_is_late(worker, envelope))
         return false;
     return may_be_in(self->handler, envelope);
 }
 
-/* How many messages this turn takes, its own included. */
+/* Returns how many messages this turn takes, including the one it began with. */
 static uint32_t count_batch(struct tr_self *self)
 {
     const tr_handler *handler = self->handler;
@@ -64,8 +64,8 @@ static uint32_t count_batch(struct tr_self *self)
 }
 
 /*
- * Takes the next message out of the cycle, with the same bookkeeping as for the message that began
- * the turn.
+ * Takes the next message out of the cycle, and updates the same counts as for the message that
+ * began the turn.
  */
 static struct envelope *take_next(struct tr_self *self)
 {
@@ -78,7 +78,10 @@ static struct envelope *take_next(struct tr_self *self)
     return envelope;
 }
 
-/* As tr_self_batch, for the message of a channel. The events of other channels are not filled in yet. */
+/*
+ * As tr_self_batch, but for a turn of a channel. A handler with a filter or barrier_if gets one
+ * message, because the messages of other channels are not filled in yet.
+ */
 static const void *const *channel_batch(struct tr_self *self, const void *const *one, size_t *count)
 {
     const tr_handler *handler = self->handler;
@@ -116,9 +119,9 @@ const void *const *tr_self_batch(tr_self *self, const void *const *one, size_t *
     return batch->messages;
 }
 
-/* ---- One message of a batch, as if the turn were about it alone. ---- */
+/* ---- One message of a batch: verbs act as if the turn had only this message. ---- */
 
-/* What focus_on replaces in a turn, and focus_end restores. */
+/* The members of a turn that focus_on replaces and focus_end restores. */
 struct focus {
     struct envelope *envelope;
     uint64_t causal;
@@ -138,7 +141,7 @@ static struct focus focus_on(struct tr_self *self, size_t index)
     const struct batch_item *item = &self->batch->items[index];
     self->envelope = item->envelope;
     self->causal = item->envelope->causal;
-    if (index) /* the turn itself has that of the first message */
+    if (index) /* for the first message, self->reply_failed is used already */
         self->reply_failed = item->reply_failed;
     return before;
 }
@@ -228,7 +231,7 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
         uint32_t due_ms = envelope->payload.ask.deadline_ms;
         uint32_t latest_ms = latest->payload.ask.deadline_ms;
         if (!latest_ms)
-            break; /* it has no deadline, so none is later */
+            break; /* no deadline is the latest one */
         if (!due_ms || (int32_t)(due_ms - latest_ms) > 0)
             latest = envelope;
     }
@@ -244,7 +247,7 @@ uint32_t tr__batch_in_hand(const struct cell *cell)
     return count;
 }
 
-/* Ends one message of a batch as the end of a turn ends its own message. */
+/* Ends one message of a batch, as tr__turn_finish ends the message of a turn. */
 static void end_one(struct tr_self *self, tr_next next)
 {
     struct worker *worker = self->worker;

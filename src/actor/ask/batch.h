@@ -3,10 +3,10 @@
  * Batches: turns with several messages.
  *
  * A turn begins with one message, like any other turn. The function that calls a handler of batches
- * first calls tr_self_batch. This takes the messages that wait behind the first one and belong to
- * it out of the cycle. So handlers without a batch pay nothing. The envelopes are kept in the
- * scratch memory of the turn until it ends. If there is no memory, the message comes alone. All
- * functions: owner only.
+ * first calls tr_self_batch. tr_self_batch takes the messages that wait behind the first one, and
+ * belong to the same batch, out of the cycle. So handlers without a batch pay nothing. The
+ * envelopes are kept in the scratch memory of the turn until it ends. If there is no memory, the
+ * handler gets the first message alone. All functions: owner only.
  */
 #ifndef ACTOR_ASK_BATCH_H
 #define ACTOR_ASK_BATCH_H
@@ -18,23 +18,26 @@ struct tr_self;
 
 struct batch_item {
     struct envelope *envelope;
-    tr_status reply_failed; /* what tr_self.reply_failed is for a turn, but for this message */
+    tr_status reply_failed; /* as tr_self.reply_failed, but for this message */
 };
 
-/** A batch of more than one message; the turn's own envelope is the first of them. */
+/** A batch of more than one message. The first one is in the turn's own envelope. */
 struct batch {
     uint32_t count;
     const void **messages;
     struct batch_item items[];
 };
 
-/** Refuses all messages of a batch that have no answer. */
+/** Refuses all requests of a batch that were not answered. */
 void tr__batch_refuse(struct tr_self *self, int code, const char *text);
 
-/** Returns the message of a batch with the latest deadline: asks of the turn may take as long. */
+/**
+ * Returns the message of a batch with the latest deadline. The asks of the turn may take until
+ * then.
+ */
 const struct envelope *tr__batch_latest(const struct tr_self *self);
 
-/** Returns how many messages the waiting turns of an actor hold. */
+/** Returns how many messages the waiting turns of an actor hold, batches included. */
 uint32_t tr__batch_in_hand(const struct cell *cell);
 
 #endif

@@ -3,11 +3,10 @@
  * Delivery: how an envelope gets from a turn to its receiver. Tell, ask, reply and forward all call
  * the one function deliver.
  *
- * `kind` and `flags` are constants in each call, and the function is inline. So each verb has its
- * own copy, with only what its kind needs by the table of actor/mail/kind.h. The function tries, in
+ * `kind` and `flags` are constants in each call, and the function is inline. So each verb gets its
+ * own copy, which has only the code for its kind: see actor/mail/kind.h. The function tries, in
  * this order:
- *   1. the quick way, into the mailbox of an actor of this worker of which nothing unusual is
- *      known;
+ *   1. the quick way, into the mailbox of an actor of this worker with nothing unusual;
  *   2. tr__mail_send: into the outbox of a durable turn, to an actor of this worker, to another
  *      worker, to a client;
  *   3. tr__deliver_refused, for a message that takes capacity and was refused. It sends the message
@@ -26,9 +25,9 @@ enum deliver_flag {
 };
 
 /**
- * Continues deliver for a message that takes capacity and was refused with `status`, or that has to
- * wait for other turns of the line. Returns what deliver returns. May wait, unless `ask` is one of
- * tr_ask_then.
+ * Continues deliver for a message that takes capacity and was refused with `status`, or that must
+ * wait for other turns of the line (actor/ask/line.h). Returns what deliver returns. May wait,
+ * except for an ask of tr_ask_then.
  */
 tr_status tr__deliver_refused(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, tr_status status);
@@ -46,9 +45,9 @@ ATOM_INLINE void deliver_note_barrier(struct tr_self *self, const struct cell *c
 
 /**
  * Sends an envelope that is addressed to `*to`, whose cell is `*cell`. If the receiver is a group,
- * sets both to the member that takes the envelope. `ask` is the ask of this turn whose request it
- * is, or NULL. On TR_OK the envelope was accepted; else it was refused and still belongs to the
- * caller. Worker only.
+ * sets both to the member that takes the envelope. `ask`: the ask of this turn if the envelope is
+ * its request, otherwise NULL. On TR_OK the envelope was accepted; otherwise it was refused and
+ * still belongs to the caller. Worker only.
  */
 ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t *to,
                               struct envelope *envelope, struct ask *ask, enum envelope_kind kind,

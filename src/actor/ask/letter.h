@@ -16,13 +16,13 @@
 struct worker;
 
 /**
- * The message in a WANTED, a GRANT, a BACK and a RING. `number` is the number of the wait. Kinds
- * that use the fields, or `causal` of the envelope, in their own way:
+ * The message in a WANTED, a GRANT, a BACK and a RING. `number` is the number of the wait. Some
+ * kinds use the fields, or `causal` of the envelope, for something else:
  *   - WANTED of a client: `causal` is the client.
  *   - BACK with the status TR_CANCELLED: the sender has given up.
- *   - RING: `messages` is how many actors may still be looked at, and `status` the ask of the turn
- *     that searches. `lines` is the ask that led to the receiver of the RING, and `causal` the
- *     actor that made that ask.
+ *   - RING: `messages` is how many actors the search may still look at, and `status` is the ask of
+ *     the turn that searches. `lines` is the ask that led to the receiver of the RING, and `causal`
+ *     is the actor that made that ask.
  */
 TR_MESSAGE(tr_capacity, (u64, number), (i32, messages), (i32, lines), (i32, status),
            (bool, is_client));
@@ -38,7 +38,7 @@ static inline struct tr_capacity *capacity_of(struct envelope *envelope)
  */
 struct envelope *tr__letter_new(struct worker *worker, uint64_t number, int32_t messages,
                                 int32_t lines);
-/** Sends an envelope with a tr_capacity. Returns false, and frees it, when its receiver is gone. */
+/** Sends an envelope with a tr_capacity. If its receiver is gone, frees it and returns false. */
 bool tr__letter_send(struct worker *worker, struct envelope *envelope, enum envelope_kind kind,
                      uint64_t to, uint64_t from);
 

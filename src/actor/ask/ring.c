@@ -11,8 +11,10 @@
 #include "actor/turn/park.h"
 
 enum {
-    CHAIN_MAX = 1024, /* actors of a chain; the waits of a longer cycle end by their timeouts */
-    BRANCHES_MAX = 32 /* nested branches, where an actor of the chain waits for several others */
+    /* the most actors of a chain; a longer cycle is not found, and its waits time out */
+    CHAIN_MAX = 1024,
+    /* the most nested branches; a branch is where an actor waits for several others */
+    BRANCHES_MAX = 32
 };
 
 /*
@@ -26,8 +28,8 @@ struct edge {
 };
 
 /*
- * A turn that waits for any of several asks, while the search follows these asks. A chain that
- * leads to this turn again is no way out.
+ * A turn that waits for any one of several asks, recorded while the search follows these asks. A
+ * chain that comes back to this turn does not free it.
  */
 struct crossing {
     const struct crossing *outer;
@@ -37,24 +39,27 @@ struct crossing {
 /* A search for a way from an actor back to itself, along the chain of actors that wait. */
 struct search {
     struct worker *worker;
-    uint64_t origin;             /* the actor that waits for itself, if the search finds it */
-    uint64_t number;             /* the number of the origin's wait */
-    uint32_t ask;                /* in RINGs: the ask that the origin waits for; 0: capacity */
-    const struct tr_self *loose; /* the origin's turn, if it is no barrier; NULL: it is a barrier */
-    int32_t left;                /* how many actors may still be looked at */
-    /* takes no mail in. Else it does, because what an actor waits for may be behind its door */
+    /* the actor where the search began; in a cycle the search comes back to it */
+    uint64_t origin;
+    uint64_t number; /* the number of the origin's wait */
+    /* for RINGs: the ask that the origin waits for; 0: it waits for capacity */
+    uint32_t ask;
+    /* the origin's turn if it is no barrier; NULL if it is a barrier */
+    const struct tr_self *loose;
+    int32_t left; /* how many actors may still be looked at */
+    /* does not take mail in. Otherwise it does: what an actor waits for may be in its inbox */
     bool is_silent;
-    bool is_far;   /* sends RINGs where the chain leaves this worker */
+    bool is_far;   /* the search sends RINGs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */
-    bool has_met;  /* the search has met the origin, and not only a crossing */
+    bool has_met;  /* the search has come back to the origin, and not only to a crossing */
     const struct crossing *crossings;
 };
 
 /*
- * Notes that the chain leaves this worker, and sends a RING there if the search is_far. The number
- * of actors that the RING may look at is taken from search->left: all of it if `is_last`, else
- * half. Otherwise each RING could become two where chains part, and these again, without end where
- * the chains meet.
+ * Notes that the chain leaves this worker, and sends a RING there if the search is_far. The RING
+ * may look at as many actors as search->left says if `is_last`, otherwise at half as many; this is
+ * subtracted from search->left. Without such a limit RINGs could multiply without end, where chains
+ * branch and meet again.
  */
 static void search_far(struct search *search, struct edge edge, bool is_last)
 {
@@ -84,7 +89,7 @@ static struct edge edge_of(const struct ask *ask)
     return (struct edge){ask->to, ask->turn->cell->identity, ask->id};
 }
 
-/* Whether any one of the asks that a turn waits for is enough for it. */
+/* Whether a turn waits for any one of several asks, and not for all of them. */
 static bool waits_for_any(const struct tr_self *turn)
 {
     uint32_t open = 0;
@@ -95,8 +100,8 @@ static bool waits_for_any(const struct tr_self *turn)
 }
 
 /*
- * Whether a turn that waits for any of its asks is stuck: all of them must lead back. A chain that
- * leaves this worker counts as a way out.
+ * Whether a turn that waits for any one of its asks is stuck: all of these asks must lead back. An
+ * ask whose chain leaves this worker does not.
  */
 static bool all_lead_back(struct search *search, const struct tr_self *turn, int depth)
 {
@@ -114,7 +119,10 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
         if (!is_stuck)
             break;
     }
-    /* Inside an outer crossing the origin need not be met: to lead to that crossing is enough. */
+    /*
+     * Inside an outer crossing it is enough that the asks lead to that crossing; the origin need
+     * not be met.
+     */
     is_stuck = is_stuck && (search->has_met || crossing.outer);
     search->crossings = crossing.outer;
     search->is_far = is_far;
@@ -122,7 +130,10 @@ static bool all_lead_back(struct search *search, const struct tr_self *turn, int
     return is_stuck;
 }
 
-/* Whether a request leads to a crossing. `turn` handles the request; NULL: no turn does yet. */
+/*
+ * Whether a request leads to a crossing. `turn` is the turn that handles the request; NULL: none
+ * does yet.
+ */
 static bool is_crossing(const struct search *search, const struct cell *cell,
                         const struct tr_self *turn)
 {
@@ -134,15 +145,15 @@ static bool is_crossing(const struct search *search, const struct cell *cell,
 }
 
 /*
- * Follows what a turn waits for, after the edge that is in *next already. The last edge is not
- * followed, but left in *next for the caller's loop; if its `to` is 0 there is none. Returns true
- * when a followed edge leads back.
+ * Follows the edges from a turn to what it waits for, and the edge that is already in *next. Does
+ * not follow the last edge: leaves it in *next for the caller's loop. If next->to is 0, there is
+ * none. Returns true if one of the followed edges leads back.
  */
 static bool follow_turn(struct search *search, const struct tr_self *turn, struct edge *next,
                         int depth)
 {
     if (turn->state != TURN_PARKED)
-        return false; /* it was woken: it will end, or wait again */
+        return false; /* the turn was woken: it will end, or wait again */
     if (turn->wait.wanted && waits_for_any(turn))
         return all_lead_back(search, turn, depth);
     uint32_t at = turn->asks.count;
@@ -172,8 +183,8 @@ static bool follow_turn(struct search *search, const struct tr_self *turn, struc
 }
 
 /*
- * As follow_turn, for all turns of an actor that wait as barriers. The actor starts no ask and no
- * notice before they resume.
+ * As follow_turn, but for all turns of an actor that wait as barriers: the actor starts no ask and
+ * no notice before these turns resume.
  */
 static bool follow_barriers(struct search *search, const struct cell *cell, struct edge *next,
                             int depth)
@@ -188,8 +199,8 @@ static bool follow_barriers(struct search *search, const struct cell *cell, stru
 }
 
 /*
- * Whether `edge` is the request of a turn. False for a turn with a batch: its requests are not
- * looked at.
+ * Whether `edge` is the request that a turn handles. Always false for a turn with a batch, whose
+ * requests are not looked at.
  */
 static bool is_request_of(const struct tr_self *turn, struct edge edge)
 {
@@ -199,8 +210,8 @@ static bool is_request_of(const struct tr_self *turn, struct edge edge)
 }
 
 /*
- * Returns true if the chain that begins with `edge` leads to the origin, or to a crossing, as far
- * as this worker knows.
+ * Whether the chain that begins with `edge` leads to the origin or to a crossing, as far as this
+ * worker can see.
  */
 static bool leads_back(struct search *search, struct edge edge, int depth)
 {
@@ -223,20 +234,19 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
         if (!search->is_silent && !is_origin)
             mail_look(search->worker, cell);
         /*
-         * A request waits for the turn that handles it, whatever else the actor of that turn waits
-         * for.
+         * A request waits only for the turn that handles it, and not for other turns of that actor.
          */
         struct edge next = {0, 0, 0};
         const struct tr_self *turn = NULL;
         if (edge.id)
             turn = tr__ask_turn(cell, edge.asker, edge.id);
         if (edge.id && !turn && tr__ask_is_put_off(cell, edge.asker, edge.id))
-            return false; /* it is not known which turn will answer it */
-        /* The first request of the chain was just sent, so it is known to be there. */
+            return false; /* tr_reply_later: it is not known which turn will answer the request */
+        /* The first request of the chain was just sent, so it need not be looked for. */
         bool is_first = !depth && !search->is_far && search->left == CHAIN_MAX - 1;
         if (edge.id && !turn && !is_first &&
             !tr__ask_is_here(search->worker, cell, edge.asker, edge.id))
-            return false; /* it was forwarded or answered, and its turn has ended */
+            return false; /* the request was forwarded or answered, and its turn has ended */
         bool is_its_own = turn && search->number && turn->waits.number == search->number;
         if (is_origin && (!turn || is_its_own) && !search->loose) {
             search->has_met = true;
@@ -259,7 +269,9 @@ static bool leads_back(struct search *search, struct edge edge, int depth)
 enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    /* First grant what this turn itself has freed: a sender that gets it waits no longer. */
+    /*
+     * First grant the capacity that this turn has freed: a sender that gets some waits no longer.
+     */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);
     struct search search = {.worker = self->worker,
@@ -286,8 +298,8 @@ void tr__ring_announce(struct tr_self *self, uint64_t to)
 /* ---- Waits for replies. ---- */
 
 /*
- * Notes that an ask is in a cycle, and ends it. If its turn waits for any of several asks, ends it
- * only if none of the others can still be answered.
+ * Notes that an ask is in a cycle. Ends the ask, unless its turn waits for any one of several asks
+ * and another of them can still be answered.
  */
 static void ask_in_ring(struct tr_self *turn, struct ask *ringed)
 {

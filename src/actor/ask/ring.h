@@ -3,17 +3,18 @@
  * Finds cycles of actors that wait for each other.
  *
  * An actor with a turn that waits for capacity, or waits as a barrier for a reply, starts no ask
- * and no notice. So it holds up every actor that waits for it. A turn that is about to wait follows
- * the chain of the actors that it would wait for:
+ * and no notice. So it holds up every actor that waits for it. Before a turn waits, it follows the
+ * chain of the actors that it would wait for:
  *   - Where an actor waits for several others, the search follows all of them.
- *   - A turn that waits for any of several asks is in a cycle only if all of them lead back.
+ *   - A turn that waits for any one of several asks is in a cycle only if all of these asks lead
+ *     back.
  *   - A request that a turn handles waits for that turn alone.
- *   - Where the chain leaves the worker, a RING, which is an envelope, follows it. When the RING
- *     comes back to the turn that sent it, that turn stops waiting.
+ *   - Where the chain leaves the worker, an envelope of the kind RING follows the chain. When the
+ *     RING comes back to the turn that sent it, that turn stops waiting.
  *
  * A turn that is no barrier holds up only the actor whose request it handles. It searches when it
  * has asked an actor of its own worker that is behind a barrier. It sends no RINGs, because it
- * cannot close a cycle that has barriers only.
+ * cannot complete a cycle that consists of barriers only.
  *
  * The RINGs are sent after the wait was announced (tr_self.waits.on), and no mail is taken in
  * between that and the wait itself. So if two turns close a cycle from both sides, at least one of
@@ -35,7 +36,7 @@ struct worker;
 
 enum ring {
     RING_IS_OPEN,
-    RING_LEAVES,   /* open on this worker; the chain continues on another one */
+    RING_LEAVES,   /* no cycle on this worker, but the chain continues on another one */
     RING_IS_CLOSED /* the chain that begins with `to` leads back to this actor */
 };
 
@@ -52,12 +53,12 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to);
 void tr__ring_announce(struct tr_self *self, uint64_t to);
 
 /**
- * As tr__ring_look, for the asks that a turn is about to wait for. If the turn waits for all of
- * them, ends each that is in a cycle. If the turn waits for any of them, ends one, and only if all
- * are in cycles. Returns true if a chain leaves this worker. The turn need not be a barrier.
+ * As tr__ring_look, but for the asks that a turn is about to wait for. If the turn waits for all of
+ * its asks, ends each one that is in a cycle. If it waits for any one of them, ends one, and only
+ * if all are in cycles. Returns true if a chain leaves this worker. The turn need not be a barrier.
  */
 bool tr__ring_look_for_replies(struct tr_self *self);
-/** As tr__ring_announce, for the asks that a turn is about to wait for. */
+/** As tr__ring_announce, but for the asks that a turn is about to wait for. */
 void tr__ring_announce_for_replies(struct tr_self *self);
 
 /** Handles a RING that has arrived. Takes the envelope. */

@@ -19,14 +19,15 @@
 struct ask;
 struct tr_self;
 
-enum { TURN_ASK_IS_ANSWERED = 1 }; /* in a place: it has the envelope of a reply */
+/* a bit of a place: set if the place has the envelope of a reply, and not an ask */
+enum { TURN_ASK_IS_ANSWERED = 1 };
 
-/** Makes space for more asks. Returns false when out of memory. */
+/** Makes space for more asks of a turn. Returns false when out of memory. */
 bool tr__turn_asks_grow(struct tr_self *self);
 
 /**
- * Adds an ask, which has its number. The end of the turn frees it. Returns false when out of
- * memory.
+ * Adds an ask to its turn. The ask must have its number. The ask is freed at the end of the turn.
+ * Returns false when out of memory.
  */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
 {
@@ -51,7 +52,7 @@ static inline bool place_is_answered(uintptr_t place)
     return place & TURN_ASK_IS_ANSWERED;
 }
 
-/** Returns the reply of a place that place_is_answered. */
+/** Returns the reply in a place. place_is_answered must be true. */
 static inline struct envelope *place_answer(uintptr_t place)
 {
     return (struct envelope *)(place - TURN_ASK_IS_ANSWERED);
@@ -78,7 +79,10 @@ static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
     return place_is_answered(place) ? NULL : (struct ask *)place;
 }
 
-/** For each ask of a turn that was not answered, the newest first. The body may answer the ask. */
+/**
+ * Loops over the asks of a turn that were not answered, the newest first. The body may answer the
+ * ask.
+ */
 #define TURN_EACH_ASK(ask, at, turn)                                                               \
     for (uint32_t at = (turn)->asks.count; (ask = turn_ask_before(turn, &at));)
 
@@ -94,7 +98,7 @@ static inline const tr_type *answer_type(const struct envelope *answer)
     return (const tr_type *)(uintptr_t)answer->causal;
 }
 
-/** Keeps a reply in the place of its ask. From now on the ask does not belong to the turn. */
+/** Puts a reply in the place of its ask. From now on the ask does not belong to the turn. */
 static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
                                    struct envelope *answer)
 {

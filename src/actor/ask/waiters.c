@@ -19,7 +19,10 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
 {
     if (cell->life == LIFE_NEW || !cell->extra)
         return NULL;
-    /* A turn that waits for capacity is a barrier, and so mostly near the end of the list. */
+    /*
+     * Search from the end: a turn that waits for capacity is a barrier, and so has begun to wait
+     * lately.
+     */
     struct list *parked = &cell->extra->parked.turns;
     for (struct list *link = parked->previous; link != parked; link = link->previous) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
@@ -29,11 +32,11 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
     return NULL;
 }
 
-/* ---- The actor in whose mailbox there is no capacity. ---- */
+/* ---- The receiver, whose mailbox is full. ---- */
 
 /*
- * Reserves all capacity that is free, that of the stock included, for the senders that wait.
- * Capacity below zero stays so, and is made up for before a sender gets any.
+ * Reserves all free capacity, including the stock, for the senders that wait. If the mailbox is
+ * over its bound, the excess is paid off first.
  */
 static void put_by_all(struct cell *cell)
 {
@@ -46,7 +49,10 @@ static void put_by_all(struct cell *cell)
     tr__capacity_put_by(cell, messages, lines);
 }
 
-/* Ends the reservation when no sender waits any more: any sender may take the reserved capacity. */
+/*
+ * Ends the reservation, because no sender waits any more. From now on any sender may take the
+ * reserved capacity.
+ */
 static void put_by_end(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -61,7 +67,7 @@ static struct tr_client *client_of(const struct envelope *wanted)
     return (struct tr_client *)(uintptr_t)wanted->causal;
 }
 
-/* Answers a sender that waits. Returns false, and frees the envelope, when the sender is gone. */
+/* Answers a sender that waits. If the sender is gone, frees the envelope and returns false. */
 static bool answer(struct worker *worker, struct cell *cell, struct envelope *wanted,
                    int32_t messages, int32_t lines, tr_status status)
 {
@@ -116,13 +122,14 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct cell_extra *extra = cell->extra;
-    if (extra->senders.is_serving) /* capacity came back during the loop below, which uses it */
+    /* called from the loop below, which uses the capacity that came back */
+    if (extra->senders.is_serving)
         return;
     if (cell->flags & CELL_SEALED) {
         tr__waiters_refuse(worker, cell, TR_STOPPED);
         return;
     }
-    /* Capacity below zero is made up for before a sender gets any. */
+    /* If the mailbox is over its bound, pay the excess off before a sender gets capacity. */
     tr__capacity_put_by(cell, 0, 0);
     extra->senders.is_serving = true;
     while (extra->senders.ring && grant_first(worker, cell))
@@ -158,14 +165,14 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
         put_by_end(cell);
 }
 
-/* Adds a sender that waits behind the others. Takes the envelope on TR_OK only. */
+/* Adds a sender behind the others that wait. Takes the envelope on TR_OK only. */
 static tr_status enlist(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
     if (cell->life >= LIFE_STOPPING || cell->flags & CELL_SEALED)
         return TR_STOPPED;
     struct mail_bound bound = mail_bound_of(cell->dispatch->behavior);
     if (capacity_of(wanted)->lines > bound.lines)
-        return TR_MAILBOX_FULL; /* there will never be enough capacity */
+        return TR_MAILBOX_FULL; /* the message is larger than the whole mailbox */
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
         return TR_NO_MEMORY;
@@ -176,8 +183,8 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * Handles the WANTED of a sender on another worker, or of a client. It may be late: perhaps there
- * is capacity by now, and no mail that would make the actor run.
+ * Handles the WANTED of a sender on another worker, or of a client. Serves it at once if there is
+ * capacity by now, because perhaps no mail makes the actor run.
  */
 static void on_wanted(struct worker *worker, struct cell *cell, struct envelope *wanted)
 {
@@ -211,7 +218,7 @@ void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up)
     }
 }
 
-/* Removes the WANTED of a sender that has given up. */
+/* Removes the WANTED of a sender that has given up, from the ring of the receiver. */
 static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender, uint64_t number)
 {
     struct cell_extra *extra = cell->extra;
@@ -231,7 +238,7 @@ static void strike_out(struct worker *worker, struct cell *cell, uint64_t sender
     if (!found)
         return;
     envelope_give(&worker->pool, found);
-    tr__waiters_serve(worker, cell); /* the WANTED may have held up those behind it */
+    tr__waiters_serve(worker, cell); /* senders behind the removed one may get capacity now */
 }
 
 static void on_back(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -250,7 +257,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
 
 /* ---- The sender that waits. ---- */
 
-/* Sends a GRANT, or what is left of it, back. Frees the envelope if nothing is left. */
+/* Sends a GRANT, or the rest of it, back. If nothing is left, frees the envelope. */
 static void give_back(struct worker *worker, struct envelope *grant)
 {
     if (capacity_of(grant)->messages || capacity_of(grant)->lines)
@@ -292,7 +299,7 @@ static void on_grant(struct worker *worker, struct cell *cell, struct envelope *
     if (status != TR_OK)
         envelope_give(&worker->pool, envelope);
     else if (cell->flags & CELL_SUSPENDED)
-        /* other senders can use it now; this turn asks again when it resumes */
+        /* other senders can use the capacity now; this turn asks again when it resumes */
         give_back(worker, envelope);
     else
         self->capacity.grant = envelope;
@@ -315,8 +322,8 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
             (void)answer(worker, cell, envelope, 0, 0, TR_STOPPED);
         } else if (cell->life == LIFE_NEW || (is_first_start(cell) && cell->exceptions)) {
             /*
-             * An actor that has asked nothing yet has no other mail in `exceptions`.
-             * tr__waiters_mount takes the WANTED from there.
+             * Kept in `exceptions`: an actor that has not asked yet has no other mail there.
+             * tr__waiters_mount takes the WANTED out again.
              */
             mail_count(cell, envelope);
             ring_push(&cell->exceptions, envelope);
@@ -355,23 +362,24 @@ void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope 
 
 /* ---- Waiting. ---- */
 
-/* Asks for capacity with a WANTED. Takes the envelope. On TR_OK an answer will come. */
+/* Asks for capacity with a WANTED. Takes the envelope. After TR_OK an answer will come. */
 static tr_status want(struct worker *worker, struct envelope *wanted, uint64_t to, uint64_t from)
 {
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell || cell_owner(cell) != worker->index)
         return tr__letter_send(worker, wanted, ENVELOPE_WANTED, to, from) ? TR_OK : TR_STOPPED;
-    mail_look(worker, cell); /* mail of other threads came first */
+    mail_look(worker, cell); /* mail of other threads came before this WANTED */
     mail_readdress(wanted, ENVELOPE_WANTED, to, from);
     tr_status status = enlist(worker, cell, wanted);
     if (status != TR_OK)
         envelope_give(&worker->pool, wanted);
     else if (mail_is_idle(cell) && cell->extra->senders.reserved > 0)
-        mail_make_ready(worker, cell); /* nothing else makes the actor run and grant capacity */
+        /* make the actor run and grant capacity; nothing else would */
+        mail_make_ready(worker, cell);
     return status;
 }
 
-/* Cancels a wait that was not answered. */
+/* Cancels a wait for capacity that was not answered. */
 static void give_up(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -383,7 +391,7 @@ static void give_up(struct tr_self *self)
         strike_out(worker, cell, from, self->waits.number);
         return;
     }
-    /* Without memory for the BACK, the capacity is granted later, and goes back then. */
+    /* Without memory for the BACK, capacity will be granted later, and is returned then. */
     struct envelope *envelope = tr__letter_new(worker, self->waits.number, 0, 0);
     if (!envelope)
         return;
@@ -392,8 +400,8 @@ static void give_up(struct tr_self *self)
 }
 
 /*
- * Asks for capacity and waits until it is granted. Also returns TR_OK if it was granted and is gone
- * again. The actor of the turn has an extra.
+ * Asks for capacity and waits until it is granted. May return TR_OK although the granted capacity
+ * was returned meanwhile. The actor of the turn must have an extra.
  */
 static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time deadline_ns)
 {
@@ -427,8 +435,8 @@ static tr_status wait(struct tr_self *self, uint64_t to, int32_t lines, tr_time 
 }
 
 /*
- * Sends a message with capacity of the grant. The rest is for what this stretch sends next, unless
- * another turn of the line waits for it.
+ * Sends a message with capacity of the grant. Keeps the rest for what this stretch sends next,
+ * unless another turn of the line waits.
  */
 static tr_status place(struct tr_self *self, struct cell *cell, struct envelope *envelope)
 {
@@ -459,10 +467,7 @@ static tr_status place(struct tr_self *self, struct cell *cell, struct envelope 
     return TR_OK;
 }
 
-/*
- * Frees the granted capacity that the turn has not used and that is still in the stock of the
- * receiver.
- */
+/* Ends the use of granted capacity in the receiver's stock: frees what the turn has not used. */
 static void favour_end(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
@@ -473,7 +478,8 @@ static void favour_end(struct tr_self *self)
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
         tr__capacity_put_by(cell, messages, lines);
-        tr__waiters_serve(self->worker, cell); /* the actor may not run for a long time */
+        /* now, because the actor may not run for a long time */
+        tr__waiters_serve(self->worker, cell);
     } else if (cell->flags & CELL_EXACT_BOUND) {
         capacity_give(&cell->door.capacity, messages, lines);
         cell->stock = 0;
@@ -491,7 +497,7 @@ void tr__turn_return_capacity(struct tr_self *self)
 }
 
 /*
- * Waits for capacity and sends a message, in a turn that is the first of its line. Takes the
+ * Waits for capacity and sends a message. The turn must be the first of its line. Takes the
  * envelope on TR_OK only.
  */
 static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct envelope *envelope,
@@ -511,7 +517,7 @@ static tr_status wait_and_place(struct tr_self *self, struct cell *cell, struct 
     return TR_STOPPED;
 }
 
-/* As wait_and_place, for a turn that is behind others in its line. */
+/* As wait_and_place, but for a turn that is behind others in its line. */
 static tr_status wait_behind(struct tr_self *self, struct cell *cell, struct envelope *envelope,
                              tr_time deadline_ns)
 {

@@ -3,19 +3,19 @@
  * Senders that wait for capacity in a mailbox (TR_PARK).
  *
  * A turn, or a client's thread, that finds a mailbox full sends a WANTED to the actor of that
- * mailbox and waits. The owner keeps the WANTEDs in a ring, in the order of arrival. While there
- * are any, all capacity that becomes free is reserved for these senders, so that no other sender
+ * mailbox and waits. The owner keeps the WANTEDs in a ring, in the order of arrival. While the ring
+ * has any, all capacity that becomes free is reserved for these senders, so that no other sender
  * overtakes them. At the end of each run the reserved capacity is granted, up to STOCK_STEP
  * messages to each sender. The envelope of the WANTED goes back as the GRANT.
  *
- * If the sender is on the same worker, the granted capacity is in the receiver's stock until the
+ * If the sender is on the same worker, the granted capacity stays in the receiver's stock until the
  * stretch of the sender ends; no other actor of the worker can run meanwhile. A sender on another
  * worker keeps the GRANT, takes capacity from it, and sends the rest back (BACK) when its stretch
  * ends. A sender that gives up, because of its deadline or because it ends, also sends a BACK.
- * Capacity that is granted to it in the meantime goes back when the GRANT arrives.
+ * Capacity that was granted to it in the meantime is returned when the GRANT arrives.
  *
- * A client has no worker that could send capacity back while the client does something else. So the
- * owner that grants capacity to a client claims the wait of the client first (client_claim). A
+ * A client has no worker that could send capacity back while the client does something else. So an
+ * owner claims the wait of a client (client_claim) before it grants capacity to the client. A
  * client whose wait was claimed waits for the answer, which is on its way.
  *
  * An actor with a turn that waits for capacity starts no ask and no notice. So a cycle of such
@@ -43,19 +43,19 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status stat
 void tr__waiters_mount(struct worker *worker, struct cell *cell, bool is_up);
 
 /**
- * Waits until there is capacity in a mailbox for a message of this turn, behind other turns of the
- * line, and sends it. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not
- * beyond `deadline_ns`. TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED, TR_NO_MEMORY.
+ * Waits, behind other turns of the line, until there is capacity for a message of this turn. Then
+ * sends the message. Takes the envelope on TR_OK only. Waits no longer than TR_PARK_NS, and not
+ * beyond `deadline_ns`. Returns TR_OK, TR_MAILBOX_FULL, TR_STOPPED, TR_CANCELLED or TR_NO_MEMORY.
  */
 tr_status tr__turn_wait_for_capacity(struct tr_self *self, struct cell *cell,
                                      struct envelope *envelope, tr_time deadline_ns);
 
-/** Returns the turn of an actor that waits under this number, or NULL. Owner only. */
+/** Returns the turn of an actor whose wait has this number, or NULL. Owner only. */
 struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number);
 
 /**
- * Sends back what the turns of an actor that is now Suspended were granted and have not used. Owner
- * only.
+ * Sends back the granted capacity that the turns of an actor have not used, because the actor is
+ * Suspended now. Owner only.
  */
 void tr__grants_return(struct cell *cell);
 

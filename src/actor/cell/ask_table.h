@@ -4,8 +4,8 @@
  * addressing and is at most three quarters full. actor/ask/ask.h says what happens to an ask.
  *
  * The newest ask is kept beside the table. So an actor whose asks are each answered before the next
- * one is made needs no table. An actor that needs a table gets the empty one that its worker keeps
- * for this, if there is one. Owner only.
+ * one is made needs no table. Each worker may keep one empty table, for the next actor that needs a
+ * table. Owner only.
  */
 #ifndef ACTOR_CELL_ASK_TABLE_H
 #define ACTOR_CELL_ASK_TABLE_H
@@ -17,7 +17,7 @@
 
 struct ask {
     struct timer_node timeout;
-    struct ask *next; /* in the list of free asks */
+    struct ask *next; /* the next one in the list of free asks */
     struct tr_self *turn;
     const tr_type *type; /* type of the request */
     uint64_t to;
@@ -26,48 +26,52 @@ struct ask {
         struct {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
             uint32_t id;
-            uint32_t place; /* its place among the asks of its turn: actor/ask/turn_asks.h */
+            uint32_t place; /* place of the ask among the asks of its turn: actor/ask/turn_asks.h */
 #else
             uint32_t place;
             uint32_t id;
 #endif
         };
-        uint64_t pending; /* both of them: tr_pending.id */
+        uint64_t pending; /* `id` and `place` together: tr_pending.id */
     };
     union {
         struct {
-            bool is_listed; /* it is in the table of its actor */
-            bool is_young;  /* its timer is in no wheel yet: actor/ask/ask_open.h */
-            bool is_wanted; /* its turn waits for it */
-            /* it belongs to tr_actor_why, and gets no trace: see actor/verbs/why.h */
-            bool is_look;
-            /* its outcome is decided: a later answer is late. Never set while is_young */
-            bool is_fixed;
-            bool is_done; /* is_fixed, and its trace, if it gets one, is complete */
+            bool is_listed; /* the ask is in the table of its actor */
+            bool is_young;  /* the timer of the ask is in no wheel yet: actor/ask/ask_open.h */
+            bool is_wanted; /* a turn waits for this ask */
             /*
-             * it is in a cycle of asks: a turn that waits for this ask alone would wait forever.
-             * See actor/ask/ring.h
+             * an ask of the runtime itself, such as one of tr_actor_why: it gets no trace; see
+             * actor/verbs/why.h
+             */
+            bool is_look;
+            /* the outcome is decided, and a later answer is late. Never set while is_young */
+            bool is_fixed;
+            bool is_done; /* is_fixed is set, and the trace, if there is one, is complete */
+            /*
+             * the ask is in a cycle of asks: a turn that waits for it alone would wait forever. See
+             * actor/ask/ring.h
              */
             bool is_ringed;
-            bool is_untimed; /* while is_young: its timeout starts when it is put into the wheel */
+            /* while is_young: the timeout starts when the timer is put into the wheel */
+            bool is_untimed;
         };
-        uint32_t standing; /* the first four flags, for one test */
-        uint64_t flags;    /* all flags, for one test: ASK_LISTED and so on */
+        uint32_t standing; /* the first four flags together, for one test */
+        uint64_t flags;    /* all flags together, for one test: ASK_LISTED and so on */
     };
-    uint32_t tick; /* while is_untimed: the tick of the loop at which it was made */
-    /* it is in the chain of asks that may be young; also while it is free */
+    uint32_t tick; /* while is_untimed: the tick of the loop at which the ask was made */
+    /* the ask is in the chain of asks that may be young; also while the ask is free */
     bool is_chained;
-    bool is_in_order;       /* of tr_ask_then: its outcome waits behind earlier messages */
-    struct ask *young_next; /* the next ask of that chain */
-    /* of tr_ask_then, until its function is called: actor/ask/ask_then.h */
+    bool is_in_order;       /* for tr_ask_then: the outcome waits behind earlier messages */
+    struct ask *young_next; /* the next ask of the chain of young asks */
+    /* for tr_ask_then, until its function is called: see actor/ask/ask_then.h */
     struct envelope *carrier;
     struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none has arrived */
     tr_status status;
-    char *trace;       /* of an ask that timed out, or NULL */
+    char *trace;       /* the trace of an ask that timed out, or NULL */
     uint64_t story_to; /* ref of the actor that has to continue the trace */
 };
 
-/* The flags of an ask by their index: a bool is a byte. */
+/* The flags of an ask as bits of `flags`. Each bool is a byte there. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ASK_BYTE(place) (UINT64_C(1) << 8 * (place))
 #define ASK_STANDING(flags) ((uint32_t)(flags))
@@ -101,9 +105,9 @@ static inline struct cell *ask_cell(const struct ask *ask)
 }
 
 /*
- * Returns the first place of a number. Numbers are consecutive, so they are spread by the golden
- * ratio. Otherwise the asks of one long wait would fill consecutive places that every later ask has
- * to pass.
+ * Returns the first place for a number. Consecutive numbers are spread by the golden ratio.
+ * Otherwise the asks that one long wait keeps open would fill consecutive places, which every later
+ * ask would have to pass.
  */
 static inline uint32_t ask_table_home(uint32_t id, uint32_t mask)
 {
@@ -126,7 +130,7 @@ static inline struct ask *ask_table_find(const struct ask_table *table, uint32_t
 /** Gives an ask its number and adds it. Returns false if out of memory. */
 bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask);
 
-/** As tr__ask_table_add, but inline if the table is empty. */
+/** As tr__ask_table_add, but inline for a table without asks. */
 static inline bool ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
     uint32_t id = table->last + 1;
@@ -160,7 +164,8 @@ void tr__ask_table_free_spare(struct worker *worker);
 void tr__ask_table_free(struct worker *worker, struct cell *cell);
 
 /**
- * Whether no turn waits any more for the answer to a request whose deadline seems to have passed.
+ * Whether no turn waits for the answer to a request any more. For a request whose deadline seems to
+ * have passed.
  */
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope);
 
@@ -173,7 +178,7 @@ static inline bool ask_is_late(const struct worker *worker, const struct envelop
     return __builtin_expect(is_late, 0) && tr__ask_is_over(worker, envelope);
 }
 
-/** Frees the list of asks of a turn that has none. */
+/** Frees the memory for asks of a turn that has no asks. */
 void tr__turn_asks_free(struct tr_self *self);
 
 #endif

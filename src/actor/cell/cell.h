@@ -50,41 +50,46 @@ enum sched_state {
     SCHED_COUNT
 };
 
-/* Flags that each message tests together are in the low byte: sealed, metered, idles. */
+/*
+ * The flags that are tested together for each message, sealed, metered and idles, are in the low
+ * byte.
+ */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
     CELL_STARTED = 1 << 1, /* PreStart was sent, so PostStop is due */
     CELL_WOKEN = 1 << 2,   /* turns that waited may resume */
-    CELL_KILLING = 1 << 3, /* it stops because of a Kill, and so do its children */
-    CELL_LINKED = 1 << 4,  /* it is in its parent's list */
+    CELL_KILLING = 1 << 3, /* the actor stops because of a Kill, and so do its children */
+    CELL_LINKED = 1 << 4,  /* the actor is in its parent's list */
     CELL_BARRIER = 1 << 5, /* a turn waits, and meanwhile no ask or notice starts */
-    CELL_METERED = 1 << 6, /* a budget applies to it: extra->budget is set */
-    CELL_IDLES = 1 << 7,   /* it has a receive timeout: each message records its time */
+    CELL_METERED = 1 << 6, /* a budget applies to the actor: extra->budget is set */
+    CELL_IDLES = 1 << 7,   /* the actor has a receive timeout: each message records its time */
     /*
      * the actor has failed. Before it stops, this is a reason to be Suspended; while it stops, this
-     * is why it stops
+     * is the reason of the stop
      */
     CELL_FAILED = 1 << 8,
     CELL_MIXED = 1 << 9,           /* mailboxes other than `notices` may hold something */
     CELL_SUSPEND_WANTED = 1 << 10, /* a reason to be Suspended: an actor or a client asked for it */
-    /* its door was closed while a post was on its way, and that post must arrive first */
+    /*
+     * the door of the actor was closed while a post was on its way, and that post must arrive first
+     */
     CELL_POSTED = 1 << 11,
     CELL_BY_KIND = 1 << 12,             /* handles asks before notices */
-    CELL_CHANNELS = 1 << 13,            /* it has a place for its channels: slots_channels */
+    CELL_CHANNELS = 1 << 13,            /* the actor has a place for its channels: slots_channels */
     CELL_HAS_WAITING_SENDERS = 1 << 14, /* senders wait for capacity: see actor/ask/waiters.h */
-    /* its mailbox has a small bound that is counted exactly: no capacity is reserved in `stock` */
+    /* the mailbox has a small bound that is counted exactly: no capacity is kept in `stock` */
     CELL_EXACT_BOUND = 1 << 15
 };
 
 enum cell_control {
-    CONTROL_KILL = 1 << 0,   /* stop after this turn */
-    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived */
-    CONTROL_LOOK = 1 << 2,   /* something urgent is in the inbox */
-    CONTROL_FINISH = 1 << 3, /* its last child has ended: it ends, too */
+    CONTROL_KILL = 1 << 0,   /* stop after the current turn */
+    CONTROL_STOP = 1 << 1,   /* stop after the messages that have arrived so far */
+    CONTROL_LOOK = 1 << 2,   /* an order is in the inbox: look at it at once */
+    CONTROL_FINISH = 1 << 3, /* the last child has ended: the actor ends, too */
     CONTROL_CHILD = 1 << 5,  /* a child has failed, or is to be started again */
-    /* its supervisor has decided, or what the decision had to wait for is over */
+    /* the supervisor has decided, or what the actor waited for after the decision is over */
     CONTROL_DECIDED = 1 << 6,
-    CONTROL_BUDGET = 1 << 7,  /* it has exceeded its budget: it fails */
+    CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
     CONTROL_BACK = 1 << 9     /* the thread of its stuck turn wants to continue */
 };
@@ -94,7 +99,8 @@ enum { CELL_COUNTS_MESSAGES = CELL_IDLES | CELL_METERED };
 /** The flags that make a run give back the capacity of a message by the slow path. */
 enum { CELL_SLOW_CAPACITY = CELL_COUNTS_MESSAGES | CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS };
 /**
- * The flags of an actor that make sending a notice to it slow; and those that make its run slow.
+ * CELL_SLOW_SEND: the flags of an actor that make sending a notice to it slow. CELL_SLOW_RUN: the
+ * flags that make its run slow.
  */
 enum { CELL_SLOW_SEND = CELL_SEALED | CELL_BARRIER | CELL_METERED | CELL_MIXED };
 enum { CELL_SLOW_RUN = CELL_SLOW_SEND | CELL_WOKEN | CELL_HAS_WAITING_SENDERS };
@@ -102,29 +108,29 @@ enum { CELL_SUSPENDED = CELL_SUSPEND_WANTED | CELL_FAILED }; /* all reasons to b
 
 enum {
     CELL_STATE_INLINE = 16, /* a state of at most this many bytes is in the cell */
-    /* a value of worker->fast_owner that is no cell's owner, so that no cell matches */
+    /* a value of worker->fast_owner that no cell has as its owner */
     CELL_NOWHERE = 0xfffffffdu,
     /*
-     * owner of a group address: no actor is in this slot, it stands for the members of the group;
+     * owner of a group address: a slot without an actor, which stands for the members of the group;
      * actor/mail/group_address.h
      */
     CELL_GROUP_ADDRESS = 0xfffffffeu,
-    /* owner: no worker owns the cell. Also while an actor waits to be mounted */
+    /* owner of a cell that no worker owns, such as an actor that waits to be mounted */
     CELL_FOREIGN = 0xffffffffu
 };
 
 struct budget;
 struct budget_tree;
 
-/** What only some origins have: the struct before a cell_origin that has_rare. */
+/** Members that only some origins need. The struct is before a cell_origin that has_rare. */
 struct origin_rare {
-    const tr_child_spec *spec; /* of a TR_CHILD, otherwise NULL */
+    const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, otherwise NULL */
     uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
     uint64_t causal;           /* causal id of the message that the spawner handles */
-    struct budget_tree *above; /* see actor/turn/budget.h */
-    /* record that an earlier actor of this origin left; see actor/life/supervise.h */
+    struct budget_tree *above; /* the tree of the parent's budget; see actor/turn/budget.h */
+    /* the record that an earlier actor of this origin left; see actor/life/supervise.h */
     struct failure *failure;
-    /* of an actor that is started again as a new actor, otherwise NULL */
+    /* the name of an actor that is started again as a new actor, otherwise NULL */
     char *name;
 };
 
@@ -134,32 +140,35 @@ struct origin_rare {
  */
 struct cell_origin {
     const tr_behavior *behavior;
-    const tr_type *type;    /* of the set-up message; NULL: there is no set-up message */
+    const tr_type *type;    /* type of the set-up message; NULL: there is no set-up message */
     uint32_t worker;        /* index of the worker on which the actor starts */
     bool has_rare : 1;      /* a struct origin_rare is before this one: see origin_rare */
-    bool is_dismissed : 1;  /* its parent has stopped it: it is not started again */
-    bool has_lived : 1;     /* it has had a PreStart */
-    bool has_come_back : 1; /* it replaces an earlier actor of this origin */
-    bool is_counted : 1;    /* it counts in the `holds` of its spec; see actor/life/pooled.h */
-    bool is_away : 1;       /* it ended while its parent had the record of its failure */
-    bool is_admitted : 1;   /* the shutdown waits until it is linked; see actor/life/pooled.h */
-    /* of a durable actor that has waited in the line of durable/pressure.c: it may start */
+    bool is_dismissed : 1;  /* the parent has stopped the actor: it is not started again */
+    bool has_lived : 1;     /* the actor has had a PreStart */
+    bool has_come_back : 1; /* the actor replaces an earlier actor of this origin */
+    /* the origin counts in the `holds` of its spec; see actor/life/pooled.h */
+    bool is_counted : 1;
+    bool is_away : 1; /* the actor ended while its parent had the record of its failure */
+    /* the shutdown waits until the actor is linked; see actor/life/pooled.h */
+    bool is_admitted : 1;
+    /* for a durable actor that has waited in the line of durable/pressure.c: it may start now */
     bool has_place : 1;
-    bool is_beside : 1;                  /* it is in a place beside its cell: SLOTS_PLACE_ORIGIN */
+    /* the origin is in a place beside its cell: SLOTS_PLACE_ORIGIN */
+    bool is_beside : 1;
     _Alignas(8) unsigned char message[]; /* 8 is COPY_ALIGNMENT of wire/copy.h */
 };
 
 static_assert(sizeof(struct origin_rare) % 16 == 0, "the origin behind it is aligned");
 static_assert(sizeof(struct cell_origin) == 24, "every actor with a set-up message has one");
 
-/** Returns what only some origins have. All of it is 0 if this origin has nothing of it. */
+/** Returns the rare members of an origin. If it has none, returns a struct of zeros. */
 static inline const struct origin_rare *origin_rare(const struct cell_origin *origin)
 {
     static const struct origin_rare none;
     return origin->has_rare ? (const struct origin_rare *)(const void *)origin - 1 : &none;
 }
 
-/** As origin_rare, to change it; requires has_rare. */
+/** As origin_rare, but the caller may change it. The origin must have has_rare. */
 static inline struct origin_rare *origin_rare_own(struct cell_origin *origin)
 {
     TR_ASSERT(origin->has_rare);
@@ -170,7 +179,10 @@ struct ask;
 
 /** The asks of an actor, by their number. */
 struct ask_table {
-    /* not in `slots`, because most asks are answered before the next one is made */
+    /*
+     * the ask that was made last; not in `slots`, because most asks are answered before the next
+     * one is made
+     */
     struct ask *newest;
     uint32_t count;
     uint32_t last; /* the last number that was given */
@@ -183,12 +195,12 @@ struct restart_group;
 struct timer_aliases;
 struct timer_parcel;
 
-/** Turns that were parked. What each wait needs is in one cache line or two. */
+/** Turns that were parked. The members that each wait needs are in one or two cache lines. */
 struct extra_parked {
-    uint32_t count; /* turns that wait */
+    uint32_t count; /* number of turns that wait */
     bool abandons;  /* a fault was trapped: waiting turns are dropped, not resumed */
     /*
-     * of struct tr_self: all turns that have waited, by their last wait; also one of them that runs
+     * a list of struct tr_self: all turns that have waited, by their last wait; also one that runs
      */
     struct list turns;
     struct tr_self *woken_first; /* while CELL_WOKEN: the first turn that may resume */
@@ -201,33 +213,34 @@ struct extra_asks {
     struct ask_table table;
     /* asks of tr_ask_then, for which no turn waits: see actor/ask/ask_then.h */
     uint32_t then_count;
-    struct list laters; /* of struct later: requests whose reply was deferred */
+    struct list laters; /* a list of struct later: requests whose reply was deferred */
 };
 
-/** What cell->cycle has: see actor/mail/cycle.h. */
+/** Which part of a cycle is in cell->cycle: see actor/mail/cycle.h. */
 enum cycle_part {
-    CYCLE_ANY, /* a cycle, or its rest, that no barrier has sorted */
+    CYCLE_ANY, /* a cycle, or the rest of one, that no barrier has sorted */
     CYCLE_ANSWERS,
     CYCLE_HELD,
     CYCLE_LATE
 };
 
-/** Mailboxes that few actors have, and the parts of a cycle. */
+/** Mailboxes that few actors need, and the parts of a cycle. */
 struct extra_mail {
     /* a ring: asks, if they have a mailbox of their own (CELL_BY_KIND) */
     struct envelope *requests;
     /* a ring: the part of a cycle that waits while there is a barrier; see actor/mail/cycle.h */
     struct envelope *held;
     struct envelope *late; /* a ring: the last part of a cycle, which passes a barrier */
-    uint8_t part;          /* enum cycle_part: what cell->cycle has */
-    bool is_impure;        /* some of `held` passes a barrier: it was unstashed during one */
-    uint32_t sorted;       /* how many messages barriers have looked at; for tests */
+    uint8_t part;          /* enum cycle_part: the part that is in cell->cycle */
+    /* `held` has mail that passes a barrier, because it was unstashed during one */
+    bool is_impure;
+    uint32_t sorted; /* how many messages barriers have looked at; for tests */
 };
 
 struct extra_stash {
     struct envelope *ring;
     uint32_t count;
-    uint32_t lines; /* memory of these messages, in lines of 64 bytes */
+    uint32_t lines; /* memory of the stashed messages, in lines of 64 bytes */
 };
 
 struct extra_timers {
@@ -242,8 +255,8 @@ struct extra_timers {
 };
 
 /**
- * The receive timeout of an actor: a place beside its cell (slots_idle), because many actors that
- * are idle have nothing else. It exists while CELL_IDLES is set.
+ * The receive timeout of an actor. It is in a place beside the cell (slots_idle) and not in the
+ * extra, because many idle actors need nothing else. It exists while CELL_IDLES is set.
  */
 struct cell_idle {
     struct timer_node node;
@@ -252,11 +265,11 @@ struct cell_idle {
         tr_time message_ns;     /* when a message was last handled, or the timeout was set */
         struct envelope *event; /* while has_event: the signal, which waits in a mailbox */
     };
-    uint32_t slot; /* of the cell */
+    uint32_t slot; /* slot of the cell */
     bool has_event;
-    /* while Suspended or parked; afterwards the timeout starts again with its full time */
+    /* set while Suspended or parked; afterwards the timeout starts again with its full time */
     bool is_paused;
-    bool is_moving; /* it was armed when its actor left for another worker */
+    bool is_moving; /* the timeout was armed when its actor left for another worker */
 };
 static_assert(sizeof(struct cell_idle) == 48, "many idle actors have one");
 
@@ -270,12 +283,12 @@ struct extra_suspended {
 struct extra_waits {
     struct list born;  /* turns that have waited and have not ended, oldest first */
     struct list line;  /* turns that wait for capacity, by arrival: actor/ask/line.h */
-    uint32_t barriers; /* waiting turns that let no ask or notice start */
-    /* turns whose function of tr_blocking is queued or runs: actor/turn/blocking.h */
+    uint32_t barriers; /* number of waiting turns that let no ask or notice start */
+    /* number of turns whose function of tr_blocking is queued or runs: actor/turn/blocking.h */
     uint32_t blocked;
     /* the turn whose thread was replaced, or NULL: actor/system/thread_handoff.h */
     struct tr_self *stuck;
-    /* sealed, but a channel has a part of a piece: struct channel_hooks, on_sealed */
+    /* the actor is sealed, but a channel has received a part of a piece: channel_hooks.on_sealed */
     bool holds_stop;
 };
 
@@ -287,27 +300,27 @@ struct extra_watches {
 /** Senders that wait for capacity in the mailbox of this actor. */
 struct extra_senders {
     struct envelope *ring;
-    int32_t reserved;       /* messages for which capacity is reserved for them */
-    int32_t reserved_lines; /* lines of 64 bytes that are reserved for them */
-    bool is_serving;        /* tr__waiters_serve runs: a nested call leaves the work to it */
+    int32_t reserved;       /* messages for which capacity is reserved for waiting senders */
+    int32_t reserved_lines; /* lines of 64 bytes that are reserved for waiting senders */
+    bool is_serving;        /* tr__waiters_serve runs, and does the work of a nested call too */
 };
 
 /** Supervision; see actor/life/supervise.h. */
 struct extra_supervision {
-    /* its own failure, past or present; NULL also while its parent has the record */
+    /* the record of the actor's own failure, past or present; NULL also while its parent has it */
     struct failure *failure;
     /* a ring: children that have failed and wait for a decision of this actor */
     struct envelope *failed;
-    /* of struct failure: children that are to be started again as new actors */
+    /* a list of struct failure: children that are to be started again as new actors */
     struct list returns;
-    /* of struct failure: children that end before they receive a decision */
+    /* a list of struct failure: children that end before they receive a decision */
     struct list pasts;
     struct restart_group *group; /* children that are restarted together */
-    tr_time failed_ns;           /* when it failed last */
+    tr_time failed_ns;           /* when the actor failed last */
     uint32_t significant;        /* significant children that are alive */
-    bool is_away;                /* its parent has the record of its failure */
+    bool is_away;                /* the parent has the record of the actor's failure */
     /*
-     * true: `before` of new records in `returns` is kept up to date (failure.has_place); see
+     * `before` of new records in `returns` is kept up to date (failure.has_place); see
      * actor/life/place.c
      */
     bool keeps_places;
@@ -327,7 +340,7 @@ struct cell_extra {
     struct extra_watches watches;
     struct extra_senders senders;
     struct extra_supervision supervision;
-    struct durable *durable; /* of a durable actor, otherwise NULL */
+    struct durable *durable; /* the record of a durable actor, otherwise NULL */
 };
 
 struct name;
@@ -337,22 +350,23 @@ struct cell {
     struct door door;
     uint64_t identity;        /* the ref; kept after the door stops showing it */
     struct name *name;        /* entry in the directory; NULL for anonymous actors */
-    struct cell_extra *extra; /* what only some actors need; NULL until the first need */
+    struct cell_extra *extra; /* members that only some actors need; NULL until the first need */
 
     struct task task;
     struct dispatch *dispatch;
-    void *state; /* the state of the actor; of a client's cell: the client */
+    void *state; /* the state of the actor; for the cell of a client: the client */
     struct heap *heap;
     /* messages that this cycle still has to handle; see actor/mail/mail.h */
     struct envelope *cycle;
     struct envelope *notices; /* a mailbox; also has the asks unless CELL_BY_KIND */
     union {
         struct {
-            /* capacity reserved for senders on this worker; see actor/mail/mail.h */
+            /* capacity for senders on this worker; see actor/mail/mail.h */
             uint32_t stock;
             uint32_t queued_lines; /* memory of all queued messages, in lines of 64 bytes */
         };
-        uint64_t stock_and_lines; /* both of them, so that one addition changes both */
+        /* `stock` and `queued_lines` together, so that one addition changes both */
+        uint64_t stock_and_lines;
     };
     atom32 control;      /* enum cell_control */
     uint16_t flags;      /* enum cell_flag */
@@ -395,8 +409,8 @@ static inline uint32_t cell_slot_of(uint32_t tenant)
 }
 
 /**
- * Returns the slot of the parent, 0 for none. Other threads than the owner may read the parent of
- * the next tenant.
+ * Returns the slot of the parent, 0 for none. On a thread other than the owner, the result may be
+ * the parent of the next tenant.
  */
 static inline uint32_t cell_parent_slot(const struct cell *cell)
 {
@@ -469,16 +483,17 @@ static inline uint32_t cell_generation(const struct cell *cell)
 /**
  * Returns the index of the worker that owns a cell, CELL_FOREIGN or CELL_GROUP_ADDRESS. Any thread.
  *
- * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This also
- * holds for walks over all cells, which use only those of their own worker. A thread that finds
- * another index uses the door only, and acquires its inbox. cell_is_group_address acquires.
+ * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This
+ * also holds for walks over all cells, which use only those of their own worker. A thread that
+ * finds another index uses only the door, and reads its inbox with acquire. cell_is_group_address
+ * does its own acquire.
  */
 static inline uint32_t cell_owner(const struct cell *cell)
 {
     return atom32_load(&cell->door.owner, ATOM_RELAXED);
 }
 
-/** Whether the cell is a client's: it has no parent and no worker owns it. Any thread. */
+/** Whether a cell belongs to a client: it has no parent, and no worker owns it. Any thread. */
 static inline bool cell_is_client(const struct cell *cell)
 {
     return cell_owner(cell) == CELL_FOREIGN && !cell_parent_slot(cell);

@@ -3,10 +3,10 @@
  * What the actor layer knows of channels: which hooks to call, and when. The layer above, src/net,
  * implements them.
  *
- * A channel that has something for its actor queues one envelope of the kind CHANNEL, which is empty:
- * nothing was read yet. When its turn comes, `admit` fills it with the next piece, or says that there is
- * none. When the turn has ended, `on_done` takes the envelope, and queues it again if there is more. So
- * what a peer sends never fills a mailbox.
+ * A channel that has something for its actor queues one envelope of the kind CHANNEL. The envelope
+ * is empty, because nothing was read yet. When its turn comes, `admit` fills the envelope with the
+ * next piece, or returns false if there is none. When the turn has ended, `on_done` takes the
+ * envelope, and queues it again if there is more. So what a peer sends never fills a mailbox.
  */
 #ifndef ACTOR_CELL_CHANNEL_H
 #define ACTOR_CELL_CHANNEL_H
@@ -24,94 +24,132 @@ struct worker;
 
 /** The functions that the layer above implements. All of them: owner or worker only. */
 struct channel_hooks {
-    /** A descriptor with this token is ready: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
+    /** Handles a descriptor that is ready, by its token. `what`: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
     void (*on_io)(struct worker *worker, uint64_t token, uint32_t what);
-    /** loop->flush_is_due was set, and the run is over: sends what was written. */
+    /** Sends what was written, after a run in which loop->flush_is_due was set. */
     void (*on_flush)(struct worker *worker);
-    /** A round begins: handles deadlines that are reached. True: it wants another round, soon. */
+    /**
+     * Handles deadlines that are reached. Called when a round begins. Returns true if it wants
+     * another round soon.
+     */
     bool (*on_round)(struct worker *worker, tr_time now_ns);
-    /** Returns the earliest deadline; TR_NEVER for none. */
+    /** Returns the earliest deadline of the worker's channels; TR_NEVER for none. */
     tr_time (*next)(struct worker *worker);
     /**
-     * The turn of a CHANNEL envelope is about to begin. Fills it with a message. If the end of the turn has more to do than
-     * on_plain_end, calls turn_require_slow_end. False: there is nothing to handle, and the envelope was taken.
+     * Fills a CHANNEL envelope, whose turn is about to begin, with a message. If the end of the
+     * turn has more to do than on_plain_end, calls turn_require_slow_end. Returns false if there is
+     * nothing to handle; then the envelope was taken.
      */
     bool (*admit)(struct tr_self *self, struct envelope *envelope);
     /**
-     * Returns the handler for a message of a channel that the behavior does not handle, or handles with `any` only, which
-     * may be NULL. NULL: none.
+     * Returns a handler for a message of a channel that the behavior does not handle, or handles
+     * only with `any`, which may be NULL. Returns NULL if there is none.
      */
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
                                   const tr_handler *any);
     /**
-     * The turn of a CHANNEL envelope handles batches of up to `max`: returns its message and those of the same channel that
-     * have come behind it. NULL: it comes alone.
+     * Returns a batch of up to `max` messages: that of the CHANNEL envelope of this turn, and those
+     * of the same channel that have come behind it. Returns NULL if there is only one.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**
-     * The turn of a CHANNEL envelope has declined its messages: returns those of on_batch behind the first, which the caller
-     * counts. NULL: there are none.
+     * Returns the messages of on_batch after the first one, when the turn of a CHANNEL envelope has
+     * declined them. The caller counts them. NULL: there are none.
      */
     const void *const *(*on_declined)(struct tr_self *self, size_t *count);
-    /** The turn of a CHANNEL envelope has ended. Takes the envelope. */
+    /** Takes the CHANNEL envelope of a turn that has ended; queues it again if there is more. */
     void (*on_done)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * The turn of a CHANNEL envelope has ended with TR_SAME, and nothing has called turn_require_slow_end: as on_turn_end and
-     * on_done. Takes the envelope.
+     * Does the work of on_turn_end and on_done, if the turn of a CHANNEL envelope has ended with
+     * TR_SAME and nothing has called turn_require_slow_end. Takes the envelope.
      */
     void (*on_plain_end)(struct tr_self *self);
-    /** tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. False: it has no request. */
+    /**
+     * Implement tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. Return false
+     * if it has no request.
+     */
     bool (*on_reply)(struct tr_self *self, const tr_type *type, const void *message,
                      tr_status *status);
     bool (*on_refuse)(struct tr_self *self, int code, const char *text);
     bool (*on_forward)(struct tr_self *self, tr_ref to, tr_next *next);
-    /** tr_reply_later in the turn of a CHANNEL envelope. All zero: it has no request, or there is no memory. */
+    /**
+     * Implements tr_reply_later in the turn of a CHANNEL envelope. Returns all zero if there is no
+     * request, or no memory.
+     */
     tr_later (*on_later)(struct tr_self *self);
-    /** A turn with self->borrowed or self->lent has ended. */
+    /** Takes back self->borrowed and frees self->lent, at the end of a turn. */
     void (*on_turn_end)(struct tr_self *self);
-    /** worker->channels.newborn is set, and this actor was made for it: nothing of it has run yet. */
+    /**
+     * Gives worker->channels.newborn to the actor that was made for it, before any code of the
+     * actor runs.
+     */
     void (*on_birth)(struct worker *worker, struct cell *cell);
-    /** An incarnation with channels ends. `resets`: it has failed, or was killed. */
+    /**
+     * Ends the channels of an incarnation that ends. `resets`: the incarnation has failed, or was
+     * killed.
+     */
     void (*on_end)(struct worker *worker, struct cell *cell, bool resets);
-    /** The actor has another behavior, or was resumed after a failure: looks at its channels again. */
+    /**
+     * Looks at the channels of the actor again, because it has another behavior, or was resumed
+     * after a failure.
+     */
     void (*on_change)(struct worker *worker, struct cell *cell);
-    /** The system shuts down: listeners of this worker close, and idle sessions end. */
+    /**
+     * Closes the listeners of this worker and ends idle sessions, because the system shuts down.
+     */
     void (*on_shutdown)(struct worker *worker);
-    /** The actor is sealed and has nothing to do: sets extra->waits.holds_stop, or clears it. */
+    /**
+     * Sets or clears extra->waits.holds_stop, for an actor that is sealed and has nothing to do.
+     */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
-    /** The turns of the actor that waited were dropped, with their stacks. */
+    /** Handles that the waiting turns of the actor were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
-    /** The actor is about to move. False: out of memory, and nothing has changed. */
+    /**
+     * Prepares the channels of an actor that is about to move. Returns false if out of memory; then
+     * nothing has changed.
+     */
     bool (*on_leave)(struct worker *worker, struct cell *cell);
-    /** The actor has moved to this worker, or has not moved after all. */
+    /**
+     * Takes in the channels of an actor that has moved to this worker, or that has not moved after
+     * all.
+     */
     void (*on_arrive)(struct worker *worker, struct cell *cell);
-    /** An ENVELOPE_HANDED has arrived: a channel for the actor. The actor may be gone. Takes the envelope. */
+    /**
+     * Takes in a channel that arrives in an ENVELOPE_HANDED for the actor, which may be gone. Takes
+     * the envelope.
+     */
     void (*on_handed)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * What a turn with an outbox has done to a channel of its actor was held, and is done now, or never. Takes the
-     * effect.
+     * Does (on_release) or forgets (on_drop) what a turn with an outbox wanted to do to a channel
+     * of its actor. Takes the effect.
      */
     void (*on_release)(struct worker *worker, struct channel_effect *effect);
     void (*on_drop)(struct worker *worker, struct channel_effect *effect);
-    /** Adds to the report of tr_actor_why which channels of the actor wait to send. */
+    /** Adds to the report of tr_actor_why the channels of the actor that wait to send. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
-    /** Writes for which channel a turn waits. Returns the tr_why_kind; -1: for none, and nothing was written. */
+    /**
+     * Writes for which channel a turn waits, and returns the tr_why_kind. If it waits for none,
+     * writes nothing and returns -1.
+     */
     int (*why_turn)(const struct tr_self *turn, char *words, size_t size);
     /**
-     * Writes the other side of a channel of this actor into `text`, of TR_ADDRESS_TEXT_MAX bytes, "" if there is none. Returns
-     * how many channels the actor has, as far as is looked. If the actor has changed meanwhile, the text means nothing. Any
-     * thread.
+     * Writes the address of the other side of a channel of this actor into `text`, of
+     * TR_ADDRESS_TEXT_MAX bytes; "" if there is none. Returns how many channels the actor has, up
+     * to a limit. If the actor has changed meanwhile, the text means nothing. Any thread.
      */
     uint32_t (*view)(struct tr_system *system, uint64_t actor, char *text);
     /** Whether channels of actors that have ended still have something to send. */
     bool (*is_sending)(const struct worker *worker);
-    /** The worker ends: frees worker->channels.net. */
+    /** Frees worker->channels.net, when the worker ends. */
     void (*on_worker_end)(struct worker *worker);
 };
 
-/** The first member of what the layer above keeps for an actor with channels: slots_channels. */
+/**
+ * The first member of the record that the layer above keeps for an actor with channels:
+ * slots_channels.
+ */
 struct cell_channels {
     struct envelope *ready; /* a mailbox, a ring: CHANNEL envelopes */
 };

@@ -19,7 +19,7 @@ struct client_failure {
 
 /** The asks of a client that are not freed, by number. All zero means no asks. */
 struct client_asks {
-    struct client_ask **places; /* buckets, each a list; NULL: `few` is used */
+    struct client_ask **places; /* buckets, each of which is a list; NULL: `few` is used */
     struct client_ask *few[8];
     uint32_t mask; /* of places */
     uint32_t count;
@@ -28,7 +28,7 @@ struct client_asks {
 };
 
 struct tr_client {
-    struct tr_client *next; /* in the list of all clients of the system */
+    struct tr_client *next; /* the next one in the list of all clients of the system */
     struct tr_system *system;
     struct cell *cell;
     tr_parker *parker;
@@ -36,24 +36,27 @@ struct tr_client {
     struct grace_reader reader; /* reader of the directory of names */
     struct envelope *received;  /* a ring, oldest first */
     uint32_t received_count;
-    uint32_t news_count;   /* the newest of `received`: those that make the descriptor readable; */
-    uint32_t fresh_count;  /* the newest of these: those that arrived after the last poll */
+    /* how many of `received`, the newest ones, make the descriptor readable */
+    uint32_t news_count;
+    /* how many of `received`, the newest ones, arrived after the last poll */
+    uint32_t fresh_count;
     struct envelope *lent; /* the message that tr_receive returned last */
     uint64_t causal_next;
     uint64_t wait_last;     /* number of the last wait for capacity */
-    struct envelope *grant; /* the answer to that wait */
+    struct envelope *grant; /* the answer to the last wait for capacity */
     /* number of the current wait for capacity; 0 when it was answered or has ended; any thread */
     atom64 waits;
     struct client_asks asks;
     struct client_calls *calls; /* NULL until the first tr_ask_callback */
     struct envelope *told;      /* the reply that tr_try_await returned last */
-    tr_error why;               /* how the last ask that the client waited for has ended */
+    tr_error why;               /* how the ask ended that the client waited for last */
     uint64_t why_id;
     struct client_ask_trace *trace; /* the trace that the client waits for, NULL for none */
-    struct watch_table watches;     /* the actors that it watches; see actor/life/watchers.h */
-    /* the watches of actors that watch it: a ring, known by its first one */
+    /* the actors that the client watches; see actor/life/watchers.h */
+    struct watch_table watches;
+    /* the WATCHes of actors that watch the client: a ring, known by its first envelope */
     struct envelope *watchers;
-    /* the application waits for the parker's descriptor; its state is `fd` */
+    /* the application uses the parker's descriptor, whose state is `fd` */
     bool has_fd;
     enum {
         FD_DARK, /* not readable */
@@ -61,9 +64,10 @@ struct tr_client {
         FD_ANNOUNCED,
         FD_LIT /* readable */
     } fd;
-    bool never_waits; /* for the capacity of a mailbox. Set before the first message */
-    bool is_used;     /* under the system's foreign lock */
-    bool is_last;     /* the system is over: no more messages will arrive */
+    /* the client never waits for the capacity of a mailbox. Set before the first message */
+    bool never_waits;
+    bool is_used; /* under the system's foreign lock */
+    bool is_last; /* the system is over: no more messages will arrive */
     enum { PROBE_IS_OUT, PROBE_IS_UP, PROBE_IS_GONE } probe; /* state of the last probe */
     uint64_t probed;
     uint32_t failure_count;
@@ -78,8 +82,8 @@ static inline bool client_waits(const struct tr_client *client, uint64_t number)
 }
 
 /**
- * Ends the wait of this number. Returns true for one caller only; if that is not the client, it
- * must answer the client. Any thread.
+ * Ends the wait with this number. Returns true to one caller only. If that caller is not the
+ * client, it must answer the client. Any thread.
  */
 static inline bool client_claim(struct tr_client *client, uint64_t number)
 {

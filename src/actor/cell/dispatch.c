@@ -9,10 +9,11 @@
 
 enum {
     ENTRIES_FIRST = 8,
-    ENTRIES_MAX = 4096, /* with more entries, unknown types are compared each time */
-    ENTRIES_SPARSE = 4, /* least number of places for each entry */
-    ENTRIES_FEW = 64,   /* most entries for which entries_spread tries */
-    /* how many factors are tried, to find one that puts all entries at their first place */
+    /* a table with so many entries learns no more types; unknown ones are compared each time */
+    ENTRIES_MAX = 4096,
+    ENTRIES_SPARSE = 4, /* the least number of places for each entry */
+    ENTRIES_FEW = 64,   /* the most entries with which entries_spread tries */
+    /* the most factors that are tried, to find one that puts all entries at their first place */
     FACTORS_MAX = 64,
     BUCKETS_FIRST = 16
 };
@@ -161,7 +162,8 @@ static struct dispatch_entry *entry_of(const struct dispatch *dispatch, const tr
 }
 
 /*
- * Clears the table and adds these entries. Returns how many of them are not at their first place.
+ * Clears the table and adds these entries. Returns the number of entries that are not at their
+ * first place.
  */
 static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_entry *from,
                              uint32_t from_count)
@@ -181,8 +183,8 @@ static uint32_t entries_fill(struct dispatch *dispatch, const struct dispatch_en
 }
 
 /*
- * Tries to put all entries at their first place, if they are few, because each message of a type
- * that is not there takes the slow path. The result depends on addresses, which differ from run to
+ * Tries to put all entries at their first place, if there are few. A message whose type is not at
+ * its first place takes the slow path. The result depends on addresses, which differ from run to
  * run. So this function allocates nothing: equal runs must ask for equal memory (V-02).
  */
 static void entries_spread(struct dispatch *dispatch)

@@ -33,9 +33,10 @@ static_assert(sizeof(struct dispatch_entry) == 32, "places are found by a mask o
 
 struct dispatch {
     struct dispatch_entry *entries;
-    /* of the hash; chosen so that, if possible, each known type has a place of its own */
+    /* factor of the hash; chosen so that each known type has a place of its own, if possible */
     uint64_t factor;
-    uint32_t mask; /* of the hash, in bytes: the size of the table minus the size of one entry */
+    /* mask of the hash, in bytes: the size of the table minus the size of one entry */
+    uint32_t mask;
     uint32_t used;
     const tr_behavior *behavior;
     const tr_handler *any;
@@ -43,10 +44,11 @@ struct dispatch {
     const tr_handler *post_stop;
     const tr_handler *pre_restart;
     const tr_handler *post_restart;
-    bool is_checked;       /* compared with the list of TR_ACTOR */
-    bool is_plain;         /* its actors start without running user code, and without a budget */
-    uint32_t worker;       /* index of the worker that owns it */
-    struct dispatch *next; /* in a bucket of this worker */
+    bool is_checked; /* the behavior was compared with the list of TR_ACTOR */
+    /* actors of this behavior start without running user code, and without a budget */
+    bool is_plain;
+    uint32_t worker;       /* index of the worker that owns the dispatch */
+    struct dispatch *next; /* the next one in a bucket of this worker */
 };
 
 struct dispatches {
@@ -68,15 +70,15 @@ bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
 /** Whether this supervision is valid; if not, *why says what is wrong. */
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
 
-/** Returns the dispatch of a valid behavior, made if needed. NULL: out of memory. */
+/** Returns the dispatch of a valid behavior, and makes it if needed. NULL: out of memory. */
 struct dispatch *tr__dispatch_of(struct dispatches *dispatches, const tr_behavior *behavior);
 
-/** As dispatch_known, for a behavior other than the last one. */
+/** As dispatch_known, but for a behavior other than dispatches->last. */
 struct dispatch *tr__dispatch_search(struct dispatches *dispatches, const tr_behavior *behavior);
 
 /**
- * Returns the dispatch of a behavior; NULL if it has none yet. A behavior with a dispatch was found
- * valid. Because it is a constant table, it need not be checked again for each actor.
+ * Returns the dispatch of a behavior; NULL if it has none yet. A behavior that has a dispatch is
+ * valid and need not be checked again for each actor, because it is a constant table.
  */
 static inline struct dispatch *dispatch_known(struct dispatches *dispatches,
                                               const tr_behavior *behavior)
@@ -100,12 +102,12 @@ struct behavior_list {
 bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
                         const char *list, char *name, size_t size);
 
-/** Stands for every set-up as the handler that runs. */
+/** A handler that stands for any set-up, in reports of what runs. */
 extern const tr_handler tr__setup_handler;
 
 /**
- * Returns the handler of a signal that has this function; for a set-up, tr__setup_handler. NULL:
- * not known. `dispatch` may be NULL.
+ * Returns the signal handler with this function; for a set-up, tr__setup_handler. NULL: not known.
+ * `dispatch` may be NULL.
  */
 const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
                                        tr_next (*call)(tr_self *self, void *state,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the actor layer knows of a durable actor: which hooks to call, and when. */
+/**
+ * The interface between the actor layer and durable actors: hooks, and when they are called.
+ */
 #ifndef ACTOR_CELL_DURABLE_H
 #define ACTOR_CELL_DURABLE_H
 
@@ -17,53 +19,54 @@ struct durable_answer {
     uint32_t ask;   /* number of the ask */
     const tr_type *type;
     const void *message;
-    /* With `type` NULL, the request was refused: */
+    /* Only if `type` is NULL, which means that the request was refused: */
     int code;
     const char *text;
 };
 
-/** The functions that the layer above implements for its actors. */
+/** The functions that the layer above implements for durable actors. */
 struct durable_hooks {
-    /** A turn is about to wait: a stretch ends. */
+    /** Ends a stretch, because the turn is about to wait. */
     void (*on_park)(struct tr_self *self);
-    /** A turn that has waited runs again: a stretch begins. */
+    /** Begins a stretch, because a turn that has waited runs again. */
     void (*on_resume)(struct tr_self *self);
     /**
-     * A turn was ended by tr_crash or by a fault: nothing of its stretch is stored. self->frame is
-     * set. Returns what happens to the actor: `next`, unless the actor must not fail because of
-     * this.
+     * Handles that a turn was ended by tr_crash or by a fault: nothing of its stretch is stored.
+     * self->frame is set. Returns what happens to the actor: `next`, unless the actor must not fail
+     * because of this.
      */
     tr_next (*on_crash)(struct tr_self *self, tr_next next);
     /**
-     * A turn reads a time or a random number: notes it, or replaces it while a record is run again.
-     * `what` is an enum record_what of durable/record.h. self->frame is set.
+     * Notes a time or a random number that a turn reads. While a record is run again, replaces it
+     * by the noted one. `what` is an enum record_what of durable/record.h. self->frame is set.
      */
     void (*on_read)(struct tr_self *self, uint32_t what, uint64_t *number);
     /**
-     * A request of a turn could not be sent. Returns true if it was answered all the same, because a
-     * record is run again. Else *status is how it ends. self->frame is set.
+     * Handles a request of a turn that could not be sent. Returns true if the request was answered
+     * all the same, because a record is run again. Otherwise *status is the outcome of the ask.
+     * self->frame is set.
      */
     bool (*on_unsent)(struct tr_self *self, const struct ask *ask, tr_status *status);
-    /** A turn has answered a request whose asker is gone. */
+    /** Handles an answer of a turn whose asker is gone. */
     void (*on_lost_answer)(struct tr_self *self, const struct durable_answer *answer);
     /**
-     * An ENVELOPE_STORED, sent by tr__stored_send, has arrived. Takes the envelope. The actor may
-     * be stopping.
+     * Handles an ENVELOPE_STORED, sent by tr__stored_send, that has arrived. Takes the envelope.
+     * The actor may be stopping.
      */
     void (*on_stored)(struct worker *worker, struct cell *cell, struct envelope *envelope);
     /**
-     * The actor is sealed and has nothing to do. It stops when may_stop is set. May be called more
-     * than once.
+     * Prepares the end of an actor that is sealed and has nothing to do. The actor stops when
+     * may_stop is set. May be called more than once.
      */
     void (*on_stop)(struct worker *worker, struct cell *cell);
-    /** The actor stops, for any reason. */
+    /** Notes that the actor stops, for any reason. */
     void (*on_leave)(struct worker *worker, struct cell *cell);
     /**
-     * A message of the actor was taken out of its mailbox and got no turn: it had no handler, or
-     * its deadline had passed.
+     * Notes that a message of the actor was taken out of its mailbox and got no turn: it had no
+     * handler, or its deadline had passed.
      */
     void (*on_skipped)(struct worker *worker, struct cell *cell);
-    /** The timer `wake_timer` of the actor has fired. */
+    /** Handles that the timer `wake_timer` of the actor has fired. */
     void (*on_wake_timer)(struct worker *worker, struct cell *cell);
     /**
      * Whether this memory belongs to the state as it was loaded. Such memory is freed only with the
@@ -72,7 +75,7 @@ struct durable_hooks {
     bool (*has_loaded)(const struct durable *durable, const void *memory);
     /** Adds to the report the reasons why the actor does not sleep. */
     void (*why)(struct worker *worker, struct cell *cell, struct tr_why_report *report);
-    /** The actor has ended. Frees `durable`. */
+    /** Frees `durable`, because the actor has ended. */
     void (*on_end)(struct worker *worker, struct cell *cell, struct durable *durable);
 };
 
@@ -82,11 +85,11 @@ struct durable {
     struct cell *cell;
     struct timer_node wake_timer; /* in worker->timers.wake_timers */
     tr_status refusal; /* what senders get while the actor is sealed: TR_STOPPED, TR_DESTROYING */
-    bool may_stop;     /* of a sealed actor: everything is stored */
-    bool has_stashed;  /* some message has had a turn and waits for another */
+    bool may_stop;     /* for a sealed actor: everything is stored */
+    bool has_stashed;  /* a message of the stash has had a turn, and waits for another one */
 };
 
-/** Returns the record that the layer above keeps for this actor; NULL: it is not durable. */
+/** Returns the record that the layer above keeps for this actor; NULL: the actor is not durable. */
 static inline struct durable *cell_durable(const struct cell *cell)
 {
     return cell->extra ? cell->extra->durable : NULL;

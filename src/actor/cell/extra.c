@@ -5,7 +5,7 @@
 #include "actor/cell/worker.h"
 #include "base/assert.h"
 
-/* A function of its own, so that access to an existing extra needs no call. */
+/* Makes the extra. A function of its own, so that access to an existing extra needs no call. */
 __attribute__((__noinline__, __cold__)) static struct cell_extra *extra_new(struct worker *worker,
                                                                             struct cell *cell)
 {
@@ -38,7 +38,7 @@ void tr__extra_note_suspend(struct worker *worker, struct cell *cell, uint64_t w
         return;
     struct cell_extra *extra = tr__extra_of(worker, cell);
     if (!extra)
-        return; /* tr_actor_why will not know which actor it was */
+        return; /* without memory, tr_actor_why will not know which actor suspended this one */
     extra->suspended.by = who;
     extra->suspended.since_ns = worker->loop.now_ns;
 }

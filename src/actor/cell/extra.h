@@ -11,7 +11,10 @@
 struct cell;
 struct worker;
 
-/** Returns the extra of an actor that has its owner, allocated if needed; NULL: out of memory. */
+/**
+ * Returns the extra of an actor, and allocates it if needed; NULL: out of memory. The actor must
+ * have an owner.
+ */
 struct cell_extra *tr__extra_of(struct worker *worker, struct cell *cell);
 
 /**

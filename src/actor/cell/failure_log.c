@@ -7,7 +7,7 @@
 #include "actor/cell/system.h"
 #include "base/sized.h"
 
-/* Copies a text, and keeps its end if it does not fit. */
+/* Copies a text. If it does not fit, copies the end of it. */
 static void text_keep_end(char *to, size_t size, const char *from)
 {
     size_t length = strlen(from);
@@ -64,7 +64,7 @@ void tr__failure_log(struct tr_system *system, const struct failure_entry *entry
         behavior_count(log, entry->behavior);
     if (entry->behavior && !entry->is_restart && entry->where)
         handler_count(log, entry->behavior->name, entry->where);
-    /* Without memory the failure is only counted. */
+    /* Without memory for the ring, the failure is only counted. */
     if (!log->ring)
         log->ring = source_resize(&system->source, NULL, TR_FAILURES_KEPT * sizeof *log->ring);
     uint64_t number = log->total++;

@@ -25,7 +25,7 @@ struct failure_entry {
 /** Notes a failure or a restart. Any thread. */
 void tr__failure_log(struct tr_system *system, const struct failure_entry *entry);
 
-/** Returns how often actors of behaviors of this name have failed. Any thread. */
+/** Returns how often actors whose behavior has this name have failed. Any thread. */
 uint64_t tr__failure_log_count(struct tr_system *system, const char *behavior);
 /**
  * Writes the behaviors whose actors have failed, one of each name, at most TR_FAILED_BEHAVIORS_MAX, and how many failures of

@@ -73,7 +73,7 @@ tr_status tr__follow_rings_make(struct tr_system *system)
     return TR_OK;
 }
 
-/* ---- What is followed. ---- */
+/* ---- Which turns are followed. ---- */
 
 static atom64 *causal_place(struct follow *follow, uint64_t causal)
 {
@@ -89,7 +89,10 @@ void tr__follow_causal(struct follow *follow, uint64_t causal)
     atom64_store(place, causal, ATOM_RELAXED);
 }
 
-/* Whether an export has chosen this causal id. All workers choose the same, without a table. */
+/*
+ * Whether an export has chosen this causal id. Depends on the id alone, so all workers choose the
+ * same ids.
+ */
 static bool is_sampled(const struct follow *follow, uint64_t causal)
 {
     const struct follow_export *export = follow_export_of(follow);
@@ -115,7 +118,7 @@ bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor)
 
 /* ---- Writing. ---- */
 
-/* Copies a path. The beginning of a long one is cut. */
+/* Copies a path. If it is too long, cuts off its beginning. */
 static void path_copy(char to[FOLLOW_PATH_MAX + 1], const char *path)
 {
     size_t length = strlen(path);
@@ -127,7 +130,7 @@ static void path_copy(char to[FOLLOW_PATH_MAX + 1], const char *path)
     memcpy(to + 3, path + length - (FOLLOW_PATH_MAX - 3), FOLLOW_PATH_MAX - 3 + 1);
 }
 
-/* Names the actor of a ref, which may live on another worker or be gone. */
+/* Writes the path of the actor with this ref, which may live on another worker or be gone. */
 static void other_name(struct tr_system *system, uint64_t ref, char to[FOLLOW_PATH_MAX + 1])
 {
     char path[TR_PATH_MAX + 1];
@@ -180,7 +183,10 @@ void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_
 
 /* ---- Reading. ---- */
 
-/* Returns the first record of a ring above `after`, from index *at on; NULL: there is none. Under its lock. */
+/*
+ * Returns the first record of a ring whose number is above `after`, from index *at on; NULL: there
+ * is none. Under the lock of the ring.
+ */
 static const struct follow_event *ring_next(const struct follow_ring *ring, uint64_t after,
                                             uint64_t *at)
 {
@@ -194,7 +200,7 @@ static const struct follow_event *ring_next(const struct follow_ring *ring, uint
     return NULL;
 }
 
-/* Returns the record with the smallest number above `after`. Under all locks. */
+/* Returns the record of all rings with the smallest number above `after`. Under all locks. */
 static const struct follow_event *next_of_all(struct follow_ring **rings, uint32_t count,
                                               uint64_t after, uint64_t *places)
 {
@@ -229,7 +235,7 @@ size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_e
     return count;
 }
 
-/* ---- Traces of others. ---- */
+/* ---- Traces that other programs began, and the export. ---- */
 
 tr_status tr__follow_export_make(struct tr_system *system, uint32_t every)
 {

@@ -2,14 +2,16 @@
 /**
  * Following messages through the system: what `troupe trace` shows.
  *
- * An actor is marked. Each message that it handles from then on is followed: its causal id is noted, and every turn that
- * has this id leaves records, on all workers: when it began and ended, what it sent, whom it started. All that a turn
- * sends has the causal id of its message, so that the records of one id are one tree.
+ * An actor is marked. Each message that it handles from then on is followed: its causal id is
+ * noted, and every turn with this id leaves records, on all workers. They say when the turn began
+ * and ended, what it sent, and which actors it started. All that a turn sends has the causal id of
+ * its message, so that the records of one id are one tree.
  *
- * Nothing of this costs a message anything while nobody follows. While somebody does, each worker runs another copy of
- * the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks at the causal id of each turn. In a
- * turn that is followed worker->outbox_turn is set, as in a turn of a durable actor, so that no fast path sends and
- * tr__outbox_send sees each message (docs/design/message-trace.md).
+ * While nobody follows, messages cost nothing more. While somebody follows, each worker runs
+ * another copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks
+ * at the causal id of each turn. In a turn that is followed worker->outbox_turn is set, as in a
+ * turn of a durable actor, so that no fast path sends and tr__outbox_send sees each message
+ * (docs/design/message-trace.md).
  *
  * Records are in a ring for each worker. Rules:
  *   1. A record is written under the lock of its ring, and gets its number there. A reader takes the locks of all rings,
@@ -34,30 +36,32 @@ struct worker;
 
 enum {
     FOLLOW_PATH_MAX = 95,
-    FOLLOW_CAUSALS = 1024,  /* causal ids that are followed at once: a table without chains */
-    FOLLOW_ALL_MAX = 16384, /* records of all rings together */
-    FOLLOW_LEAST = 128,     /* records of a ring */
+    /* how many causal ids are followed at once: a hash table without chains */
+    FOLLOW_CAUSALS = 1024,
+    FOLLOW_ALL_MAX = 16384, /* the most records of all rings together */
+    FOLLOW_LEAST = 128,     /* the least number of records of a ring */
 };
 
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
 
 struct follow_event {
     uint64_t number; /* from 1, over all rings */
-    tr_time time_ns; /* as tr_now */
+    tr_time time_ns; /* the time, as tr_now returns it */
     uint64_t causal;
     uint64_t turn;        /* number of the turn; never 0 */
-    uint64_t actor;       /* of the turn */
+    uint64_t actor;       /* the actor whose turn it is */
     uint64_t other;       /* BEGAN: sender; SENT: receiver; SPAWNED: child. 0: none */
-    const tr_type *type;  /* of the message */
-    const char *handler;  /* BEGAN: its name */
-    const char *behavior; /* BEGAN: of the actor; SPAWNED: of the child */
+    const tr_type *type;  /* type of the message */
+    const char *handler;  /* BEGAN: name of the handler */
+    const char *behavior; /* BEGAN: behavior of the actor; SPAWNED: behavior of the child */
     uint32_t count;       /* SPAWNED: how many children the turn has started */
-    tr_status status;     /* ENDED: of a failure; SENT: why it was refused */
+    tr_status status;     /* ENDED: status of a failure; SENT: why the message was refused */
     uint16_t worker;
-    uint8_t what;                         /* enum follow_what */
-    uint8_t kind;                         /* BEGAN, SENT: enum envelope_kind */
-    char path[FOLLOW_PATH_MAX + 1];       /* of the actor; the beginning of a long one is cut */
-    char other_path[FOLLOW_PATH_MAX + 1]; /* "" if there is no other */
+    uint8_t what; /* enum follow_what */
+    uint8_t kind; /* BEGAN, SENT: enum envelope_kind */
+    /* path of the actor; the beginning of a long path is cut */
+    char path[FOLLOW_PATH_MAX + 1];
+    char other_path[FOLLOW_PATH_MAX + 1]; /* path of `other`; "" if there is none */
 };
 
 struct follow_ring {
@@ -67,42 +71,48 @@ struct follow_ring {
     struct follow_event events[];
 };
 
-/** The trace of a request that came from outside, by W3C Trace Context: 128 bits, and the span that has sent it. */
+/**
+ * The trace of a request that came from outside, as in W3C Trace Context: a trace id of 128 bits,
+ * and the span of the sender.
+ */
 struct follow_context {
-    uint64_t causal; /* of the turn that handles the request */
+    uint64_t causal; /* causal id of the turn that handles the request */
     uint64_t trace_high;
     uint64_t trace_low;
-    uint64_t span; /* 0: the trace began here */
+    uint64_t span; /* span of the sender; 0: the trace began here */
 };
 
-/** Spans are exported: src/observe/otlp.h. */
+/** The export of spans: src/observe/otlp.h. */
 struct follow_export {
-    uint64_t seed; /* traces that begin here are seed and causal id */
-    uint32_t
-        every; /* one of so many causal ids is followed; 0: only those of requests that want it */
+    uint64_t seed; /* a trace that begins here has this seed and the causal id as its trace id */
+    /* one of so many causal ids is followed; 0: only those of requests whose sender wants it */
+    uint32_t every;
     struct lock lock;
-    struct follow_context contexts[FOLLOW_CAUSALS]; /* under the lock: a table without chains */
-    atom64 sent;                                    /* spans that a collector has taken */
-    atom64 dropped;                                 /* spans that none has */
+    /* under the lock: a hash table without chains */
+    struct follow_context contexts[FOLLOW_CAUSALS];
+    atom64 sent; /* number of spans that a collector has taken */
+    /* number of spans that no collector has taken */
+    atom64 dropped;
 };
 
 /**
- * The upper bits of a causal id that is never chosen by follow_export.every: what the export itself does, and requests
- * whose sender does not want spans.
+ * The upper bits of causal ids that follow_export.every never chooses: those of the export's own
+ * work, and of requests whose sender does not want spans.
  */
 #define FOLLOW_UNSAMPLED (UINT64_C(0xffffff) << 40)
 
 /** Part of struct tr_system. All zero: nobody follows. */
 struct follow {
-    struct lock lock; /* for users and for changes of marks */
+    struct lock lock; /* protects `users`, and changes of `marks` */
     uint32_t users;
-    atom32 is_on;                  /* users is not 0 */
-    atomptr exports;               /* struct follow_export; NULL: no spans are exported */
-    atomptr rings;                 /* struct follow_ring *[worker_count]; NULL: never used */
-    atom64 number;                 /* of the last record; changed under the lock of a ring */
-    atom64 turn;                   /* number of the last turn that was followed */
-    atom64 given_up;               /* causal ids that were replaced in `causals` by another one */
-    atom32 mark_count;             /* places of `marks` that may be in use */
+    atom32 is_on;    /* users is not 0 */
+    atomptr exports; /* struct follow_export; NULL: no spans are exported */
+    atomptr rings;   /* struct follow_ring *[worker_count]; NULL: never used */
+    atom64 number;   /* number of the last record; changed under the lock of a ring */
+    atom64 turn;     /* number of the last turn that was followed */
+    /* how many causal ids were replaced in `causals` by another one */
+    atom64 given_up;
+    atom32 mark_count;             /* number of places of `marks` that may be in use */
     atom64 marks[TR_FOLLOWED_MAX]; /* refs; 0: free */
     uint32_t mark_users[TR_FOLLOWED_MAX];
     atom64 causals[FOLLOW_CAUSALS];
@@ -110,34 +120,47 @@ struct follow {
 
 void tr__follow_init(struct follow *follow);
 void tr__follow_deinit(struct tr_system *system);
-/** Allocates the rings. TR_NO_MEMORY. Under follow->lock. */
+/** Allocates the rings. Returns TR_OK or TR_NO_MEMORY. Under follow->lock. */
 TR_MUST_CHECK tr_status tr__follow_rings_make(struct tr_system *system);
 
 /** Notes that messages with this causal id are followed. Any thread. */
 void tr__follow_causal(struct follow *follow, uint64_t causal);
-/** Whether a turn with this causal id, of this actor, is followed; notes its causal id. Any thread. */
+/**
+ * Whether a turn of this actor with this causal id is followed. If so because the actor is marked,
+ * notes the causal id. Any thread.
+ */
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor);
 
-/** Adds a record. number, worker and path are filled in; time_ns if it is 0; `other_path` unless `other` is 0. Worker only. */
+/**
+ * Adds a record. Fills in number, worker and path; time_ns if it is 0; other_path unless `other` is
+ * 0. Worker only.
+ */
 void tr__follow_record(struct worker *worker, const struct cell *cell, struct follow_event *event);
-/** Records that the turn worker->outbox_turn has sent a message, or that it was refused. Worker only. */
+/**
+ * Records that the turn worker->outbox_turn has sent a message, or that the message was refused.
+ * Worker only.
+ */
 void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_status status);
 
 /**
- * Copies records with numbers above `after`, the oldest first, at most `max`. Returns how many. *missed is how many are
- * gone between `after` and the first one. Any thread.
+ * Copies records with numbers above `after`, the oldest first, at most `max`. Returns the number of
+ * copied records. Sets *missed to the number of records between `after` and the first copied one,
+ * which are gone. Any thread.
  */
 size_t tr__follow_read(struct tr_system *system, uint64_t after, struct follow_event *events,
                        size_t max, uint64_t *missed);
 
-/** Follows one of `every` causal ids from now on, for an export. TR_NO_MEMORY. Once, before the system runs. */
+/**
+ * Follows one of `every` causal ids from now on, for an export. Returns TR_OK or TR_NO_MEMORY. To
+ * be called once, before the system runs.
+ */
 TR_MUST_CHECK tr_status tr__follow_export_make(struct tr_system *system, uint32_t every);
 /** Returns the export; NULL: there is none. Any thread. */
 static inline struct follow_export *follow_export_of(const struct follow *follow)
 {
     return atomptr_load(&follow->exports, ATOM_ACQUIRE); /* partner: tr__follow_export_make */
 }
-/** Notes the trace of a request. Any thread. */
+/** Notes the trace that a request from outside belongs to. Any thread. */
 void tr__follow_adopt(struct follow_export *export, const struct follow_context *context);
 /** Returns the trace that a causal id belongs to. Any thread. */
 struct follow_context tr__follow_context(struct follow_export *export, uint64_t causal);

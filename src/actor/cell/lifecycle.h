@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The lifecycle states of an actor, and the legal changes between them. */
+/**
+ * The lifecycle states of an actor, and the legal changes between them.
+ */
 #ifndef ACTOR_CELL_LIFECYCLE_H
 #define ACTOR_CELL_LIFECYCLE_H
 
@@ -24,13 +26,13 @@ static inline bool life_may_become(enum life from, enum life to)
  * Changes the lifecycle state of an actor. Only this function and cell_become do so.
  *
  * Returns TR_INVALID_TRANSITION if the change is not legal. Then nothing is changed, an error is
- * logged, and *error, unless `error` is NULL, names both states and the caller. This is a bug of
- * the runtime or of code built into it.
+ * logged, and *error, unless `error` is NULL, names both states and the caller. An illegal change
+ * is a bug of the runtime or of code built into it.
  */
 TR_MUST_CHECK tr_status tr__cell_change(struct tr_system *system, struct cell *cell, enum life to,
                                         const char *caller, tr_error *error);
 
-/** As tr__cell_change, for a change that the runtime knows to be legal. */
+/** As tr__cell_change, but for a change that the runtime knows to be legal. */
 static inline void cell_become(struct tr_system *system, struct cell *cell, enum life to,
                                const char *caller)
 {

@@ -10,7 +10,7 @@
 #include "actor/cell/log_line.h"
 #include "actor/cell/system.h"
 
-/* Returns the length of the path of a rule that applies to this path, or -1. */
+/* If a rule applies to this path, returns the length of the path of the rule; otherwise -1. */
 static int rule_match(const struct log_rule *rule, const char *path)
 {
     size_t length = strlen(rule->path);
@@ -21,7 +21,7 @@ static int rule_match(const struct log_rule *rule, const char *path)
     return path[length] == '\0' || path[length] == '/' ? (int)length : -1;
 }
 
-/* Whether a line is left out. */
+/* Whether the rules leave out a line of this level and path. */
 static bool is_left_out(struct log_levels *levels, tr_level level, const char *path)
 {
     if ((uint32_t)level >= atom32_load(&levels->highest, ATOM_RELAXED))
@@ -66,7 +66,7 @@ tr_status tr__log_set_level(struct tr_system *system, const char *path, tr_level
     return has_space ? TR_OK : TR_LIMIT;
 }
 
-/* Has the platform write a line, in the form of this system. */
+/* Makes the platform write a line, in the log format of this system. */
 static void line_write(struct tr_system *system, const struct log_line *line)
 {
     const tr_platform *platform = system->platform;

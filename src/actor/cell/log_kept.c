@@ -28,7 +28,7 @@ void tr__log_keep(struct tr_system *system)
     atomptr_store(&system->log.kept, kept, ATOM_RELEASE); /* partner: kept_of */
 }
 
-/* Copies a path, whose end matters, or a text, whose beginning does. */
+/* Copies a path. If it is too long, cuts off its beginning. */
 static void path_copy(char to[LOG_KEPT_PATH], const char *from)
 {
     size_t length = strlen(from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The last lines of the log, for those who look at a running program. They are kept only if tr__log_keep was called. Under a
- * lock, because a line of the log is dear anyway.
+ * The last lines of the log, for tools that look at a running program. They are kept only if
+ * tr__log_keep was called. Under a lock, because writing a line of the log is slow anyway.
  */
 #ifndef ACTOR_CELL_LOG_KEPT_H
 #define ACTOR_CELL_LOG_KEPT_H
@@ -16,23 +16,26 @@ enum { LOG_KEPT_MAX = 512, LOG_KEPT_PATH = 128, LOG_KEPT_TEXT = 360 };
 /** A line that is kept. */
 struct log_record {
     uint64_t number; /* from 1 */
-    tr_time time_ns; /* as tr_now */
+    tr_time time_ns; /* the time, as tr_now returns it */
     uint64_t causal; /* 0: none */
     tr_level level;
     bool has_path;
-    char path[LOG_KEPT_PATH]; /* the beginning of a long one is cut: "..." */
-    char text[LOG_KEPT_TEXT]; /* the end of a long one is cut: "..." */
+    char path[LOG_KEPT_PATH]; /* the beginning of a long path is cut: "..." */
+    char text[LOG_KEPT_TEXT]; /* the end of a long text is cut: "..." */
 };
 
-/** Keeps lines from now on, until the system is freed. Without memory none are kept. One thread. */
+/**
+ * Keeps lines from now on, until the system is freed. If there is no memory, none are kept. One
+ * thread.
+ */
 void tr__log_keep(struct tr_system *system);
 /** Keeps a line, if lines are kept. Any thread. */
 void tr__log_kept_add(struct tr_system *system, const struct log_line *line);
 /** Copies a line by its number. Returns false if it is not kept. Any thread. */
 bool tr__log_kept_read(struct tr_system *system, uint64_t number, struct log_record *record);
-/** Returns how many lines there have been since they are kept. Any thread. */
+/** Returns how many lines were kept so far, including those that were replaced. Any thread. */
 uint64_t tr__log_kept_total(struct tr_system *system);
-/** Frees all lines. The system ends. */
+/** Frees all kept lines, when the system ends. */
 void tr__log_kept_free(struct tr_system *system);
 
 #endif

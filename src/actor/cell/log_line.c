@@ -16,7 +16,7 @@ static const char *const level_names[] = {
     [TR_LEVEL_ERROR] = "error",
 };
 
-/* Priorities of syslog: LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR. */
+/* The priorities of syslog for each level: LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR. */
 static const int priorities[] = {
     [TR_LEVEL_DEBUG] = 7,
     [TR_LEVEL_INFO] = 6,
@@ -45,7 +45,10 @@ static void put_text(struct writer *writer, const char *text)
     put(writer, text, strlen(text));
 }
 
-/* Writes one character of a text as it is in a string of JSON. Returns its length in the text. */
+/*
+ * Writes one character of a text as JSON has it in a string. Returns the length of the character in
+ * the text.
+ */
 static size_t escape(const unsigned char *text, size_t size, char to[8], size_t *written)
 {
     size_t good = tr__utf8_character(text, size);
@@ -60,7 +63,10 @@ static size_t escape(const unsigned char *text, size_t size, char to[8], size_t 
     return good ? good : 1;
 }
 
-/* Writes as much of a text as leaves `reserve` bytes; then "...". */
+/*
+ * Writes a text, but leaves `reserve` bytes free. If the text does not fit, cuts it and writes
+ * "...".
+ */
 static void put_escaped(struct writer *writer, const char *text, size_t reserve)
 {
     size_t size = strlen(text);
@@ -76,7 +82,10 @@ static void put_escaped(struct writer *writer, const char *text, size_t reserve)
     }
 }
 
-/* As put_escaped, for people: control characters become spaces, so that one line stays one. */
+/*
+ * As put_escaped, but for people: control characters become spaces, so that the line stays one
+ * line.
+ */
 static void put_plain(struct writer *writer, const char *text, size_t reserve)
 {
     for (; *text; text++) {

@@ -13,17 +13,20 @@
 
 #include <troupe/status.h>
 
-/** A pipe takes so many bytes at once (PIPE_BUF), with the line feed. */
+/** The longest line: a pipe takes so many bytes at once (PIPE_BUF), including the line feed. */
 enum { LOG_LINE_MAX = 4095 };
 
 struct log_line {
     tr_level level;
-    const char *path; /* NULL: of the system */
-    uint64_t causal;  /* 0: not of a turn */
+    const char *path; /* path of the actor; NULL: a line of the system */
+    uint64_t causal;  /* causal id of the turn; 0: not in a turn */
     const char *text;
 };
 
-/** Each writes at most `size` bytes, at least 256, with a NUL, and returns the length. */
+/**
+ * These functions write at most `size` bytes, including a NUL, and return the length. `size` is at
+ * least 256.
+ */
 size_t tr__log_line_text(const struct log_line *line, char *to, size_t size);
 size_t tr__log_line_json(const struct log_line *line, tr_time wall_ns, char *to, size_t size);
 size_t tr__log_line_journald(const struct log_line *line, char *to, size_t size);

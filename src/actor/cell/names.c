@@ -14,13 +14,14 @@ struct tr_system;
 
 enum {
     BUCKETS_FIRST = 16,
-    BUCKETS_UNUSED = 4, /* a table with this many buckets for each name is too large */
+    BUCKETS_UNUSED = 4, /* a table with more than this many buckets for each name is too large */
     /*
      * steps after which a reader without the lock gives up, because chains change during its walk
      */
     CHAIN_MAX = 32,
-    READERS_FEW = 16, /* with at most this many readers, each free looks at all readers */
-    /* plus one for each reader: entries that are kept until a free looks at all readers */
+    /* with at most this many readers, each removal checks whether any reader is active */
+    READERS_FEW = 16,
+    /* after this many removed entries, plus one for each reader, the readers are checked */
     SPENT_BATCH = 32
 };
 
@@ -100,13 +101,13 @@ bool tr__name_is_valid(const char *name)
     return count > 0;
 }
 
-/* ---- What was removed and is not freed yet. ---- */
+/* ---- Entries that were removed and are not freed yet. ---- */
 
 /*
  * Frees `spent` when no reader can be using it: rules 2 and 3 of queue/grace.h. Most of the time no
- * thread reads, and then no stamp is needed. A new stamp is taken only if readers were active for a
- * whole batch, because it costs each reader a cache miss. One batch at a time waits with a stamp;
- * what is removed meanwhile is the next batch.
+ * thread reads, and then no stamp is needed. A new stamp is taken only after a whole batch, and
+ * only if readers were active, because a stamp costs each reader a cache miss. One batch at a time
+ * waits with a stamp; entries that are removed meanwhile are the next batch.
  */
 static void spend(struct names *names, struct names_part *part, struct names_spent *spent)
 {
@@ -157,15 +158,15 @@ static uint32_t hash_of(const struct names *names, const char *path, size_t leng
     return (uint32_t)hash_bytes(names->key, path, length);
 }
 
-/* Used with and without the lock: rules 1 and 2 of queue/grace.h. */
+/* Reads a link, with or without the lock: rules 1 and 2 of queue/grace.h. */
 static struct name *link_load(const atomptr *link)
 {
     return atomptr_load(link, ATOM_SEQ_CST); /* partner: link_store */
 }
 
 /*
- * Sequentially consistent also for a store that only adds an entry, because a link that the store
- * replaces must not be read any more either.
+ * Writes a link. Sequentially consistent also for a store that only adds an entry, because the old
+ * value of the link must not be read any more either.
  */
 static void link_store(atomptr *link, struct name *name)
 {
@@ -190,8 +191,8 @@ static struct name *part_find(struct names_part *part, uint32_t hash, const char
 }
 
 /*
- * Moves all entries to a table with another number of buckets. Returns the table that was replaced;
- * NULL if there was none, or if out of memory: then nothing has changed.
+ * Moves all entries to a table with another number of buckets. Returns the table that was replaced.
+ * Returns NULL if there was none, or if out of memory; then nothing has changed.
  */
 static struct names_table *part_resize(struct names *names, struct names_part *part, size_t count)
 {
@@ -223,8 +224,8 @@ static struct names_table *part_resize(struct names *names, struct names_part *p
 }
 
 /*
- * Doubles the buckets if there are twice as many names. *outgrown is the table that was replaced. Returns
- * false if there is no table and no memory for one.
+ * Doubles the number of buckets if there are more than twice as many names. Sets *outgrown to the
+ * table that was replaced. Returns false if there is no table and no memory for one.
  */
 static bool part_grow(struct names *names, struct names_part *part, struct names_table **outgrown)
 {
@@ -232,7 +233,7 @@ static bool part_grow(struct names *names, struct names_part *part, struct names
     if (old && part->count <= 2 * old->mask)
         return true;
     *outgrown = part_resize(names, part, old ? 2 * (old->mask + 1) : BUCKETS_FIRST);
-    /* longer chains work, too */
+    /* without memory the old table stays: longer chains work, too */
     return atomptr_load(&part->table, ATOM_RELAXED);
 }
 
@@ -247,7 +248,7 @@ static struct names_table *part_shrink(struct names *names, struct names_part *p
 
 /* ---- The whole directory. ---- */
 
-/* See the rules of struct name. */
+/* Reads the ref and the behavior of an entry, by the rules of struct name. NULL is allowed. */
 static struct names_found found_at(const struct name *name)
 {
     struct names_found found = {0};
@@ -354,7 +355,7 @@ void tr__names_take_out(struct names *names, struct name *name)
      */
     atom64_store(&name->shown, 0, ATOM_RELEASE);
     atomptr_store(&name->behavior, name, ATOM_RELEASE); /* partner: found_at */
-    /* Its own link does not change, because a reader may be at this entry. */
+    /* The entry's own link does not change, because a reader may be at this entry. */
     link_store(link, link_load(&name->next));
     part->count--;
     struct names_table *outgrown = part_shrink(names, part);
@@ -375,7 +376,7 @@ void tr__names_remove(struct names *names, struct name *name)
     tr__names_free(names, name);
 }
 
-/* Looks a path up without the lock. A ref of 0 does not mean that there is none. */
+/* Looks a path up without the lock. If the ref is 0, the path may still be in the directory. */
 static struct names_found look_unlocked(struct names *names, struct grace_reader *reader,
                                         uint32_t hash, const char *path, size_t length)
 {
@@ -431,7 +432,7 @@ size_t tr__names_count(struct names *names)
 size_t tr__cell_path(struct tr_system *system, const struct cell *cell, char *path)
 {
     char tail[TR_PATH_MAX + 1] = "";
-    size_t length = 0; /* of the tail, which grows to the left */
+    size_t length = 0; /* length of the tail, which grows to the left */
     size_t cut = 0;
     char *end = tail + sizeof tail - 1;
     while (cell && !cell->name && cell != system->user.guardian) {

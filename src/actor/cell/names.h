@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The directory: which actor is at which path.
+ * The directory of names: finds the actor at a path.
  *
  * A hash table in parts. A thread that changes a part holds the lock of that part. A reader of a
  * path takes no lock: it follows the chain of the bucket, and has found the path if the entry still
@@ -28,9 +28,9 @@ enum { NAMES_PARTS = 16 };
 
 struct tr_behavior;
 
-/** A link of what was removed and is not freed yet. */
+/** A link in a list of entries and tables that were removed and are not freed yet. */
 struct names_spent {
-    atomptr next; /* of struct names_spent; under spent_lock */
+    atomptr next; /* next struct names_spent; under spent_lock */
 };
 
 /**
@@ -43,7 +43,7 @@ struct names_spent {
  */
 struct name {
     atomptr behavior; /* must be first: the entry is freed through it */
-    atomptr next;     /* in its bucket; written under the part's lock */
+    atomptr next;     /* the next entry in its bucket; written under the part's lock */
     /* the ref while other threads may find the entry, otherwise 0 */
     atom64 shown;
     uint32_t hash;
@@ -53,8 +53,8 @@ struct name {
 
 struct names_table {
     struct names_spent spent; /* must be first: the table is freed through it */
-    size_t mask;              /* of a bucket's number */
-    atomptr buckets[];        /* of struct name; written under the part's lock */
+    size_t mask;              /* mask for the number of a bucket */
+    atomptr buckets[];        /* first entries, of struct name; written under the part's lock */
 };
 
 struct names {
@@ -63,11 +63,11 @@ struct names {
     struct grace grace;
     struct names_part {
         _Alignas(64) struct lock lock;
-        /* Under the lock. */
+        /* Written under the lock: */
         atomptr table; /* NULL until the first entry; other threads may read it */
         size_t count;
         _Alignas(64) struct lock spent_lock;
-        /* Under spent_lock: what was removed and is not freed yet. */
+        /* Under spent_lock: entries and tables that were removed and are not freed yet. */
         uint32_t fresh_count;
         struct names_spent *fresh;   /* without a stamp */
         struct names_spent *waiting; /* with the stamp below */
@@ -75,9 +75,9 @@ struct names {
     } parts[NAMES_PARTS];
 };
 
-/** What tr__names_look has found at a path. */
+/** The result of tr__names_look. */
 struct names_found {
-    uint64_t ref;                       /* 0: nothing that this thread may find */
+    uint64_t ref;                       /* 0: nothing at the path that this thread may find */
     const struct tr_behavior *behavior; /* see struct name */
 };
 
@@ -91,7 +91,7 @@ static inline bool name_char_is_plain(unsigned char c)
            c == '.' || c == '-';
 }
 
-/** Returns the value of a digit of an escape, -1 for another character. */
+/** Returns the value of a digit of an escape; -1 if the character is no digit. */
 static inline int name_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -99,7 +99,10 @@ static inline int name_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/** Reads the escape at `at`. Returns false if there is none, or if its byte needs none. */
+/**
+ * Reads the escape at `at`. Returns false if there is no escape, or if the byte need not be
+ * escaped.
+ */
 static inline bool name_escape_read(const char *at, unsigned char *byte)
 {
     int high = at[0] == '%' ? name_digit(at[1]) : -1;
@@ -110,14 +113,14 @@ static inline bool name_escape_read(const char *at, unsigned char *byte)
     return !name_char_is_plain(*byte);
 }
 
-/** Whether a name is 1 to 128 of A-Z a-z 0-9 _ . - */
+/** Whether a name has 1 to 128 characters of A-Z a-z 0-9 _ . - */
 bool tr__name_is_plain(const char *name);
 /** As tr__name_is_plain, but the name may have escapes: see troupe/name.h. */
 bool tr__name_is_valid(const char *name);
 
 /**
- * Returns the lock under which other threads than the owner read the name of the actor in this
- * slot. An entry is freed only after its actor was seen without it under this lock: see
+ * Returns the lock under which threads other than the owner read the name of the actor in this
+ * slot. Before an entry is freed, it is removed from the actor's cell under this lock: see
  * actor/cell/view.h.
  */
 static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
@@ -125,7 +128,7 @@ static inline struct lock *names_lock_of(struct names *names, uint32_t slot)
     return &names->parts[slot % NAMES_PARTS].lock;
 }
 
-/** Registers a path, which is copied. TR_NAME_EXISTS, TR_NO_MEMORY. Any thread. */
+/** Registers a path, which is copied. Returns TR_OK, TR_NAME_EXISTS or TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uint64_t ref,
                                       struct name **name);
 /**
@@ -135,15 +138,15 @@ TR_MUST_CHECK tr_status tr__names_add(struct names *names, const char *path, uin
 TR_MUST_CHECK tr_status tr__names_reserve(struct names *names, const char *path,
                                           struct name **name);
 /**
- * As tr__names_add, for an actor of the pool with this behavior. If TR_NAME_EXISTS, *found is the
- * entry at this path.
+ * As tr__names_add, but for an actor of the pool with this behavior. On TR_NAME_EXISTS, sets *found
+ * to the entry at this path.
  */
 TR_MUST_CHECK tr_status tr__names_share(struct names *names, const char *path, uint64_t ref,
                                         const struct tr_behavior *behavior, struct name **name,
                                         struct names_found *found);
 /**
  * Makes lookups find `ref` at an entry of tr__names_reserve, because its actor can receive
- * messages. NULL does nothing. Only the thread that reserved it.
+ * messages. NULL does nothing. Only the thread that reserved the entry.
  */
 void tr__names_show(struct name *name, uint64_t ref);
 /** Sets the behavior of a reserved entry, for an actor of the pool. NULL does nothing. */
@@ -167,7 +170,7 @@ void tr__names_remove(struct names *names, struct name *name);
  * by this thread only; NULL: the lookup always takes the lock.
  */
 uint64_t tr__names_find(struct names *names, struct grace_reader *reader, const char *path);
-/** As tr__names_find, for a path of this length; also returns the behavior. */
+/** As tr__names_find, but for a path of this length, and also returns the behavior. */
 struct names_found tr__names_look(struct names *names, struct grace_reader *reader,
                                   const char *path, size_t length);
 /** Returns the number of entries. Any thread. */

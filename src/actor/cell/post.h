@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Posts doors: makes the owner of a cell, a worker or a client, take the mail behind its door. */
+/**
+ * Posting doors: makes the owner of a cell, a worker or a client, take in the mail of its door.
+ */
 #ifndef ACTOR_CELL_POST_H
 #define ACTOR_CELL_POST_H
 
@@ -8,7 +10,7 @@ struct counters;
 struct tr_system;
 
 /**
- * Posts a door to its worker or its client. Only for a caller that must post it: rule 1 of
+ * Posts a door to its worker or its client. Only for a caller that must post the door: rule 1 of
  * queue/door.h. `counters` may be NULL.
  */
 void tr__system_post(struct tr_system *system, struct counters *counters, struct cell *cell);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a worker knows about turns that it has timed: actor/turn/samples.h. */
+/**
+ * What a worker knows about turns that it has timed: actor/turn/samples.h.
+ */
 #ifndef ACTOR_CELL_SAMPLES_H
 #define ACTOR_CELL_SAMPLES_H
 
@@ -10,8 +12,9 @@
 #include "sched/loop.h"
 
 enum {
-    SAMPLE_HANDLERS = 256, /* of which a worker knows times */
-    SAMPLE_BUCKETS = 12,   /* below 1 us, 4 us, 16 us, ... 1.05 s, and the rest */
+    SAMPLE_HANDLERS = 256, /* the most handlers whose times a worker keeps */
+    /* counts of turns below 1 us, 4 us, 16 us, ... 1.05 s, and of the rest */
+    SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
     SAMPLE_SKIP_MAX = 2, /* fewer runs than this are left out before one is timed */
@@ -36,7 +39,7 @@ struct turn_sample {
 
 /** One turn that took long. */
 struct slow_turn {
-    uint64_t number; /* 0: this entry is not used. Of the worker, from 1 */
+    uint64_t number; /* number of the turn on its worker, from 1; 0: this entry is not used */
     uint64_t ref;
     uint64_t causal;
     const tr_behavior *behavior;
@@ -46,18 +49,18 @@ struct slow_turn {
 };
 
 /**
- * The slowest of the turns that one worker has timed. The worker takes the lock only for a turn that belongs here, and leaves the
- * turn out if somebody reads: it never waits.
+ * The slowest of the turns that one worker has timed. The worker takes the lock only for a turn
+ * that belongs here. If another thread has the lock, it leaves the turn out: it never waits.
  */
 struct slow_turns {
     struct lock lock;
-    uint64_t last; /* number of the last one */
+    uint64_t last; /* number of the turn that was added last */
     struct slow_turn turns[SLOW_TURNS];
 };
 
 struct worker_samples {
-    struct loop_hooks hooks;        /* those of the loop, with another `run` */
-    const struct loop_hooks *usual; /* those of the loop */
+    struct loop_hooks hooks;        /* the hooks of the loop, with another `run` */
+    const struct loop_hooks *usual; /* the usual hooks of the loop */
     atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */

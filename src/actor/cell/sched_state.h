@@ -30,7 +30,7 @@ static inline void cell_sched_change(struct cell *cell, enum sched_state to)
     cell->sched_state = (uint8_t)to;
 }
 
-/** As cell_sched_change, for a caller that knows the state before. */
+/** As cell_sched_change, but for a caller that knows the state before. */
 static inline void cell_sched_change_from(struct cell *cell, enum sched_state from,
                                           enum sched_state to)
 {

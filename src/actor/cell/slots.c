@@ -7,14 +7,14 @@ enum {
     LINE = 64,
     CACHE_MAX = 1024,
     CACHE_SHARE = 1024, /* a cache has at most 1 / CACHE_SHARE of all slots */
-    /* what the first cell shows: the ref of slot 1, with generation 0, which no actor has */
+    /* the ref that the first cell shows: that of slot 1 with generation 0, which no actor has */
     NOBODYS_REF = 1
 };
 
 /*
- * Memory for some chunks, one after the other. Each chunk has a line before it, and this struct is
- * the line before the first of them. A block is as large as all earlier blocks together, up to
- * BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
+ * Memory for some chunks, one after the other. Each chunk has a cache line before it, and this
+ * struct is another line, before the first chunk. A block is as large as all earlier blocks
+ * together, up to BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
  */
 struct slots_block {
     _Alignas(LINE) void *memory; /* what the memory source returned */
@@ -22,10 +22,11 @@ struct slots_block {
 };
 
 enum {
-    /* 192 KiB, and a line */
+    /* 192 KiB, and a cache line */
     CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell),
     BLOCK_CHUNKS_MAX = 128, /* 24 MiB */
-    BLOCK_READY_MIN = 32 /* chunks; blocks of this size or more are made resident in large pieces */
+    /* in chunks; blocks of this size or more are made resident in large pieces */
+    BLOCK_READY_MIN = 32
 };
 
 static bool block_try(struct slots *slots, uint32_t chunks)
@@ -127,7 +128,10 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
                             .source = *source};
     slots->cache_max = limit / CACHE_SHARE < CACHE_MAX ? limit / CACHE_SHARE : CACHE_MAX;
     slots->tag = (uint32_t)tag_seed & ~slots->mask;
-    /* In the lower half, so that every slot can have two billion tenants before it is retired. */
+    /*
+     * The first generation is in the lower half of all, so that every slot can have two billion
+     * tenants before it is retired.
+     */
     slots->generation_first = 1 + (uint32_t)(tag_seed >> 33);
     lock_init(&slots->lock);
     slots->chunks = source_resize(source, NULL, chunk_count * sizeof *slots->chunks);
@@ -177,7 +181,7 @@ static void list_push(struct slots *slots, struct slot_list *list, struct cell *
     list->last = slot;
 }
 
-/* Appends all of one list to another and empties it. */
+/* Appends all of the list `tail` to `list`, and empties `tail`. */
 static void list_join(struct slots *slots, struct slot_list *list, struct slot_list *tail)
 {
     if (!tail->count)
@@ -246,7 +250,7 @@ static tr_status fresh_range(struct slots *slots, uint32_t wanted, uint32_t *fir
     return TR_OK;
 }
 
-/* Gives a cell the identity of the next generation of its slot. */
+/* Gives a cell a new identity, with the next generation of its slot. */
 static void rename_cell(struct slots *slots, struct cell *cell, uint32_t slot)
 {
     uint64_t generation = slots->generation_first;
@@ -319,7 +323,8 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
 {
     atom32_store(&cell->door.owner, CELL_FOREIGN, ATOM_RELAXED);
     /*
-     * A slot whose generations are used up is retired, because its refs must stay invalid forever.
+     * A slot whose generations are used up is not used again, because all its refs must stay
+     * invalid.
      */
     if (cell_generation(cell) == UINT32_MAX)
         return;

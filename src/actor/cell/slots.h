@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Slots: where cells are, and how a ref finds one.
+ * Slots: the places of cells, and how a ref leads to a cell.
  *
  * A ref is a slot number and a generation. Bits 0..31 are the slot, with the system's tag above it;
  * bits 32..63 are the generation. While a tenant lives in a cell, the door of the cell shows the
@@ -23,8 +23,8 @@
 
 enum {
     SLOTS_CHUNK_BITS = 10,
-    SLOTS_CHUNK = 1 << SLOTS_CHUNK_BITS, /* cells that are allocated together */
-    /* slots that move at once from the shared list to a cache */
+    SLOTS_CHUNK = 1 << SLOTS_CHUNK_BITS, /* number of cells that are allocated together */
+    /* number of slots that move at once from the shared list to a cache */
     SLOTS_BATCH = 64
 };
 
@@ -36,23 +36,26 @@ enum {
     SLOTS_PLACE_64,
     SLOTS_PLACE_STATES,                    /* number of kinds for states */
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
-    SLOTS_PLACE_ORIGIN,                    /* for an origin with a small message, without rare */
-    SLOTS_PLACE_CHANNELS,                  /* for what net keeps of the channels of an actor */
+    /* for an origin with a small message and without an origin_rare */
+    SLOTS_PLACE_ORIGIN,
+    /* for the record that net keeps of the channels of an actor */
+    SLOTS_PLACE_CHANNELS,
     SLOTS_PLACES,
     SLOTS_STATE_MAX = 64,
     SLOTS_ORIGIN_MAX = sizeof(struct cell_origin) + 16,
-    SLOTS_CHANNELS_SIZE = 32 /* of a struct net_cell */
+    SLOTS_CHANNELS_SIZE = 32 /* size of a struct net_cell */
 };
 
 /** The cache line before the cells of a chunk. */
 struct slots_chunk {
     /*
-     * arrays with a place for each cell; NULL until one is needed. tr__slots_trim frees those of a
-     * chunk of which all slots are in the shared list: no slot leaves that list without the lock
+     * arrays with a place for each cell; NULL until one is needed. tr__slots_trim frees the arrays
+     * of a chunk if all its slots are in the shared list, because no slot leaves that list without
+     * the lock
      */
     _Alignas(64) atomptr places[SLOTS_PLACES];
-    uint32_t
-        free_count; /* slots of this chunk in the shared list; for tr__slots_trim, under the lock */
+    /* number of slots of this chunk in the shared list; for tr__slots_trim, under the lock */
+    uint32_t free_count;
 };
 
 /** Returns the size of a place of this kind. */
@@ -68,7 +71,7 @@ static inline size_t slots_place_size(unsigned kind)
 }
 
 struct slot_list {
-    uint32_t first; /* slots, linked through the cells' sibling_next; 0 for none */
+    uint32_t first; /* first slot; linked by sibling_next of the cells; 0 for none */
     uint32_t last;
     uint32_t count;
 };
@@ -76,8 +79,8 @@ struct slot_list {
 /** The free slots of one worker. */
 struct slot_cache {
     struct slot_list free;
-    uint32_t fresh_next; /* the first slot of the range of never-used slots that this cache has */
-    uint32_t fresh_end;  /* the first slot after that range */
+    uint32_t fresh_next; /* the first of the never-used slots that this cache has */
+    uint32_t fresh_end;  /* the first slot after the never-used slots of this cache */
     /* Data about the last parent for whose child a slot was taken; see actor/life/spawn.c. */
     uint64_t parent;
     size_t path_length;
@@ -88,15 +91,15 @@ struct slots_block;
 /*
  * The map from slots to cells. A lookup of a ref reads it, so each worker has a copy.
  *
- * For each chunk the map has the address at which slot 0 would be if all chunks lay in a row with
- * this one. A chunk that is not allocated yet has the address that makes its slots lead to the
- * first chunk. The first cell, slot 0, shows a ref that is not its own. So every ref leads to some
- * cell, and only the cell of its own slot can show it, because a ref contains the number of its
- * slot.
+ * For each chunk the map has the address at which slot 0 would be if this chunk and all chunks
+ * before it lay in a row. A chunk that is not allocated yet has the address that makes its slots
+ * lead to the first chunk. The first cell, slot 0, shows a ref that is not its own. So every ref
+ * leads to some cell, and only the cell of its own slot can show it, because a ref contains the
+ * number of its slot.
  */
 struct slots_map {
     atomptr *chunks; /* written under the lock, read by any thread */
-    uint32_t mask;   /* of the slot number in a ref */
+    uint32_t mask;   /* mask for the slot number in a ref */
 };
 
 struct slots {
@@ -105,16 +108,16 @@ struct slots {
     atom32 made;        /* number of slots in the allocated chunks */
     uint32_t tag;       /* tag of the system, in the bits above `mask` */
     uint32_t limit;     /* most slots */
-    uint32_t cache_max; /* most free slots that a worker keeps; 0: no caches */
+    uint32_t cache_max; /* the most free slots that a worker keeps; 0: no caches */
     uint32_t generation_first;
     struct memory_source source;
     struct lock lock;
-    /* Under the lock. */
+    /* Under the lock: */
     struct slot_list free;
     uint32_t used;             /* number of slots that were ever handed out */
     struct slots_block *block; /* the newest block of memory for chunks */
     char *block_next;          /* where the next chunk of the block begins */
-    /* up to here the memory of the block is resident, or becomes so when it is touched */
+    /* memory of the block before this address is resident, or becomes so when it is touched */
     char *block_ready;
     char *block_end;
 };
@@ -128,14 +131,14 @@ tr_status tr__slots_init(struct slots *slots, const struct memory_source *source
 void tr__slots_deinit(struct slots *slots);
 
 /**
- * Takes a slot: a closed cell with a new identity. TR_NO_MEMORY, TR_LIMIT. The owner of the cache
- * only; any thread with a `cache` of NULL.
+ * Takes a free slot: a cell with a closed door and a new identity. Returns TR_OK, TR_NO_MEMORY or
+ * TR_LIMIT. The owner of the cache only; with `cache` NULL, any thread.
  */
 TR_MUST_CHECK tr_status tr__slot_take(struct slots *slots, struct slot_cache *cache,
                                       struct cell **cell);
 /**
- * Gives back the slot of a cell whose tenant has ended. The owner of the cache only; any thread
- * with a `cache` of NULL.
+ * Gives back the slot of a cell whose tenant has ended. The owner of the cache only; with `cache`
+ * NULL, any thread.
  */
 void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *cell);
 /**
@@ -143,12 +146,13 @@ void tr__slot_give(struct slots *slots, struct slot_cache *cache, struct cell *c
  */
 
 /**
- * Frees the places beside the cells of chunks that have no tenants, after the slots of `cache` have
- * gone to the shared list. Takes time in proportion to the free slots. The owner of the cache only.
+ * Moves the slots of `cache` to the shared list, and then frees the places beside the cells of
+ * chunks that have no tenants. Takes time in proportion to the free slots. The owner of the cache
+ * only.
  */
 void tr__slots_trim(struct slots *slots, struct slot_cache *cache);
 
-/** Returns how many slots were handed out so far, in use or not: for a walk over all cells. */
+/** Returns how many slots were ever handed out, in use or not. For a walk over all cells. */
 uint32_t tr__slots_used(struct slots *slots);
 
 static inline struct slots_map slots_map_of(const struct slots *slots)
@@ -164,13 +168,14 @@ static inline struct cell *slots_map_at(const struct slots_map *map, uint32_t sl
     void *origin = atomptr_load(&map->chunks[slot >> SLOTS_CHUNK_BITS], ATOM_ACQUIRE);
     uintptr_t address = (uintptr_t)origin + (uintptr_t)slot * sizeof(struct cell);
     if (!address)
-        __builtin_unreachable(); /* so the compiler drops comparisons of the result with NULL */
+        /* so that the compiler drops comparisons of the result with NULL */
+        __builtin_unreachable();
     return (struct cell *)address;
 }
 
 /**
- * Returns the cell of a live actor, otherwise NULL. On other threads than the owner the answer may
- * be out of date at once.
+ * Returns the cell of a live actor, otherwise NULL. On a thread other than the owner, the result
+ * may be out of date at once.
  */
 static inline struct cell *slots_map_find(const struct slots_map *map, uint64_t ref)
 {
@@ -189,7 +194,7 @@ static inline struct cell *slots_at(const struct slots *slots, uint32_t slot)
     return slots_map_at(&map, slot);
 }
 
-/** As slots_map_find, for the map of `slots`. */
+/** As slots_map_find, but uses the map of `slots`. */
 static inline struct cell *slots_find(const struct slots *slots, uint64_t ref)
 {
     struct slots_map map = slots_map_of(slots);
@@ -211,14 +216,14 @@ static inline struct slots_chunk *slots_chunk_of(const struct cell *cell)
 }
 
 /**
- * Allocates the places of a chunk, unless another thread was faster. Returns them; NULL: out of
- * memory. Any thread.
+ * Allocates the places of one kind for a chunk, unless another thread was faster. Returns the
+ * places; NULL: out of memory. Any thread.
  */
 char *tr__slots_places_new(struct slots *slots, struct slots_chunk *chunk, unsigned kind);
 
 /**
- * Returns the place of this kind beside a cell, with any content; NULL: out of memory. A cell has
- * one place of each kind, for its tenant only. Owner only.
+ * Returns the place of this kind beside a cell; NULL: out of memory. The content of the place is
+ * undefined. A cell has one place of each kind, for its tenant only. Owner only.
  */
 ATOM_INLINE void *slots_place_take(struct slots *slots, const struct cell *cell, unsigned kind)
 {
@@ -261,7 +266,7 @@ ATOM_INLINE bool slots_place_is_at(const struct cell *cell, const void *memory, 
     return (uintptr_t)memory - places == number * slots_place_size(kind) && places;
 }
 
-/** Returns in which kind of place beside its cell a state is; -1: in none of them. */
+/** Returns the kind of place beside its cell that a state is in; -1: the state is in none. */
 static inline int slots_place_index(const struct cell *cell, const void *memory)
 {
     if (slots_place_is_at(cell, memory, SLOTS_PLACE_24))

@@ -7,7 +7,10 @@
 
 static_assert((int)CELL_STATE_INLINE < 24, "what fits into the cell has no place beside it");
 
-/* With a constant kind in each branch, because the code of a kind is short. */
+/*
+ * Takes a place beside the cell for a state of this size. Each branch has a constant kind, because
+ * then its code is short.
+ */
 static void *place_take(struct slots *slots, const struct cell *cell, size_t size)
 {
     if (size > 32)

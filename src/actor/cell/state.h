@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the state of an actor is: in its cell, in a place beside the cell, or in memory of its own.
+ * The memory of an actor's state: in its cell, in a place beside the cell, or in an allocation of
+ * its own.
  *
- * Most states are too large for the cell, but not by much. For these there are places that belong
- * to the slots: the first actor of a chunk with such a state allocates an array with a place for
- * each cell of the chunk, which lives as long as the cells. So neither the start nor the end of an
+ * Most states are too large for the cell, but not by much. For these there are places beside the
+ * cells. The first actor of a chunk with such a state allocates an array with a place for each cell
+ * of the chunk, and the array lives as long as the cells. So neither the start nor the end of an
  * actor needs an allocation, and a state stays where it is when its actor moves to another worker.
  */
 #ifndef ACTOR_CELL_STATE_H
@@ -13,9 +14,9 @@
 #include "actor/cell/worker.h"
 
 /**
- * Returns memory for a new state of `size` bytes, more than 0, with any content; NULL: out of
- * memory. If `is_apart`, it is memory of its own, because turns that wait may still use the places
- * of the cell. Owner only.
+ * Returns memory for a new state of `size` bytes, which must be more than 0; NULL: out of memory.
+ * The content is undefined. If `is_apart`, allocates memory of its own, because turns that wait may
+ * still use the places of the cell. Owner only.
  */
 void *tr__state_new(struct worker *worker, struct cell *cell, size_t size, bool is_apart);
 

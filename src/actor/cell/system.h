@@ -17,11 +17,11 @@
 #include "queue/admission.h"
 #include "sched/watch.h"
 
-enum { RUN_ONCE_TURNS = 4096 }; /* turns of one tr_system_run_once before it returns */
+enum { RUN_ONCE_TURNS = 4096 }; /* the most turns of one tr_system_run_once */
 
 enum system_phase {
     SYSTEM_NEW,
-    SYSTEM_EMBEDDED, /* tr_system_run_once has run it, or a kit runs it: it never gets threads */
+    SYSTEM_EMBEDDED, /* run by tr_system_run_once or by a kit: the system never gets threads */
     SYSTEM_STARTED,
     SYSTEM_ENDED
 };
@@ -30,7 +30,7 @@ enum system_phase {
 struct system_log {
     void (*write)(void *context, tr_level level, const char *path, const char *text);
     void *context;
-    tr_log_format format; /* of what the platform writes */
+    tr_log_format format; /* format of what the platform writes */
     struct log_levels levels;
     atomptr kept; /* the last lines: actor/cell/log_kept.h; NULL: they are not kept */
 };
@@ -51,37 +51,43 @@ struct system_settings {
 struct system_scale {
     atom32 open;       /* number of workers on which actors start; see system_open_workers */
     atom32 open_most;  /* the largest number that was ever open */
-    atom32 leave_call; /* how often the number was reduced */
-    atom32 threads;    /* workers that have a thread, or are about to */
-    atom32 hungry;     /* workers for which balance.is_hungry is set */
+    atom32 leave_call; /* how often the number of open workers was reduced */
+    atom32 threads;    /* number of workers that have a thread, or are about to */
+    atom32 hungry;     /* number of workers for which balance.is_hungry is set */
     struct lock lock;  /* taken after run.wait_lock */
 };
 
-/** The guardian /user and what is directly below it. */
+/** The guardian /user, and its children. */
 struct system_user {
     struct cell *guardian; /* owned by worker 0 */
     struct name *name;
-    tr_supervision supervision; /* of top-level actors */
+    tr_supervision supervision; /* supervision of top-level actors */
     struct {
         tr_child_spec spec;
-        const struct tr_args *args; /* NULL: it does not want them, or there is no app. Lent */
-    } root;                         /* of an app; see actor/life/root.h */
-    uint32_t pool_linked;           /* children that belong to the pool; written by worker 0 */
-    /* children that are keepers of durable actors; written by worker 0 */
+        /* NULL: the root does not want them, or there is no app. Lent */
+        const struct tr_args *args;
+    } root; /* the root of an app; see actor/life/root.h */
+    /* number of children that belong to the pool; written by worker 0 */
+    uint32_t pool_linked;
+    /* number of children that are keepers of durable actors; written by worker 0 */
     uint32_t keepers_linked;
-    atom32 failures; /* top-level actors that ended by a failure */
-    /* Of an app: see tr_app_exit and tr_app_ready. */
-    atom32 exit_status; /* what tr_app_exit said, plus 1; 0: nothing */
+    atom32 failures; /* number of top-level actors that ended by a failure */
+    /* Only for an app: see tr_app_exit and tr_app_ready. */
+    atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
-    /* calls the handler of the root's first turn; NULL: nobody waits for its end; written before the start */
+    /*
+     * calls the handler in the first turn of the root; NULL: nobody waits for the end of that turn;
+     * written before the start
+     */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
-    tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
-    struct behavior_list behaviors; /* of the program; written before the start */
+    /* timeout of the shutdown by tr_app_exit; written before the start */
+    tr_time exit_timeout_ns;
+    struct behavior_list behaviors; /* all behaviors of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
 
-/** The pool of names over workers. Made and freed by pool/pool.c. */
+/** The pool: named actors that are spread over the workers. Made and freed by pool/pool.c. */
 struct system_pool {
     atomptr state;
     struct lock lock;
@@ -90,7 +96,8 @@ struct system_pool {
     void (*free)(struct tr_system *system);
     /* called when the number of open workers has changed */
     void (*follow)(struct tr_system *system);
-    bool (*holds)(struct tr_system *system, const char *name); /* see actor/life/pooled.h */
+    /* whether an actor of the pool holds this name; see actor/life/pooled.h */
+    bool (*holds)(struct tr_system *system, const char *name);
 };
 
 /** Durable actors. Made and freed by durable/host.c. */
@@ -101,13 +108,14 @@ struct system_durable {
     void (*free)(struct tr_system *system);
     /* Returns since when the store's thread has been writing; 0: it is not writing. Any thread. */
     tr_time (*writing_since)(const struct tr_system *system);
-    void (*stop)(struct worker *worker); /* called on the worker of the keepers, before they stop */
+    /* called on the worker of the keepers, before they are ordered to stop */
+    void (*stop)(struct worker *worker);
     /*
-     * Whether a new actor may be set up now. If not, it is posted to this worker later. NULL:
-     * always.
+     * Whether a new durable actor may be set up now. If not, it is posted to this worker again
+     * later. NULL: always.
      */
     bool (*admits)(struct worker *worker, struct cell *cell);
-    bool (*work)(struct tr_system *system); /* of a kit: writes what is queued for the store */
+    bool (*work)(struct tr_system *system); /* for a kit: writes what is queued for the store */
     bool (*has_work)(struct tr_system *system);
     bool (*has_failed)(struct tr_system *system); /* whether the store has failed */
 };
@@ -116,8 +124,9 @@ struct system_durable {
 struct system_channels {
     atomptr table; /* a struct channel_table */
     struct lock lock;
-    struct list listeners; /* of struct listener_shared, under the lock; not initialized: none */
-    atomptr contexts;      /* a struct secure_contexts: net/secure.c */
+    /* a list of struct listener_shared, under the lock; not initialized: there are none */
+    struct list listeners;
+    atomptr contexts; /* a struct secure_contexts: net/secure.c */
     void (*free_contexts)(struct tr_system *system);
     const struct channel_hooks *hooks; /* set before the first channel is made */
     void (*free)(struct tr_system *system);
@@ -126,8 +135,8 @@ struct system_channels {
 /** Gateways. Made by gateway/rate.c. */
 struct system_gateway {
     struct lock lock;
-    atom64 causes;  /* that were numbered: gateway/gateway.c */
-    atom64 streams; /* of events over HTTP/2 so far: http/events.c */
+    atom64 causes;  /* number of causes so far: gateway/gateway.c */
+    atom64 streams; /* number of streams of events over HTTP/2 so far: http/events.c */
     atomptr rates;  /* a struct rates: how often callers ask */
     void (*free)(struct tr_system *system);
 };
@@ -153,11 +162,14 @@ struct system_run {
 struct system_ending {
     atom32 is_stopping; /* spawns are refused */
     /*
-     * spawns below /user by others than /user. When all of them are linked, /user is notified of
-     * the shutdown
+     * spawns below /user that /user does not make itself. When all of them are linked, /user is
+     * ordered to stop
      */
     struct admission spawns;
-    /* wakes below the keepers. When all of them are linked, the keepers are asked to stop */
+    /*
+     * wakes of durable actors below the keepers. When all are linked, the keepers are ordered to
+     * stop
+     */
     struct admission wakes;
     atom32 is_over;     /* /user has stopped: the workers end */
     atom64 deadline_ns; /* deadline of the shutdown, 0: none yet */
@@ -167,7 +179,7 @@ struct tr_system {
     void *memory; /* what the memory source returned; the system is aligned inside it */
     const tr_platform *platform;
     struct memory_source source;
-    atom64 heap_trim_stopped; /* actors that had stopped by the last tr__os_memory_trim */
+    atom64 heap_trim_stopped; /* number of actors that had stopped at the last tr__os_memory_trim */
     char name[TR_NAME_MAX + 1];
     struct system_log log;
     struct system_settings options;
@@ -202,7 +214,8 @@ struct tr_system {
 };
 
 /**
- * Returns the number of open workers, on which actors start. These are the first ones. Any thread.
+ * Returns the number of open workers, on which actors start. They are the first ones by index. Any
+ * thread.
  */
 static inline uint32_t system_open_workers(const struct tr_system *system)
 {
@@ -210,8 +223,8 @@ static inline uint32_t system_open_workers(const struct tr_system *system)
 }
 
 /**
- * Returns the worker for a new actor that was to start on `worker`: another one if that worker is
- * not open any more. Any thread.
+ * Returns the worker for a new actor that was to start on `worker`: that one or, if it is not open
+ * any more, another one. Any thread.
  */
 static inline uint32_t system_place(const struct tr_system *system, int worker)
 {

@@ -24,7 +24,7 @@ struct tr_system;
 struct view;
 
 /** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
-/** The path of a ref, as dead letters name it. */
+/** The path of a ref that dead letters show, kept for the next dead letter. */
 struct dead_letter_path {
     uint64_t ref;
     bool is_known;
@@ -34,8 +34,8 @@ struct dead_letter_path {
 struct dead_letters {
     struct lock lock;
     uint64_t total;
-    tr_dead_letter_record *ring;       /* TR_DEAD_LETTERS_MAX of them */
-    struct dead_letter_path last_from; /* of the newest record */
+    tr_dead_letter_record *ring;       /* an array of TR_DEAD_LETTERS_MAX */
+    struct dead_letter_path last_from; /* the path of the sender in the newest record */
     struct dead_letter_path last_to;
     uint64_t subscribers[TR_DEAD_LETTER_SUBSCRIBERS_MAX]; /* refs */
     /*
@@ -43,11 +43,11 @@ struct dead_letters {
      * there are subscribers
      */
     size_t subscriber_count;
-    /* The limit of the log. */
+    /* For the limit of lines in the log: */
     tr_time second_ns; /* when the current second began */
     uint32_t logged;
     uint64_t unlogged;
-    /* The limit of texts of messages. */
+    /* For the limit of messages that are shown as text: */
     tr_time texts_second_ns;
     uint32_t texts;
 };
@@ -56,7 +56,7 @@ struct dead_letters {
 struct failure_log {
     struct lock lock; /* for all members below */
     uint64_t total;
-    tr_failure_record *ring; /* TR_FAILURES_KEPT of them; NULL until the first one */
+    tr_failure_record *ring; /* an array of TR_FAILURES_KEPT; NULL until the first failure */
     struct {
         const tr_behavior *behavior; /* one with this name; NULL: this entry is not used */
         uint64_t count;
@@ -93,12 +93,14 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
-    struct list over;   /* of struct helper: ended, but not joined yet */
-    struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
-    uint32_t shared_running; /* of these, so many are queued or run; the others wait in line */
+    /* a list of struct helper that sleep; the one that fell asleep last is the first */
+    struct list idle;
+    struct list over; /* a list of struct helper that have ended, but are not joined yet */
+    /* a list of struct shared_job that have not returned: actor/turn/shared_job.h */
+    struct list shared;
+    uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
     uint32_t queued;
-    uint32_t helpers; /* helpers that are alive */
+    uint32_t helpers; /* number of helpers that are alive */
     uint32_t helpers_max;
     bool is_over;
     bool is_played; /* a kit calls tr__blocking_step; there are no threads */
@@ -109,7 +111,8 @@ enum { TOPICS_CHUNK = 256, TOPICS_CHUNKS = TR_TOPICS_MAX / TOPICS_CHUNK };
 
 struct topics {
     struct lock lock;
-    atomptr chunks[TOPICS_CHUNKS]; /* of struct topic; written under the lock, read by any thread */
+    /* arrays of struct topic; written under the lock, read by any thread */
+    atomptr chunks[TOPICS_CHUNKS];
     /* number of places that were ever used; under the lock, as all members below */
     uint32_t used;
     uint32_t free_first; /* index of the first free place + 1, 0 for none */
@@ -122,7 +125,7 @@ struct schedules {
     struct lock lock;
     atom64 next_ns;  /* when worker 0 has to look at the schedules next; written under the lock */
     uint32_t linked; /* actors of schedules that are children of /user; worker 0 only */
-    /* Under the lock. */
+    /* Under the lock: */
     struct wheel wheel;
     struct schedule_place *places;
     uint32_t place_count;
@@ -176,11 +179,12 @@ struct thread_handoff {
     tr_time after_ns; /* 0: no thread is replaced */
     uint32_t spares_max;
     uint32_t worker_count;
-    struct handoff_thread *threads; /* the threads of the workers, then spares; NULL: not opened */
-    struct view *views;             /* one for each thread; used by the watch */
+    /* an array: the threads of the workers, then the spares; NULL: not opened */
+    struct handoff_thread *threads;
+    struct view *views; /* one for each thread; used by the watch */
     struct lock lock;
     struct list idle;
-    uint32_t spares; /* spares that were started so far; under the lock */
+    uint32_t spares; /* number of spares that were started so far; under the lock */
     bool is_over;
     atom64 total;
 };
@@ -189,9 +193,9 @@ struct thread_handoff {
 struct start_barrier {
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context);
     void *context;
-    tr_parker *parker; /* of the thread that starts the workers */
-    atom32 arrived;    /* workers whose on_worker_start has returned */
-    atom32 status;     /* the first status that was not TR_OK, of the workers that start together */
+    tr_parker *parker; /* parker of the thread that starts the workers */
+    atom32 arrived;    /* number of workers whose on_worker_start has returned */
+    atom32 status;     /* the first status other than TR_OK of the workers that start together */
     atom32 late;       /* the status of the last worker that was added later */
     atom32 is_open;    /* the workers may continue */
     bool has_called;   /* tr_system_run_once has called the function */
@@ -205,7 +209,7 @@ static inline bool start_barrier_has_failed(const struct start_barrier *start_ba
 
 /** Counters of single actors during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats {
-    atomptr entries; /* of struct shutdown_stats_entry, by slot; NULL: no counters */
+    atomptr entries; /* an array of struct shutdown_stats_entry, by slot; NULL: no counters */
     uint32_t count;  /* written before `entries` */
 };
 
@@ -217,7 +221,7 @@ struct hook {
     char name[64];
     tr_hook_phase phase;
     tr_time timeout_ns;
-    tr_parker *parker; /* of the thread that waits for the hook */
+    tr_parker *parker; /* parker of the thread that waits for the hook */
     tr_thread *thread; /* NULL: not started, or already joined */
     tr_status status;  /* written by the hook's thread before is_done */
     atom32 is_done;
@@ -227,13 +231,15 @@ struct hooks {
     /* under the lock of the shutdown, until the shutdown is called */
     struct hook list[TR_HOOKS_MAX];
     uint32_t count;
-    /* runs the hooks that come before the stop; written by tr_system_shutdown, under the lock */
+    /*
+     * the thread that runs the hooks before the stop; written by tr_system_shutdown, under the lock
+     */
     tr_thread *leader;
     atom32 hung;     /* number of hooks that did not return in time */
     atom32 are_over; /* the hooks of TR_AFTER_STOP were called */
 };
 
-/** The lines of a report about actors, most important first. */
+/** The lines about actors in a report, the most important first. */
 struct report_lines {
     uint32_t count;
     tr_report_actor line[TR_REPORT_ACTORS_MAX];
@@ -241,9 +247,9 @@ struct report_lines {
 
 /** A shutdown, and the rules for it: actor/system/shutdown.h. */
 struct shutdown {
-    /* of the thread that waits for the shutdown; NULL until the system is started */
+    /* parker of the thread that waits for the shutdown; NULL until the system is started */
     atomptr parker;
-    atom32 workers_ended; /* workers whose threads are about to return */
+    atom32 workers_ended; /* number of workers whose threads are about to return */
     atom32 has_begun;     /* /user has asked its children to stop */
     atom32 is_forced;     /* the deadline has passed: actors that have not stopped are killed */
     atom32 is_abandoned;  /* see rule 4; written under the lock */
@@ -252,7 +258,7 @@ struct shutdown {
     atom64 over_ns;       /* when /user stopped; 0: not yet */
     /* an actor that takes longer than this to stop is noted in slow[] of the report */
     atom64 slow_ns;
-    /* an actor gets a line only if it is worth more than this; see actor/system/report.c */
+    /* worth that an actor must exceed to get a line; see actor/system/report.c */
     atom64 floor;
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
@@ -262,13 +268,14 @@ struct shutdown {
     struct lock lock;
     bool is_asked_for;
     bool is_escalated;
-    /* the thread that waits for the shutdown has returned: `final` says what is left */
+    /* the thread that waits for the shutdown has given up: `final` says what is left */
     bool is_lost;
     tr_error escalation;
     tr_time called_ns;
     tr_time timeout_ns;
     tr_counters before;
-    tr_shutdown_report final; /* slow[] and hook[] during the shutdown; all of it when is_lost */
+    /* the report; complete when is_lost, before that only slow[] and hook[] */
+    tr_shutdown_report final;
     struct report_lines lines;
     struct hooks hooks;
 };

@@ -2,10 +2,10 @@
 /**
  * Upcalls: the functions that a room of src/actor calls in a later room of src/LAYERS.
  *
- * An actor core is recursive: a turn may stop its actor, and stopping an actor runs a turn. The
- * calls that close such a cycle are declared here, and nowhere else; there are at most 30. Each
- * comment says which file implements the function, and which thread may call it: "owner" is the
- * worker that owns the cell, "worker" the worker that is passed. tools/check-layers --walls
+ * The core of an actor runtime is recursive: a turn may stop its actor, and stopping an actor runs
+ * a turn. The calls that close such a cycle are declared here, and nowhere else; there are at most
+ * 30. Each comment says which file implements the function, and which thread may call it: "owner"
+ * is the worker that owns the cell, "worker" the worker that is passed. tools/check-layers --walls
  * compares this list with the tree, and tools/link-components prints which file calls what.
  */
 #ifndef ACTOR_CELL_UPCALLS_H
@@ -31,7 +31,7 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
 /** Ends the ask that a REPLY or an EXCEPTION answers. ask/ask.c; owner. */
 void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Handles the kinds from WANTED to RING: what waiting senders, traces and cycles of asks exchange.
+ * Handles mail of the kinds from WANTED to RING, for waiting senders, traces and cycles of asks.
  * ask/waiters.c; owner.
  */
 void tr__waiters_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
@@ -51,7 +51,7 @@ bool tr__why_is_told(const struct envelope *envelope);
 
 /* ---- Senders that wait for capacity. ---- */
 
-/** Answers waiting senders by the new bounds of a mailbox. ask/waiters.c; owner. */
+/** Answers waiting senders after the bounds of a mailbox have changed. ask/waiters.c; owner. */
 void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound);
 /** Grants the available capacity to waiting senders. ask/waiters.c; owner. */
 void tr__waiters_serve(struct worker *worker, struct cell *cell);
@@ -94,8 +94,8 @@ TR_NO_RETURN void tr__turn_crash(struct tr_self *self);
  */
 bool tr__cell_handle_control(struct worker *worker, struct cell *cell);
 /**
- * Sets the actor up with another behavior, for tr_become. Returns TR_OK, TR_STOPPED, or another
- * status with *error set. life/become.c; owner.
+ * Sets the actor up with another behavior, for tr_become. Returns TR_OK, TR_STOPPED if the set-up
+ * asked for a stop, or another status with *error set. life/become.c; owner.
  */
 tr_status tr__cell_adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                          const tr_type *setup_type, const void *setup, uint64_t causal,
@@ -127,7 +127,7 @@ TR_NO_RETURN void tr__worker_fiber(void *worker);
  */
 void tr__handoff_leave(struct worker *worker, struct tr_self *turn);
 /**
- * Waits until the thread of this turn has its worker again, which was taken from it.
+ * Waits until the thread of this turn has its worker again. Another thread had taken the worker.
  * system/thread_handoff.c; the turn's thread.
  */
 void tr__handoff_return(struct tr_self *self);
@@ -140,7 +140,7 @@ void tr__handoff_return(struct tr_self *self);
  */
 void tr__shutdown_empty(struct tr_system *system);
 /**
- * Shuts the system down because a failure has reached the root, and keeps the first such failure.
+ * Shuts the system down because a failure has reached /user, and keeps the first such failure.
  * system/shutdown.c; any thread.
  */
 void tr__system_escalate(struct tr_system *system, const tr_error *error);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verbs that verbs of other rooms call: tr_fail, tr_crash, and what needs only the turn. */
+/**
+ * The verbs that verbs of other rooms call: tr_fail, tr_crash, and others that need only the turn.
+ */
 #include "actor/cell/verb.h"
 
 #include "actor/cell/durable.h"
@@ -39,7 +41,7 @@ tr_next tr_fail(tr_self *self, tr_status status, const char *format, ...)
 void tr_crash(tr_self *self, tr_status status, const char *format, ...)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* there is no turn to end */
+    TR_ASSERT(self); /* otherwise there is no turn to end */
     va_list list;
     va_start(list, format);
     error_fill(self, status, format, list);

@@ -21,7 +21,7 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
     if (__builtin_expect(!self || !self->claim, 1))
         return NULL;
     if (atomptr_load(&self->claim->user, ATOM_RELAXED) != self)
-        return NULL; /* one verb calls another, or the runtime calls the user's code */
+        return NULL; /* one verb has called another, or the runtime has called a verb itself */
     if (__builtin_expect(!claim_come_in(self->claim), 0))
         tr__handoff_return(self);
     return self;
@@ -29,15 +29,20 @@ static inline struct tr_self *verb_begin(const struct tr_self *caller)
 
 static inline void verb_end(struct tr_self **self)
 {
-    /* Not the claim from the start of the verb, because the verb may have waited. */
+    /* Reads the claim again: after a wait in the verb it may be another one. */
     if (__builtin_expect(*self != NULL, 0))
         claim_go_out((*self)->claim, *self);
 }
 
-/** Returns what a turn of a durable actor reads: durable_hooks.on_read. */
+/**
+ * Passes a number that a turn reads to durable_hooks.on_read, and returns the number that the turn
+ * gets.
+ */
 uint64_t tr__verb_read(const tr_self *self, uint32_t what, uint64_t number);
 
-/** The first line of each function that handlers call and that touches data of the worker. */
+/**
+ * Must be the first line of each function that handlers call and that touches data of the worker.
+ */
 #define TURN_VERB(self)                                                                            \
     __attribute__((__cleanup__(verb_end), __unused__)) struct tr_self *verb_turn = verb_begin(self)
 

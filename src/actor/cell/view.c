@@ -24,7 +24,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
 {
     char tail[TR_PATH_MAX + 1] = "";
     char *end = tail + sizeof tail - 1;
-    size_t length = 0; /* of the tail, which grows to the left */
+    size_t length = 0; /* length of the tail, which grows to the left */
     path[0] = '\0';
     while (cell) {
         uint64_t identity = ATOM_PEEK(&cell->identity);
@@ -38,7 +38,7 @@ size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *pa
         char part[40];
         uint32_t generation = (uint32_t)(identity >> 32) - system->slots.generation_first;
         int written = snprintf(part, sizeof part, "/$%x.%x", (unsigned)slot, (unsigned)generation);
-        /* cells that changed during the walk form a cycle, or the path is too long: it is cut */
+        /* cut the path: it is too long, or cells that changed during the walk form a cycle */
         if (written < 0 || length + (size_t)written > TR_PATH_MAX)
             break;
         length += (size_t)written;
@@ -77,8 +77,8 @@ struct name *tr__view_take_name(struct tr_system *system, struct cell *cell)
 }
 
 /*
- * Returns `handler` if it can be one of this actor, otherwise NULL. `handler` is the last one that
- * was called, and may belong to another actor.
+ * Returns `handler` if it is a handler of this actor's behavior, otherwise NULL. `handler` was
+ * called last on the worker, and may belong to another actor.
  */
 static const tr_handler *handler_of(const struct view *view, const tr_handler *handler)
 {
@@ -98,7 +98,7 @@ static uint64_t runs_of(const struct worker *worker)
            atom64_load(&worker->loop.steps, ATOM_ACQUIRE);
 }
 
-/* Fills in all members but the path and what concerns channels. */
+/* Fills in all members of a view, except the path and those about channels. */
 static void view_fill(struct worker *worker, const struct cell *cell, struct view *view)
 {
     view->type = worker_type(worker);
@@ -111,7 +111,7 @@ static void view_fill(struct worker *worker, const struct cell *cell, struct vie
     view->peer[0] = '\0';
     view->channel_count = 0;
     if (view->type == &tr__then_type && view->handler)
-        view->type = view->handler->type; /* the request whose answer is handled */
+        view->type = view->handler->type; /* show the request whose answer is handled */
 }
 
 void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What other threads may see of an actor while its worker runs it: which actor it is, and which
+ * The view of an actor from other threads while its worker runs it: which actor it is, and which
  * handler runs.
  *
- * Only its worker may read a cell. But the watch, for a long turn, and tr_actor_why must be able to
- * say what a worker does that does not answer. For them there are these rules:
+ * Only its worker may read a cell. But if a worker does not answer, the watch (for a long turn) and
+ * tr_actor_why must still be able to say what it does. For them there are these rules:
  *   1. The worker keeps what it runs in three atoms: cell, type and handler of struct worker_view.
  *      It writes them by stores only, never by read-modify-write. A handler is constant data.
  *   2. The owner of a cell writes identity, name, dispatch and the door's tenant by ATOM_POKE, and
  *      other threads read them by ATOM_PEEK. Cells and dispatches are never freed while their
  *      system runs.
- *   3. A thread that only shows numbers to a person reads further members by tr__view_glance, although
- *      their owner writes them by plain stores. Each is an aligned word, so it is an old or a new
- *      value. Nothing but a text may depend on it, and no pointer is read this way.
+ *   3. A thread that only shows numbers to a person reads further members by tr__view_glance,
+ *      although their owner writes them by plain stores. Each is an aligned word, so it is an old
+ *      or a new value. Only texts may depend on such a value, and no pointer is read this way.
  *   4. A name is read under the lock that names_lock_of returns for its slot. Before a name is
  *      freed, tr__view_take_name removes it from the cell under the same lock.
  *
@@ -29,15 +29,15 @@
 
 struct view {
     uint64_t ref;
-    const tr_type *type;         /* of the message; NULL: a signal, or a set-up */
+    const tr_type *type;         /* type of the message; NULL: a signal, or a set-up */
     const tr_handler *handler;   /* NULL: not known */
     const tr_behavior *behavior; /* NULL: not known */
-    /* when the watch first saw the worker at this step; 0: it has not */
+    /* when the watch first saw the worker at this step; 0: it has not seen it */
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
     char
         peer[TR_ADDRESS_TEXT_MAX]; /* the other side of a channel of the actor; "": none is known */
-    uint32_t channel_count;        /* of the actor */
+    uint32_t channel_count;        /* how many channels the actor has */
 };
 
 /** What any thread may see of a cell, for texts only: rule 3. */
@@ -47,7 +47,7 @@ struct view_glance {
     uint16_t flags;      /* enum cell_flag */
     uint8_t life;        /* enum life */
     uint8_t sched_state; /* enum sched_state */
-    bool has_extra;      /* only then it can have asks, or owe replies */
+    bool has_extra;      /* without an extra, the actor has no asks and owes no replies */
 };
 
 /** Reads what rule 3 allows. Any thread. */
@@ -64,14 +64,14 @@ static inline struct cell *view_find(const struct slots *slots, uint64_t ref)
 }
 
 /**
- * Fills in which actor `cell` is, which the calling worker runs, and which handler. Takes no lock,
- * so that a signal handler on the thread of that worker can call it.
+ * Fills in the view of `cell`, which the calling worker runs: which actor it is, and which handler
+ * runs. Takes no lock, so that a signal handler on the thread of that worker can call it.
  */
 void tr__view_own(struct worker *worker, const struct cell *cell, struct view *view);
 
 /**
- * Fills in `peer` and `channel_count`, after tr__view_running, which leaves them empty. If the actor has ended meanwhile, they
- * mean nothing. Any thread.
+ * Fills in `peer` and `channel_count`, which tr__view_running leaves empty. Call it after
+ * tr__view_running. If the actor has ended meanwhile, both mean nothing. Any thread.
  */
 void tr__view_channels(struct tr_system *system, struct view *view);
 
@@ -81,17 +81,20 @@ void tr__view_channels(struct tr_system *system, struct view *view);
  */
 bool tr__view_running(struct worker *worker, struct view *view);
 
-/** As tr__cell_path, for any thread. If the actor has ended meanwhile, the path is meaningless. */
+/**
+ * As tr__cell_path, but on any thread. If the actor has ended meanwhile, the path is meaningless.
+ */
 size_t tr__view_path(struct tr_system *system, const struct cell *cell, char *path);
 
 /**
  * Removes the name from the cell of an actor that has ended, and returns it; the caller frees it.
- * Owner only; for an actor whose ref was never known to others, the thread that created it.
+ * Owner only, or the thread that created the actor, if no other thread ever knew its ref.
  */
 struct name *tr__view_take_name(struct tr_system *system, struct cell *cell);
 
 /**
- * Writes a text such as "on_fetch of downloader, fetch.c:40", as far as it is known; cut to fit.
+ * Writes a text such as "on_fetch of downloader, fetch.c:40", with the parts that are known. Cuts
+ * it to `size`.
  */
 void tr__view_place(const struct view *view, char *text, size_t size);
 
@@ -99,8 +102,8 @@ void tr__view_place(const struct view *view, char *text, size_t size);
 const char *tr__view_file(const char *file);
 
 /**
- * Frees the name of an actor that has ended, unless the shutdown was abandoned, because then other
- * threads may still read it. Owner only.
+ * Frees the name of an actor that has ended. Does nothing if the shutdown was abandoned, because
+ * then other threads may still read the name. Owner only.
  */
 void tr__view_free_name(struct tr_system *system, struct cell *cell);
 

@@ -6,7 +6,7 @@
 
 enum {
     SLOTS_FIRST = 8,    /* places of the smallest table */
-    BUCKETS_FIRST = 64, /* the first size beyond WATCHED_FEW */
+    BUCKETS_FIRST = 64, /* number of buckets when WATCHED_FEW are not enough */
     SPARSE = 8          /* a table shrinks if less than 1 / SPARSE of its places are used */
 };
 
@@ -104,7 +104,7 @@ size_t tr__watch_table_bytes(const struct watch_table *table)
     return size + table->count * sizeof(struct envelope);
 }
 
-/* ---- The watched actors. Chains of rings. ---- */
+/* ---- The watched actors: chains of rings of WATCH envelopes. ---- */
 
 static struct envelope **bucket_of(struct watched *watched, uint64_t target)
 {
@@ -136,10 +136,7 @@ static void chain_move(struct watched *watched, struct envelope *first)
     }
 }
 
-/*
- * Changes the number of buckets; 0 means `few`. If out of memory, chains get longer, or the table
- * stays large.
- */
+/* Changes the number of buckets; 0 means `few`. If out of memory, keeps the old buckets. */
 static void buckets_resize(struct watched *watched, const struct memory_source *source,
                            uint32_t count)
 {
@@ -200,7 +197,7 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
     struct envelope *chain = watch_letter(*link)->chain;
     watch_ring_remove(link, envelope);
     if (*link) {
-        watch_letter(*link)->chain = chain; /* the first of the ring may be another one now */
+        watch_letter(*link)->chain = chain; /* the ring may have another first envelope now */
         return;
     }
     *link = chain;

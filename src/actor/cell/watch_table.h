@@ -3,10 +3,10 @@
  * Two tables of death watch: the actors that one watcher watches, and the watched actors of a
  * worker.
  *
- * A watch is one envelope. While its target lives, it is in the `watched` of the target's worker.
- * When the target has ended, the envelope travels back as the signal. The watcher keeps the address
- * of the envelope, which therefore identifies the watch: no other envelope has this address before
- * this one is freed.
+ * A watch is one envelope, a WATCH. While its target lives, the envelope is in the `watched` of the
+ * target's worker. When the target has ended, the envelope travels back as the signal. The watcher
+ * keeps the address of the envelope, which therefore identifies the watch: no other envelope has
+ * this address before this one is freed.
  */
 #ifndef ACTOR_CELL_WATCH_TABLE_H
 #define ACTOR_CELL_WATCH_TABLE_H
@@ -17,9 +17,12 @@
 
 struct watch_entry {
     uint64_t target; /* ref; 0 in a free place */
-    /* never dereferenced: the envelope belongs to another thread, and may be freed */
+    /* only an address: the envelope belongs to another thread, and may be freed */
     struct envelope *watch;
-    /* reserved for the end of the watch; NULL: none is needed, see actor/life/watchers.c */
+    /*
+     * the UNWATCH, reserved for the end of the watch; NULL: none is needed, see
+     * actor/life/watchers.c
+     */
     struct envelope *unwatch;
 };
 
@@ -39,16 +42,20 @@ void tr__watch_insert(struct watch_table *table, const struct watch_entry *watch
 void tr__watch_remove(struct watch_table *table, const struct memory_source *source,
                       struct watch_entry *watch);
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source);
-/** Returns the bytes of the table, and of at least one envelope for each watch. */
+/**
+ * Returns the memory of the watches in bytes: of the table, and of at least one envelope for each
+ * watch.
+ */
 size_t tr__watch_table_bytes(const struct watch_table *table);
 
-/* ---- The watched actors: the envelopes themselves, by target. ---- */
+/* ---- Watched actors: a table of the WATCH envelopes, by the ref of the watched actor. ---- */
 
-/** The message of a watch's envelope. It starts like the signal that it becomes. */
+/** The content of a WATCH. Begins like the signal that the envelope becomes. */
 struct watch_letter {
     uint64_t target;
-    struct envelope *previous; /* in the ring of the watches with the same target */
-    struct envelope *chain;    /* in the first watch of a ring: the first watch of the next ring */
+    /* the envelope before this one, in the ring of watches with the same target */
+    struct envelope *previous;
+    struct envelope *chain; /* in the first watch of a ring: the first watch of the next ring */
 };
 
 /** The message of an UNWATCH. */
@@ -61,9 +68,12 @@ static_assert(sizeof(struct watch_letter) <= ENVELOPE_INLINE, "a watch is in its
 
 enum { WATCHED_FEW = 8 };
 
-/** Rings of envelopes; each ring is known by its first envelope. Adding a watch needs no memory. */
+/**
+ * The watched actors of a worker: a hash table of rings. A ring has the watches of one target, and
+ * is known by its first envelope. Adding a watch needs no memory.
+ */
 struct watched {
-    struct envelope *few[WATCHED_FEW]; /* the buckets, unless there are more than these */
+    struct envelope *few[WATCHED_FEW]; /* the buckets, unless more are needed */
     struct envelope **buckets;         /* NULL: `few` is used */
     uint32_t mask;                     /* of `buckets` */
     uint32_t count;                    /* number of rings */
@@ -113,7 +123,7 @@ void tr__watched_remove(struct watched *watched, const struct memory_source *sou
                         struct envelope *envelope);
 /** Returns the first watch of the ring of a target, or NULL. */
 struct envelope *tr__watched_find(struct watched *watched, uint64_t target);
-/** Removes all watches of a target. Returns the first of their ring, or NULL. */
+/** Removes all watches of a target. Returns their ring, by its first envelope, or NULL. */
 struct envelope *tr__watched_take(struct watched *watched, const struct memory_source *source,
                                   uint64_t target);
 /** Frees the buckets. Does not free the envelopes in them: the owner of their memory does. */

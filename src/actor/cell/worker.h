@@ -91,8 +91,8 @@ struct turn_wait {
     tr_status outcome;          /* why the turn resumes */
     tr_time since_ns;           /* when the wait began */
     const char *where;          /* the file and line of the wait; NULL: not known */
-    bool is_beginning; /* the turn still runs what comes before the wait: durable_hooks.on_park */
-    bool is_over;      /* with is_beginning: it was woken already */
+    bool is_beginning; /* the turn still runs code before the wait: durable_hooks.on_park */
+    bool is_over;      /* while is_beginning: the turn was woken already */
 };
 
 /** What a turn that has waited keeps until it ends. */
@@ -100,7 +100,7 @@ struct turn_waits {
     /* in the list of the turns of its actor that have waited, by their first wait */
     struct list born;
     uint64_t number; /* number of the current wait; a late answer has another number */
-    uint64_t on;     /* ref of the actor for whose capacity or reply it waits as a barrier, or 0 */
+    uint64_t on;     /* ref of the actor for which the turn waits as a barrier, or 0 */
     struct timer_node deadline;
 };
 
@@ -113,7 +113,7 @@ struct turn_capacity {
 /** A turn that waits for capacity in a mailbox; see actor/ask/line.h. */
 struct turn_sender {
     struct list line;      /* in the list of the turns of its actor that wait for capacity */
-    uint64_t wants;        /* ref of the actor for whose mailbox it waits, or 0 */
+    uint64_t wants;        /* ref of the actor in whose mailbox the turn wants capacity, or 0 */
     struct envelope *held; /* the message that the waiting verb is to send */
 };
 
@@ -139,63 +139,63 @@ struct turn_scratch {
     size_t mark;
 };
 
-/** What tr_defer registered; tr_self.defer_count says how many. */
+/** The calls of tr_defer in this turn; tr_self.defer_count is their number. */
 struct turn_defers {
     struct turn_defer few[TURN_DEFERS];
-    struct turn_defer *more; /* in scratch memory: the rest of TR_DEFERS_MAX */
+    struct turn_defer *more; /* in scratch memory: the calls after the first TURN_DEFERS */
 };
 
 /** A turn, as handlers hold it. A message without a wait needs the first 64 bytes only. */
 struct tr_self {
     struct worker *worker;
     struct cell *cell;
-    struct envelope *envelope; /* of a turn of a message, otherwise NULL */
+    struct envelope *envelope; /* the message of the turn; NULL for other turns */
     /* the claim of the thread that runs the turn; NULL: threads are not replaced */
     struct claim *claim;
     uint64_t causal;
     enum turn_kind kind;
-    /* it has waited: it keeps its stack, and the fiber `wait.caller` runs the worker */
+    /* the turn has waited: it keeps its stack, and the fiber `wait.caller` runs the worker */
     bool is_detached;
-    bool is_barrier; /* no ask or notice of its actor starts before it resumes */
+    bool is_barrier; /* while the turn waits, no ask or notice of its actor starts */
     union {
         struct {
-            bool is_cancelled; /* its actor ends: every verb returns TR_CANCELLED */
+            bool is_cancelled; /* the actor ends: every verb returns TR_CANCELLED */
             /* other turns of its actor may already wait for capacity: actor/ask/line.h */
             bool is_behind;
         };
-        uint16_t is_unusual; /* not 0 if one of the two is set */
+        uint16_t is_unusual; /* not 0 if is_cancelled or is_behind is set */
     };
     uint32_t turns;     /* turns of this run so far */
-    uint32_t turns_max; /* most turns of this run */
+    uint32_t turns_max; /* the most turns of this run */
     uint32_t defer_count;
-    bool asks_barrier;   /* it has asked an actor that is behind a barrier: see actor/ask/ring.h */
+    bool asks_barrier;   /* the turn has asked an actor behind a barrier: actor/ask/ring.h */
     bool needs_slow_end; /* only turn_require_slow_end sets it */
-    /* it has waited, its handler is no barrier, and its message is not a timer's */
+    /* the turn has waited, its handler is no barrier, and its message is not a timer's */
     bool waits_plainly;
     uint8_t state;             /* enum turn_state */
     const tr_handler *handler; /* the handler that runs */
     struct turn_wait wait;
-    struct batch *batch; /* of a turn with several messages, otherwise NULL */
+    struct batch *batch; /* for a turn with several messages, otherwise NULL */
     struct turn_capacity capacity;
-    /* the function that it waits for, or is about to wait for: see actor/turn/blocking.h */
+    /* the function that the turn waits for, or is about to wait for: see actor/turn/blocking.h */
     struct blocking_job *job;
     struct turn_asks asks;
     struct turn_waits waits;
     struct turn_become become;
     tr_error error; /* set by tr_fail or tr_crash */
     struct turn_call call;
-    tr_status reply_failed; /* why its reply could not be sent */
+    tr_status reply_failed; /* why the reply could not be sent */
     struct turn_sender sender;
     /* the state with which the turn started, if its actor has another one by now */
     struct old_state *old_state;
-    struct durable_frame *frame; /* of a durable actor's turn; see durable/actor.h */
+    struct durable_frame *frame; /* for a turn of a durable actor; see durable/actor.h */
     /* holds back what the turn sends: actor/mail/outbox.h; NULL: nothing is held back */
     struct outbox *outbox;
-    struct channel *borrowed; /* channels of whose memory the turn has bytes: net/input.h */
+    struct channel *borrowed; /* a list of the channels whose memory the turn uses: net/input.h */
     struct lent *lent;        /* memory that such a channel had: net/lent.h */
     struct turn_scratch scratch;
     struct turn_defers defers;
-    uint64_t followed; /* number of a turn that is followed, otherwise 0: actor/cell/follow.h */
+    uint64_t followed; /* number of this turn if it is followed, otherwise 0: actor/cell/follow.h */
     uint64_t followed_children; /* child_count << 32 | child_last of its actor when it began */
 };
 
@@ -237,7 +237,7 @@ static inline bool turn_is_plain(const struct tr_self *self)
 struct counters {
     atom64 accepted;
     atom64 handled;
-    atom64 dead; /* accepted, but never handled */
+    atom64 dead; /* messages that were accepted, but never handled */
     atom64 refused;
     atom64 signals; /* turns that handled no message */
     atom64 posts;
@@ -258,7 +258,7 @@ enum { WORKER_TURNS = TR_SETUPS_NESTED_MAX + TR_BEHAVIORS_NESTED_MAX + 2 };
 enum { BALANCE_PLACES = 64 };
 
 /**
- * What a worker knows of its load, and of which workers its actors receive messages from; see
+ * The load of a worker, and the workers from which its actors receive messages; see
  * actor/system/balance.h. The tables are hashed by slot: a new entry replaces the old one of its
  * place.
  */
@@ -293,14 +293,14 @@ struct dead_letter_batches {
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed some in */
-    bool is_logged;       /* the log has had its limit of lines for this second */
+    bool is_logged;       /* the log has reached its limit of lines for this second */
 };
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
     struct loop_hooks hooks; /* the hooks of its loop, with another `run` */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
-    atom32 slot;    /* the actor that runs, 0 for none; written by the worker, as `handled` is */
+    atom32 slot;    /* slot of the running actor, or 0; written by the worker, like `handled` */
     atom64 handled; /* messages that the worker had handled when that run began */
 };
 
@@ -331,7 +331,7 @@ struct worker_turns {
     uint32_t depth; /* number of nested turns; 0: only the turn of the message */
     uint32_t spare_count;
     struct tr_self *message; /* the turn of the message that runs, or ran last */
-    struct tr_self *spare;   /* free turns, for the next one that waits */
+    struct tr_self *spare;   /* free turns, kept for turns that wait later */
     struct wheel deadlines;  /* nodes of struct tr_self */
     uint64_t wait_last;      /* number of the last wait */
     /* Nested calls, by depth; calls[0] is the first `message`. */
@@ -347,13 +347,13 @@ struct worker_stacks {
     struct fiber_pool pool;
     struct fiber_host host;
     struct fiber *fiber; /* the fiber of the loop */
-    /* The fiber to which the loop returns from a larger stack; NULL: it is on a stack of `pool`. */
+    /* The fiber to which the loop returns from a larger stack; NULL: the loop is on none. */
     struct fiber *home;
     /* The actor for which the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
-    /* by class; NULL: none needed so far. Those of class i have FIBER_STACK_SIZE << i bytes. See actor/turn/stack.h */
+    /* by class, NULL: not needed so far; class i has FIBER_STACK_SIZE << i bytes: turn/stack.h */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];
-    /* reserved for tr_post_stop and tr_pre_restart, if no other stack can be had */
+    /* a fiber for tr_post_stop and tr_pre_restart, if no other stack can be had */
     struct fiber *last;
 };
 
@@ -367,7 +367,7 @@ struct worker_trim {
 
 /** Budgets of trees of actors. Used by actor/turn/budget.h. */
 struct worker_budgets {
-    struct list parts; /* of struct budget_part: those with charges to hand in */
+    struct list parts; /* a list of struct budget_part: those with charges to hand in */
     tr_time mark_ns;
 };
 
@@ -377,7 +377,7 @@ struct worker_asks {
     struct ask *young;      /* a chain of asks that may not be in the wheel yet */
     struct ask **young_end; /* the link where the next young ask is added: actor/ask/ask_open.h */
     bool is_ticked;         /* a watch thread gives ticks, and clocks are real */
-    const tr_type *reply_expected; /* by a request, and what was given: equal types of two files */
+    const tr_type *reply_expected; /* last pair of equal types of two files: expected, and given */
     const tr_type *reply_given;
     uint32_t spare_count;
     struct ask *spare;
@@ -395,7 +395,7 @@ struct worker_life {
 /** What the worker runs, for other threads: see actor/cell/view.h. */
 struct worker_view {
     atomptr cell;    /* a const struct cell, NULL for none */
-    atomptr type;    /* of the message; NULL: a signal, or nothing */
+    atomptr type;    /* type of the message; NULL: a signal, or nothing */
     atomptr handler; /* the const tr_handler; the last one while no handler runs */
 };
 
@@ -407,14 +407,14 @@ struct worker_leave {
     tr_time due_ns;
 };
 
-/** How another thread takes the worker from a stuck thread; see actor/system/thread_handoff.h. */
+/** How this worker is taken from a stuck thread; see actor/system/thread_handoff.h. */
 struct worker_handoff {
     /* a struct handoff_thread: the thread that has the worker; NULL: threads are not replaced */
     atomptr claim;
     struct handoff_thread *successor; /* the thread that gets the worker at the end of this slice */
     bool is_wanted;  /* a thread is about to take the worker; under the lock of the handoff */
     tr_time call_ns; /* when the watch may ask for another thread again */
-    /* the stuck turn for which the watch has reported that there is no thread */
+    /* loop_steps of the stuck turn for which the watch has logged that there is no thread */
     uint64_t call_steps;
 };
 
@@ -424,11 +424,11 @@ struct worker_faults {
     struct symbol_cache *symbols; /* allocated at the first fault */
 };
 
-/** What a shutdown knows of a worker; see actor/system/shutdown.h. */
+/** The state of a worker during a shutdown; see actor/system/shutdown.h. */
 struct worker_shutdown {
     uint32_t swept; /* number of the last sweep that the worker did */
-    atom64 forced;  /* actors that were stopped by the kill at the deadline */
-    atom64 told;    /* actors that have something worth a line in the report */
+    atom64 forced;  /* number of actors that were stopped by the kill at the deadline */
+    atom64 told;    /* number of actors that have something worth a line in the report */
     struct shutdown_stats_runs stats;
     /*
      * counts long work within a run that no other counter shows, so that the worker does not count
@@ -439,7 +439,7 @@ struct worker_shutdown {
     /* Written by the thread that waits for the shutdown. */
     atom32 is_stuck;
     uint64_t seen;     /* what the worker had done at the last look */
-    tr_time seen_ns;   /* when the last look was */
+    tr_time seen_ns;   /* time of the last look */
     tr_time first_cpu; /* CPU time of its thread at the last look, or -1 */
     tr_time seen_cpu;  /* CPU time of its thread at this look, or -1 */
     tr_time stuck_ns;  /* for how long the worker has been stuck */
@@ -481,10 +481,10 @@ struct worker {
     struct worker_channels channels;
     struct worker_turns turns;
     tr_thread *thread;
-    atom64 thread_id;        /* of the thread that runs the worker; 0: no thread runs it */
+    atom64 thread_id;        /* id of the thread that runs the worker; 0: no thread runs it */
     uint64_t wakes_seen;     /* value of counters.wakes when the worker last rested */
     bool has_more;           /* the last slice left something to do */
-    struct loop_hooks hooks; /* of its loop; any thread may change `run`: turn/follow_turn.c */
+    struct loop_hooks hooks; /* of the loop; any thread may change `run`: turn/follow_turn.c */
     struct worker_samples samples;
 };
 

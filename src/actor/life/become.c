@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How an actor gets its behavior and its state: at its start, at a restart, by tr_become.
+ * Gives an actor its behavior and its state: at its start, at a restart, and by tr_become.
  */
 #include "actor/life/become.h"
 
@@ -82,8 +82,8 @@ static tr_status no_memory(struct cell *cell, tr_error *error, const char *what)
 }
 
 /*
- * Makes the origin of an actor that has none and is about to change its behavior, because a restart
- * returns to the behavior of the spawn. Returns false when out of memory.
+ * Makes the origin of an actor that has none and is about to change its behavior. A restart needs
+ * it, to return to the behavior of the spawn. Returns false when out of memory.
  */
 static bool origin_keep(struct worker *worker, struct cell *cell)
 {
@@ -114,7 +114,7 @@ static tr_next start_children(tr_self *self, void *state, const void *message)
                                     .spec = spec};
         uint64_t bits;
         if (spec->name && !tr_is_nobody(tr_self_child(self, spec->name)))
-            continue; /* an earlier behavior has started it */
+            continue; /* this child was started for an earlier behavior */
         tr_status status = tr_self_try_spawn(self, &args, &bits);
         if (status != TR_OK)
             return tr_fail(self,
@@ -146,7 +146,9 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
                        const tr_type *type, const void *message, uint64_t causal, int depth,
                        tr_error *error);
 
-/* Runs the set-up of the actor's current behavior, and carries out what the set-up returns. */
+/*
+ * Runs the set-up of the actor's current behavior, and does what the result of the set-up asks for.
+ */
 static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
                         const tr_type *type, const void *message, uint64_t causal, int depth,
                         tr_error *error)
@@ -186,7 +188,7 @@ static tr_status set_up(struct worker *worker, struct cell *cell, const tr_behav
 }
 
 /*
- * Changes to one behavior, and sets it up. `depth` is the number of set-ups that led to it by
+ * Changes to a behavior, and sets it up. `depth` counts the set-ups before this one that called
  * tr_become.
  */
 static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavior *behavior,
@@ -207,8 +209,8 @@ static tr_status adopt(struct worker *worker, struct cell *cell, const tr_behavi
     bool has_state = cell->dispatch && (cell->state || !cell->dispatch->behavior->state_size);
     bool keeps_state = has_state && has_same_state(cell->dispatch->behavior, behavior);
     /*
-     * If an actor returns to a behavior with the same state, it need not pass the set-up message
-     * again.
+     * An actor that returns to a behavior with the same state needs no set-up if it passes no
+     * set-up message.
      */
     bool is_set_up = !type && keeps_state && setup_wants_message(behavior);
     tr_status status = TR_OK;

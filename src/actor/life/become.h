@@ -12,7 +12,7 @@
 
 /**
  * Checks that a message of this type is what the behavior's set-up expects. `type` NULL: no
- * message. TR_OK, TR_WRONG_TYPE.
+ * message. Returns TR_OK or TR_WRONG_TYPE.
  */
 TR_MUST_CHECK tr_status tr__setup_check(const tr_behavior *behavior, const tr_type *type,
                                         uint64_t actor, tr_error *error);

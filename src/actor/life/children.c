@@ -51,7 +51,8 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     const struct slots *slots = worker->slots;
     struct cell *last = slots_at(slots, child->sibling_last);
-    struct cell *behind = last; /* the list is a ring: the sibling behind the last is the first */
+    /* to insert at the front: the list is a ring, so the first is behind the last */
+    struct cell *behind = last;
     TR_ASSERT(parent->child_last == slots_number(slots, child));
     if (parent->child_count == 1)
         return;
@@ -60,7 +61,7 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
         TR_ASSERT(behind->identity == before);
         TR_ASSERT(cell_parent_slot(behind) == slots_number(slots, parent));
         if (behind == last)
-            return; /* the child is in its place already */
+            return; /* the child is in the right place already */
     }
     last->sibling_next = child->sibling_next;
     slots_at(slots, child->sibling_next)->sibling_last = child->sibling_last;
@@ -94,7 +95,10 @@ static void child_unlink(struct worker *worker, struct cell *parent, struct cell
     }
 }
 
-/* Whether the child has this order already. The thread that set the bits has also made it ready. */
+/*
+ * Whether the child has this order already. Then the thread that set the bits has also made the
+ * child ready.
+ */
 static bool is_ordered(const struct cell *child, uint32_t bits)
 {
     return (atom32_load(&child->control, ATOM_RELAXED) & bits) == bits;
@@ -107,8 +111,9 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
     struct cell *child = parent->child_count ? slots_at(worker->slots, parent->child_last) : NULL;
     for (uint32_t i = 0; i < parent->child_count; i++) {
         child = slots_at(worker->slots, child->sibling_next);
-        bool is_later = cell_is_keeper(child);     /* tr__keepers_stop orders it */
-        if (!is_later && !is_ordered(child, bits)) /* after a deadline nearly all have the order */
+        bool is_later = cell_is_keeper(child); /* tr__keepers_stop orders keepers later */
+        /* after the deadline of a shutdown, nearly all children have the order already */
+        if (!is_later && !is_ordered(child, bits))
             tr__child_order(worker, child, bits);
         atom64_count(&worker->shutdown.steps, 1);
     }
@@ -127,7 +132,7 @@ void tr__keepers_stop(struct worker *worker, struct cell *guardian)
     }
 }
 
-/* Whether a child that does not belong to the pool is to come back. */
+/* Whether a child of this parent, other than one of the pool, is to come back. */
 static bool has_returns(const struct cell *parent)
 {
     const struct list *all = parent->extra ? &parent->extra->supervision.returns : NULL;
@@ -146,18 +151,22 @@ void tr__children_look(struct worker *worker, struct cell *parent)
         tr__shutdown_empty(system);
 }
 
-/* Handles the end of a child. Owner of the parent only. */
+/*
+ * Handles the end of a child: plans its return, removes it from the list and frees its slot. Owner
+ * of the parent only.
+ */
 static void child_gone(struct worker *worker, struct cell *parent, struct cell *child)
 {
     struct tr_system *system = worker->system;
     TR_ASSERT(cell_owner(parent) == worker->index);
     TR_ASSERT(child->life == LIFE_STOPPED);
     if (child_is_disowned(child))
-        return; /* a sweep has taken it out of the list already */
+        return; /* a sweep has removed the child from the list already */
     bool is_schedule = cell_calls(child);
     bool is_pooled = cell_is_pooled(child);
     /*
-     * A child without an origin cannot come back, and a parent without an extra waits for no child.
+     * If the child has no origin, it cannot come back. If the parent has no extra, it waits for no
+     * child.
      */
     if (child->origin || parent->extra) {
         tr__supervise_gone(worker, parent, child);
@@ -167,9 +176,9 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
     if (system_may_reuse(system))
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /*
-     * Schedules and actors of the pool do not keep the system running. But the end of an actor of
-     * the pool makes the system empty only if it was the last one of the pool, and no child is to
-     * come back.
+     * Look whether the system is empty now. Schedules and actors of the pool do not keep the system
+     * running. So after the end of an actor of the pool, look only if it was the last one of the
+     * pool, and no child is to come back.
      */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);
@@ -198,8 +207,8 @@ void tr__child_ended(struct worker *worker, struct cell *child)
         return;
     }
     /*
-     * While a parent moves to another worker, it has no owner. Then this worker posts the child to
-     * itself, and tries again in its next round.
+     * A parent that moves to another worker has no owner meanwhile. Then this worker posts the
+     * child to itself, and tries again in its next round.
      */
     if (owner == CELL_FOREIGN)
         owner = worker->index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A parent and its children: the list, in start order, and orders to them.
+ * A parent and its children: the list of children in start order, and orders to all children.
  */
 #ifndef ACTOR_LIFE_CHILDREN_H
 #define ACTOR_LIFE_CHILDREN_H
@@ -20,8 +20,8 @@ struct worker;
 void tr__child_link(struct worker *worker, struct cell *parent, struct cell *child);
 
 /**
- * Moves `child`, the last in the parent's list, behind the sibling with the ref `before`, or to the
- * front of the list if `before` is 0. Owner of the parent only.
+ * Moves `child`, the last in the parent's list, to the place after the sibling with the ref
+ * `before`, or to the front of the list if `before` is 0. Owner of the parent only.
  */
 void tr__child_move(struct worker *worker, struct cell *parent, struct cell *child,
                     uint64_t before);
@@ -30,8 +30,8 @@ void tr__child_move(struct worker *worker, struct cell *parent, struct cell *chi
 void tr__child_take_out(struct worker *worker, struct cell *parent, struct cell *child);
 
 /**
- * Removes a child that has ended from its parent's list, and frees its slot. Any worker that holds
- * the child: if that is not the parent's worker, the child is posted to the parent's worker.
+ * Removes a child that has ended from its parent's list, and frees its slot. If the parent is on
+ * another worker, posts the child there. Only for the worker that holds the child.
  */
 void tr__child_ended(struct worker *worker, struct cell *child);
 
@@ -53,12 +53,13 @@ void tr__children_stop(struct worker *worker, struct cell *parent, bool by_kill)
 void tr__keepers_stop(struct worker *worker, struct cell *guardian);
 
 /**
- * Whether a child that has ended was disowned, and so is not in its parent's list. Owner of the
+ * Whether a child that has ended was removed from its parent's list before its end. Owner of the
  * parent only.
  */
 static inline bool child_is_disowned(const struct cell *child)
 {
-    return !child->sibling_next; /* a child that is alone in a list is its own sibling */
+    /* 0 means that it is in no list, because a child that is alone in a list is its own sibling */
+    return !child->sibling_next;
 }
 
 #endif

@@ -18,8 +18,8 @@
 #include "actor/turn/park.h"
 
 /*
- * Suspends or resumes the actor, if that was ordered. Returns false if it is Suspended, or stops; then
- * it may be gone.
+ * Suspends or resumes the actor, if that was ordered. Returns false if the actor is Suspended now,
+ * or stops; then it may be gone.
  */
 static bool suspension_apply(struct worker *worker, struct cell *cell)
 {
@@ -29,7 +29,10 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
         tr__idle_pause(worker, cell);
         if (mail_is_parked(cell))
             tr__grants_return(cell);
-        /* The actor got a poison pill before it was suspended: it also stops at once. */
+        /*
+         * The actor got a PoisonPill before it was suspended. A Suspended actor with a PoisonPill
+         * stops at once.
+         */
         if (cell->flags & CELL_SEALED) {
             tr__cell_stop(worker, cell, false);
             return false;
@@ -42,8 +45,8 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
     if (cell->life != LIFE_SUSPENDED)
         return true;
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
-        tr__waiters_serve(worker, cell); /* with the capacity that was freed before */
-    /* A decider may have set a control bit meanwhile, and so may mail that was taken in. */
+        tr__waiters_serve(worker, cell); /* grants the capacity that was freed before */
+    /* Run again if a decider, or mail that was taken in, has set a control bit meanwhile. */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
         mail_make_ready(worker, cell);
@@ -51,8 +54,8 @@ static bool suspension_apply(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Carries out orders to an actor that has not begun to stop. Returns false when the actor runs no
- * further in this run; then it may be gone.
+ * Carries out orders to an actor that has not begun to stop. Returns false if this run of the actor
+ * is over; then the actor may be gone.
  */
 static bool handle_control_alive(struct worker *worker, struct cell *cell, uint32_t bits)
 {
@@ -70,7 +73,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         tr__restart_handle_control(worker, cell, bits);
         return false;
     }
-    /* A poison pill waits for the mail before it, but not for the end of a suspension. */
+    /* A PoisonPill waits for the mail before it, but not for the end of a suspension. */
     bool stops_now = cell->life == LIFE_SUSPENDED && cell->flags & CELL_SEALED;
     if (bits & CONTROL_KILL || stops_now) {
         if (cell->flags & CELL_FAILED)
@@ -82,15 +85,18 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         return false;
     if (cell->sched_state == SCHED_READY) {
         /*
-         * A child has made this actor fail, and it is in the run queue: its next run handles the
-         * rest.
+         * Because of a child this actor has failed, and is in the run queue. Its next run handles
+         * the other orders.
          */
         atom32_fetch_or(&cell->control, bits & (CONTROL_DECIDED | CONTROL_BUDGET), ATOM_RELAXED);
         return false;
     }
     if (bits & CONTROL_DECIDED && !tr__failure_handle_control(worker, cell))
         return false;
-    /* The budget comes after CONTROL_CHILD and CONTROL_DECIDED, which are not set a second time. */
+    /*
+     * After CONTROL_CHILD and CONTROL_DECIDED: if the budget makes the actor fail, those bits would
+     * be lost.
+     */
     if (bits & CONTROL_BUDGET && !tr__budget_handle_control(worker, cell))
         return false;
     if (!suspension_apply(worker, cell))
@@ -108,7 +114,7 @@ bool tr__cell_handle_control(struct worker *worker, struct cell *cell)
         return handle_control_alive(worker, cell, bits);
     if (bits & CONTROL_DISMISS && cell->origin)
         cell->origin->is_dismissed = true;
-    /* The actor is Stopping, and waits for its children. */
+    /* The actor is Stopping, and waits for its children. Its children are killed too. */
     if (bits & CONTROL_KILL && !(cell->flags & CELL_KILLING)) {
         cell->flags |= CELL_KILLING;
         tr__children_stop(worker, cell, true);

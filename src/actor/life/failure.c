@@ -26,7 +26,8 @@
 /* ---- Failing. ---- */
 
 /*
- * Sends a record to the parent. Returns false when the parent takes no mail, or when out of memory.
+ * Sends the record of a failure to the parent. Returns false when the parent takes no mail, or when
+ * out of memory.
  */
 static bool tell_parent(struct worker *worker, struct cell *cell, struct failure *failure)
 {
@@ -47,8 +48,9 @@ static bool tell_parent(struct worker *worker, struct cell *cell, struct failure
 }
 
 /*
- * Adds to a cause what only the runtime knows: the actor, its path and its incarnation. If the
- * actor has failed because a child failed, sets the incarnation in the last link instead.
+ * Adds to the cause of a failure what only the runtime knows: the actor, its path and its
+ * incarnation. If the actor has failed because a child failed, sets only the incarnation in the
+ * last link of the cause.
  */
 static void cause_fill(const struct cell *cell, const char *path, uint32_t incarnation,
                        tr_error *cause)
@@ -72,7 +74,7 @@ static void cause_fill(const struct cell *cell, const char *path, uint32_t incar
             cause->path, sizeof cause->path, "...%s", path + length - (sizeof cause->path - 4));
 }
 
-/* Returns the text that the log adds when an actor has failed because a child failed. */
+/* Returns a text for the log that says why an actor failed because of a child. */
 static const char *reason_of(const tr_error *error)
 {
     if (!error->link_count || error->link_count > TR_ERROR_LINKS_MAX)
@@ -81,7 +83,7 @@ static const char *reason_of(const tr_error *error)
     return is_escalated ? "; escalated by the supervisor" : "; the limit of restarts is reached";
 }
 
-/* Logs a failure, and fills *cause for the actors that receive it. */
+/* Logs a failure, and fills in *cause for the actors that will receive it. */
 static void report(struct worker *worker, struct cell *cell, const char *where,
                    const tr_error *error, uint32_t incarnation, tr_error *cause)
 {
@@ -118,7 +120,7 @@ static void report(struct worker *worker, struct cell *cell, const char *where,
         snprintf(cause->where, sizeof cause->where, "%.127s", path);
 }
 
-/* Logs a failure, and notes it in the record. `failure` may be NULL. */
+/* Logs a failure, and writes it into the record. `failure` may be NULL. */
 static void note(struct worker *worker, struct cell *cell, const char *where, const tr_error *error,
                  struct failure *failure)
 {
@@ -134,7 +136,10 @@ static void note(struct worker *worker, struct cell *cell, const char *where, co
     failure->has_no_state = cell->life == LIFE_STARTING;
 }
 
-/* Stops an actor that has failed without a decision: its parent cannot be asked, or need not be. */
+/*
+ * Stops an actor that has failed, without a decision of its parent, which cannot be asked or need
+ * not be.
+ */
 static void stop_failed(struct worker *worker, struct cell *cell)
 {
     cell->flags |= CELL_FAILED;
@@ -151,7 +156,7 @@ void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *
     if (!failure)
         return;
     failure->cause = *error;
-    if (!error->incarnation) { /* the first incarnation did not start */
+    if (!error->incarnation) { /* the set-up of the first incarnation has failed */
         char path[TR_PATH_MAX + 1];
         tr__cell_path(worker->system, cell, path);
         cause_fill(cell, path, 1, &failure->cause);
@@ -186,13 +191,13 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
         return true;
     }
     if (cell->flags & CELL_FAILED)
-        return true; /* the actor waits for a decision already */
+        return true; /* the actor has failed already, and waits for a decision */
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_SEQ_CST);
     struct failure *failure = tr__failure_of(worker, cell);
     note(worker, cell, where, error, failure);
     bool is_last = is_stopping || cell->flags & CELL_SEALED;
     if (!failure || is_last || failure->restart == TR_TEMPORARY) {
-        /* The parent need not be asked: after a poison pill an actor is not restarted. */
+        /* The actor stops in any case, so the parent is notified and not asked. */
         if (failure && !is_stopping)
             tr__failure_tell(worker, cell, &failure->cause);
         stop_failed(worker, cell);
@@ -201,7 +206,8 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     if (cell->life != LIFE_SUSPENDED)
         cell_become(system, cell, LIFE_SUSPENDED, __func__);
     tr__failure_pause(worker, cell);
-    cell->extra->supervision.failure = NULL; /* the parent has it until the decision arrives */
+    /* the parent has the record until the decision arrives */
+    cell->extra->supervision.failure = NULL;
     cell->extra->supervision.failed_ns = worker->loop.now_ns;
     if (!tell_parent(worker, cell, failure)) {
         cell->extra->supervision.failure = failure;
@@ -210,8 +216,8 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->supervision.is_away = true;
     /*
-     * Only now, because an actor that stops must be in no run queue. The decision may have arrived
-     * already.
+     * Not earlier, because an actor that stops must be in no run queue. Run again if the decision
+     * has arrived already.
      */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
@@ -228,7 +234,7 @@ static bool go(struct worker *worker, struct cell *cell, struct failure *failure
         tr__cell_restart(worker, cell);
         return false;
     }
-    /* The parent takes down all members of the group, and this one among them. */
+    /* The parent will take down all members of the group, including this one. */
     struct cell *parent = slots_parent(worker->slots, cell);
     struct address address = {
         .kind = ENVELOPE_UP, .to = parent->identity, .sender = cell->identity};
@@ -259,9 +265,9 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_DUE:
         return go(worker, cell, failure);
     case FAILURE_ORDERED:
-        /* An actor that is to stop anyway does not start again. */
+        /* An actor that is to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
-            tr__cell_stop(worker, cell, true); /* its end is its answer */
+            tr__cell_stop(worker, cell, true); /* the parent takes its end for the answer */
         else
             tr__cell_restart(worker, cell);
         return false;
@@ -292,7 +298,10 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     return false;
 }
 
-/* The reason of the end makes a difference only for a permanent actor. */
+/*
+ * Clears CELL_FAILED only for a permanent actor: for others the reason of the end makes no
+ * difference.
+ */
 void tr__failure_overrule(struct cell *cell)
 {
     if (tr__restart_of(cell) == TR_PERMANENT)

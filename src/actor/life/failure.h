@@ -13,24 +13,28 @@ struct failure;
 struct memory_source;
 struct worker;
 
-/** Suspends an actor because it has failed, or as if it had; its life is changed already. */
+/**
+ * Marks an actor as failed, because it has failed or is restarted: pauses its receive timeout, and
+ * returns the capacity that its turns were granted. The caller has changed its life.
+ */
 void tr__failure_pause(struct worker *worker, struct cell *cell);
 /**
- * Reports a failure to the parent of an actor that stops by it, or did not start: the parent gets a
- * tr_child_failed, and is not asked for a decision. If there is no memory, nothing is sent.
+ * Reports a failure to the parent of an actor that stops because of it, or did not start. The
+ * parent gets a tr_child_failed, and is not asked for a decision. If there is no memory, nothing is
+ * sent.
  */
 void tr__failure_tell(struct worker *worker, struct cell *cell, const tr_error *error);
 /**
- * Handles CONTROL_DECIDED: carries out what was decided about the actor. Returns false when this
+ * Handles CONTROL_DECIDED: carries out the parent's decision about the actor. Returns false if this
  * incarnation does not continue; then the actor may be gone.
  */
 bool tr__failure_handle_control(struct worker *worker, struct cell *cell);
 /**
- * An order ends an actor that has failed and waits for a decision. Notes that the order is the
- * reason for the end, and not the failure.
+ * Notes that an order, and not its failure, is the reason for the end of an actor. For an actor
+ * that has failed and is ordered to stop before it gets a decision.
  */
 void tr__failure_overrule(struct cell *cell);
-/** Makes the actors whose restart delay is over due for their restart. Worker only. */
+/** Marks the actors whose restart delay is over as due, and makes them run. Worker only. */
 void tr__delays_fire(struct worker *worker, tr_time now_ns);
 
 #endif

@@ -30,7 +30,7 @@ struct failure *tr__failure_new(struct worker *worker, struct cell *cell)
     return failure;
 }
 
-/* Takes the record that the actor before this one left; NULL for none. */
+/* Takes the record of an earlier actor in this place out of the origin; NULL for none. */
 static struct failure *past_take(struct cell_origin *origin)
 {
     struct failure *failure = origin_rare(origin)->failure;

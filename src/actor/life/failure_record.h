@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The record of a failure, struct failure of actor/life/supervise.h: how it is made, kept and freed. All
- * functions: owner only.
+ * Making, keeping and freeing the record of a failure: struct failure of actor/life/supervise.h.
+ * All functions: owner only.
  */
 #ifndef ACTOR_LIFE_FAILURE_RECORD_H
 #define ACTOR_LIFE_FAILURE_RECORD_H
@@ -14,7 +14,7 @@ struct failure;
 struct memory_source;
 struct worker;
 
-/** Returns which ends of an actor are followed by a new start. */
+/** Returns after which ends an actor is started again. */
 tr_restart tr__restart_of(const struct cell *cell);
 /** Returns an empty record for an actor; NULL when out of memory. */
 struct failure *tr__failure_new(struct worker *worker, struct cell *cell);
@@ -28,18 +28,19 @@ struct failure *tr__failure_past(struct worker *worker, struct cell *cell);
 /** Frees a record, and removes it from its list and its timer wheel. NULL does nothing. */
 void tr__failure_free(struct worker *worker, struct failure *failure);
 /**
- * Frees the record of an actor that ends, or keeps it in the origin for the actor that comes back.
+ * Frees the record of an actor that ends. If the actor comes back, keeps the record in the origin
+ * instead.
  */
 void tr__failure_leave(struct worker *worker, struct cell *cell);
 /**
- * Copies the restart history of `failure` to the origin of `child`. The child has ended while its
- * parent had this record. Frees the record unless it `is_lent`.
+ * Copies the restart history of `failure` to the origin of `child`. For a child that ended while
+ * its parent had this record. Frees the record, unless `is_lent`.
  */
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
                         bool is_lent);
 /**
- * Frees a record that no worker uses any more: it has no answer, no origin and no armed delay. NULL
- * does nothing.
+ * Frees a record that no worker uses any more. It must have no answer, no origin and no armed
+ * delay. NULL does nothing.
  */
 void tr__failure_forget(const struct memory_source *source, struct failure *failure);
 

@@ -14,7 +14,9 @@
 void tr__shutdown_tell(struct tr_system *system)
 {
     struct cell *guardian = system->user.guardian;
-    /* If the deadline has passed, its sweep has left /user out; partner: sweep_cell. */
+    /*
+     * After the deadline, kill: the sweep of the deadline has left /user out. Partner: sweep_cell.
+     */
     bool is_forced = atom32_load(&system->shutdown.is_forced, ATOM_SEQ_CST);
     uint32_t bits = is_forced ? CONTROL_KILL : CONTROL_STOP;
     atom32_fetch_or(&guardian->control, bits, ATOM_SEQ_CST); /* partner: on_post */
@@ -29,7 +31,10 @@ void tr__shutdown_ask(struct tr_system *system)
         loop_nudge(&system->workers[i]->loop);
 }
 
-/* Returns when the keepers stop at the latest: rule 6 of actor/system/shutdown.h. */
+/*
+ * Returns the latest time at which the keepers are ordered to stop: rule 6 of
+ * actor/system/shutdown.h.
+ */
 static tr_time keepers_ns(const struct tr_system *system)
 {
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
@@ -60,7 +65,8 @@ void tr__keepers_close(struct worker *worker)
     if (!atom32_load(&shutdown->is_forced, ATOM_RELAXED))
         worker->loop.alarm_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (admission_close(&system->ending.wakes))
-        tr__keepers_tell(worker); /* else the last wake that is under way asks for a sweep */
+        /* otherwise the last wake under way asks for a sweep, which does this */
+        tr__keepers_tell(worker);
 }
 
 void tr__shutdown_look(struct worker *worker, struct cell *parent)

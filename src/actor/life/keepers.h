@@ -11,16 +11,19 @@ struct tr_system;
 struct worker;
 
 /**
- * Orders the keepers to stop, once. Requires that all durable actors that were woken are linked.
- * Worker 0 only.
+ * Orders the keepers to stop; further calls do nothing. All durable actors that were woken must be
+ * in their parents' lists. Worker 0 only.
  */
 void tr__keepers_tell(struct worker *worker);
-/** From now on no durable actor can be woken. Worker 0 only. */
+/**
+ * Refuses all further wakes of durable actors, and orders the keepers to stop when none is under
+ * way. Worker 0 only.
+ */
 void tr__keepers_close(struct worker *worker);
 
 /**
  * Orders /user to stop. Requires that no spawn from outside (tr__spawn_enter) is under way any
- * more. Once, any thread.
+ * more. To be called once. Any thread.
  */
 void tr__shutdown_tell(struct tr_system *system);
 /**
@@ -29,11 +32,11 @@ void tr__shutdown_tell(struct tr_system *system);
 void tr__shutdown_guardian(struct worker *worker);
 /**
  * Calls tr__keepers_close if `parent` is /user and it is time for the keepers to stop. To be called
- * when a child of /user has gone, and when its children were ordered to stop. Does nothing for
- * other parents. Owner of `parent` only.
+ * when a child of /user has gone, and when the children of /user were ordered to stop. Does nothing
+ * for other parents. Owner of `parent` only.
  */
 void tr__shutdown_look(struct worker *worker, struct cell *parent);
-/** Asks all workers for a sweep. Any thread. */
+/** Makes all workers sweep (tr__shutdown_sweep) in their next round. Any thread. */
 void tr__shutdown_ask(struct tr_system *system);
 
 #endif

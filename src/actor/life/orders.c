@@ -53,8 +53,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
     if (cell_is_group_address(cell))
         return order_group(self, ref, kind);
     /*
-     * A child that its parent stops does not come back. CONTROL_DISMISS has to arrive with the
-     * order.
+     * A child that its parent stops does not come back. CONTROL_DISMISS must be set before the
+     * order arrives.
      */
     bool is_end = kind == ENVELOPE_STOP || kind == ENVELOPE_KILL;
     bool is_dismissed = is_end && cell_parent_slot(cell) == slots_number(worker->slots, self->cell);
@@ -83,7 +83,8 @@ static tr_status order(struct tr_self *self, uint64_t ref, enum envelope_kind ki
         return status;
     }
     /*
-     * Only a hint to look at once: if the slot has another tenant by now, that one finds nothing.
+     * A hint to look at the mail at once. If the slot has another tenant by now, that tenant looks
+     * and finds nothing.
      */
     if (kind != ENVELOPE_STOP)
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -122,7 +123,8 @@ tr_status tr_self_stop_child(tr_self *self, tr_ref ref)
     struct cell *cell =
         slots_find(self->worker->slots, tr__group_behind(self->worker->slots, ref.bits));
     /*
-     * The slot of a child of this actor has no other tenant meanwhile: this worker frees the slot.
+     * If this is a child of this actor, its slot gets no other tenant meanwhile, because only this
+     * worker frees the slot.
      */
     uint32_t slot = (uint32_t)self->cell->identity & self->worker->slots->mask;
     if (!cell || cell_parent_slot(cell) != slot)

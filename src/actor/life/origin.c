@@ -10,7 +10,10 @@
 #include "actor/mail/group_address.h"
 #include "wire/copy.h"
 
-/* Returns memory for an origin of `size` bytes: a place beside the cell if it fits. */
+/*
+ * Returns memory for an origin of `size` bytes: beside the cell if it fits there, otherwise from
+ * the source.
+ */
 static struct cell_origin *origin_place(struct slots *slots, const struct cell *cell, size_t size)
 {
     struct cell_origin *origin = NULL;
@@ -24,7 +27,7 @@ static struct cell_origin *origin_place(struct slots *slots, const struct cell *
     return origin;
 }
 
-/* As origin_place, for an origin that has a struct origin_rare before it. */
+/* As origin_place, but for an origin with a struct origin_rare before it. */
 static struct cell_origin *origin_place_rare(struct slots *slots, size_t size)
 {
     struct origin_rare *rare = source_resize(&slots->source, NULL, sizeof *rare + size);
@@ -47,7 +50,7 @@ tr_status tr__origin_new(struct slots *slots, struct cell *cell, const tr_spawn_
         if (size > TR_PAYLOAD_MAX)
             return TR_TOO_LARGE;
     }
-    /* A permanent actor comes back as a new actor with the same name. */
+    /* A permanent actor comes back as a new actor with the same name, so keep the name. */
     bool comes_back = spawn_restart(args) == TR_PERMANENT;
     size_t length = args->name && comes_back ? strlen(args->name) + 1 : 0;
     size_t total = sizeof(struct cell_origin) + size + length;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The origin of an actor, struct cell_origin: how it was spawned, kept for as long as it may have to be set up again.
+ * The origin of an actor, struct cell_origin: how the actor was spawned. Kept as long as the actor
+ * may have to be set up again.
  */
 #ifndef ACTOR_LIFE_ORIGIN_H
 #define ACTOR_LIFE_ORIGIN_H
@@ -13,7 +14,7 @@ struct memory_source;
 struct slots;
 struct worker;
 
-/** Returns which ends of the actor are followed by a new start; 0 for the default. */
+/** Returns after which ends the actor is started again; 0 for the default. */
 static inline tr_restart spawn_restart(const tr_spawn_args *args)
 {
     if (args->spec && args->spec->restart)
@@ -22,21 +23,21 @@ static inline tr_restart spawn_restart(const tr_spawn_args *args)
 }
 
 /**
- * Makes the record of how an actor is to be set up. `is_far`: it is not set up in this call, so it
- * needs a struct origin_rare. TR_OK, TR_NO_MEMORY, TR_TOO_LARGE.
+ * Makes the record of how an actor is to be set up. `is_far`: the actor is not set up in this call,
+ * so the origin needs a struct origin_rare. Returns TR_OK, TR_NO_MEMORY or TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__origin_new(struct slots *slots, struct cell *cell,
                                        const tr_spawn_args *args, uint64_t spawner, bool is_far);
 /**
- * Frees an origin. The place of one that is beside its cell stays taken: that is for
- * tr__origin_drop, and for the end of the system.
+ * Frees an origin. Does not free the place of an origin beside its cell: tr__origin_drop does that,
+ * or the end of the system.
  */
 void tr__origin_free(const struct memory_source *source, struct cell_origin *origin);
 /** Frees the origin of an actor, if it has one. */
 void tr__origin_drop(struct worker *worker, struct cell *cell);
 /**
- * Whether a cell that was set up still needs its origin: the next set-up may need more than the
- * current behavior without a message.
+ * Whether a cell that was set up still needs its origin. It does not if the next set-up needs only
+ * the current behavior, and no message.
  */
 bool tr__origin_is_needed(const struct cell *cell);
 

@@ -4,11 +4,11 @@
  *
  * A group is restarted in the order in which its members were started, and a new actor takes the
  * place of the one that ended. So the record of a child that is to come back has the ref of the
- * sibling before it. That sibling may end as well, and come back or not:
+ * sibling before it. That sibling may also end, and come back or not:
  *   1. `before` of a record that `has_place` is 0, or the ref of a child that is in the list, or
  *      the old ref of another child that is to come back.
- *   2. When that other child comes back, its new ref replaces the old one. When it does not come
- *      back any more, the ref of the sibling before it does.
+ *   2. When that other child comes back, its new ref replaces the old one. If it does not come
+ *      back, the ref of the sibling before it replaces the old one.
  * If children are restarted alone, their order does not matter, and these rules would cost a walk
  * over all children that are to come back for each child that ends. So `has_place` is false there:
  * a child gets its old place only if the sibling before it is still there.
@@ -30,8 +30,8 @@ static bool is_ordered(const struct worker *worker, const struct cell *parent,
 }
 
 /*
- * Follows the children that are to come back one behind the other, beginning right behind `before`.
- * Returns the old ref of the last one, or `before` if there is none.
+ * Follows the children that are to come back, from the one whose place is right behind `before` to
+ * the last in a row. Returns the old ref of the last one, or `before` if there is none.
  */
 static uint64_t last_behind(const struct cell *parent, uint64_t before)
 {
@@ -60,7 +60,7 @@ static const struct failure *return_of(const struct cell *parent, uint64_t child
     return NULL;
 }
 
-/* Returns the ref of the sibling before a child that is in the list, 0 for none. */
+/* Returns the ref of the sibling before a child, 0 for none. The child must be in the list. */
 static uint64_t sibling_before(const struct worker *worker, const struct cell *parent,
                                const struct cell *child)
 {
@@ -84,7 +84,8 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
 }
 
 /*
- * Returns `before` if it is 0 or the ref of a child that is still in the list; else TR__PLACE_LAST.
+ * Returns `before` if it is 0 or the ref of a child that is still in the list; otherwise
+ * TR__PLACE_LAST.
  */
 static uint64_t find_well(const struct worker *worker, const struct cell *parent, uint64_t before)
 {
@@ -98,7 +99,7 @@ uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct
     TR_ASSERT_SLOW(cell_is_mine(worker, parent));
     if (!failure->has_place)
         return find_well(worker, parent, failure->before);
-    /* If the sibling before it is not back yet, the one before that sibling counts. */
+    /* Skip siblings that are not back yet: take the sibling before them. */
     uint64_t before = failure->before;
     const struct failure *other;
     while (before && (other = return_of(parent, before))) {

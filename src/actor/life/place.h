@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The places of children that come back: the order of a parent's list survives a restart. Owner of
- * the parent only.
+ * The places of children that come back, which keep the order of a parent's list. Owner of the
+ * parent only.
  */
 #ifndef ACTOR_LIFE_PLACE_H
 #define ACTOR_LIFE_PLACE_H
@@ -13,26 +13,28 @@ struct failure;
 struct worker;
 
 /**
- * Notes in `failure` the place of a child that has gone, is still in the list, and is to come back.
+ * Notes in `failure` the place of a child that has ended and is to come back. The child must still
+ * be in the list.
  */
 void tr__place_note(struct worker *worker, struct cell *parent, const struct cell *child,
                     struct failure *failure);
-/**
- * The place at the end of the list: the sibling that the child stood behind is not there any more.
- */
+/** Means the end of the list: the sibling that the child stood behind is not there any more. */
 #define TR__PLACE_LAST UINT64_MAX
 
 /**
- * Returns where a child that comes back now belongs: the ref of the sibling before it, 0 if it is
+ * Returns the place of a child that comes back now: the ref of the sibling before it, 0 if it is
  * the first, or TR__PLACE_LAST.
  */
 uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
 /**
- * Replaces the ref `child` by `now` in all noted places. `child` is back with the ref `now`, or
- * does not come back and `now` is the sibling before it.
+ * Replaces the ref `child` by `now` in all noted places. For a `child` that is back with the ref
+ * `now`, or that does not come back and `now` is the ref of the sibling before it.
  */
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
-/** Removes from all noted places a child that does not come back and is still in the list. */
+/**
+ * Removes a child that does not come back from all noted places. The child must still be in the
+ * list.
+ */
 void tr__place_close(struct worker *worker, struct cell *parent, const struct cell *child);
 
 #endif

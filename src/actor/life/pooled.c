@@ -9,7 +9,10 @@
 #include "actor/life/spawn.h"
 #include "actor/mail/capacity.h"
 
-/* Writes the path of a name. Returns its length, or 0 when no actor can have this name. */
+/*
+ * Writes the path of an actor of the pool with this name. Returns the length of the path, or 0 if
+ * the name is not allowed.
+ */
 static size_t path_write(char *path, const char *name)
 {
     static const char group[] = "/user/";
@@ -35,8 +38,8 @@ uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
 }
 
 /*
- * Checks that the actor that was found at the path is what the caller wants. TR_OK, TR_NAME_EXISTS,
- * TR_STOPPING.
+ * Checks that the actor that was found at the path is what the caller wants. Returns TR_OK,
+ * TR_NAME_EXISTS or TR_STOPPING.
  */
 static tr_status accept(struct tr_system *system, const tr_spawn_args *args, const char *path,
                         struct names_found found, uint64_t *ref_bits)
@@ -68,7 +71,7 @@ static struct pooled_spec *spec_of(const struct cell_origin *origin)
 void tr__pooled_hold(struct cell_origin *origin)
 {
     if (!origin_rare(origin)->spec || !origin_rare(origin)->name)
-        return; /* the actor does not come back */
+        return; /* the actor does not come back, so its name is not held */
     origin->is_counted = true;
     atom32_fetch_add(&spec_of(origin)->holds, 1, ATOM_RELAXED);
 }
@@ -122,9 +125,9 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
 }
 
 /*
- * Ends a new actor that is not wanted, but has mail behind its door: a thread that sent to an
- * earlier tenant of its slot was late. The actor is posted with a kill, as one that is killed
- * before its set-up, because only a worker can make dead letters, and this thread may be no worker.
+ * Ends a new actor that is not wanted, but has mail in its door from a late sender to an earlier
+ * tenant of the slot. Posts the actor with a kill, as if it were killed before its set-up, because
+ * only a worker can make dead letters, and this thread may be no worker.
  */
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
@@ -135,8 +138,8 @@ static void send_to_end(struct tr_system *system, struct worker *worker, struct 
 }
 
 /*
- * Makes an actor, and registers its name. TR_NAME_EXISTS: another thread was faster, and *found is
- * what that thread has made; found->ref is 0 if that actor cannot be found yet.
+ * Makes an actor, and registers its name. Returns TR_NAME_EXISTS if another thread was faster:
+ * *found is the actor that it made, and found->ref is 0 if that actor cannot be found yet.
  */
 static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
                         const struct pooled_place *place, const tr_spawn_args *args,
@@ -169,7 +172,7 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
     origin_rare_own(cell->origin)->causal = spawner->causal;
     cell->origin->worker = system_place(system, args->worker);
     uint64_t identity = cell->identity;
-    /* All that is sent to the actor from now on waits behind its door until its set-up. */
+    /* Mail that is sent to the actor from now on waits in its door until the set-up. */
     door_open(&cell->door, identity, CELL_FOREIGN, true);
     status = tr__names_share(&system->names, path, identity, args->behavior, &cell->name, found);
     if (status != TR_OK) {
@@ -182,10 +185,10 @@ static tr_status create(struct tr_system *system, const struct pooled_spawner *s
         return TR_OK;
     }
     count_spawned(system, worker);
-    goto leave; /* place->defer has taken the cell: tr__pooled_begin is called later */
+    goto leave; /* place->defer has taken the cell; tr__pooled_begin is called later */
 
 close_door:
-    /* No other thread knows its ref. */
+    /* So far no other thread knows the ref of the new actor. */
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
     if (!door_close_empty(&cell->door)) {
         send_to_end(system, worker, cell);
@@ -216,8 +219,8 @@ void tr__pooled_begin(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
     /*
-     * What this worker posts to worker 0 later arrives after this cell. If this is worker 0, it may
-     * handle the end of another actor without a post, so it links the cell now.
+     * On another worker: later posts of this worker to worker 0 arrive after this cell. Worker 0
+     * may handle the end of another actor without a post, so it links the cell now.
      */
     if (worker->index == 0) {
         tr__spawn_link(worker, cell);
@@ -237,7 +240,10 @@ tr_status tr__pooled_spawn_at(struct tr_system *system, const struct pooled_spaw
             return status;
         if (found.ref)
             return accept(system, args, place->path, found, ref_bits);
-        /* The name belongs to an actor that its parent is starting: soon it can be found. */
+        /*
+         * The name belongs to an actor that its parent is starting: try again until it can be
+         * found.
+         */
         system->platform->yield(system->platform);
     }
 }

@@ -7,14 +7,14 @@
  * before its name is registered. If several actors were made for one name, the directory takes one,
  * and the others are given back before any other thread knows their refs. So a thread that has
  * found the name can send to the actor at once, and no thread waits for another. From then on the
- * actor is handled as one that a client has spawned: it is posted to the worker of /user, which
+ * actor is handled like one that a client has spawned: it is posted to the worker of /user, which
  * puts it into the list of children, and then to its own worker (docs/design/pool.md).
  *
  * The caller chooses the worker of the actor: see pool/spawn.c.
  *
  * An actor that always comes back keeps its name while it is away: no other actor is made in its
- * place. The name is held by origins, because the actor has an origin, and its return has one. So
- * origins are counted.
+ * place. The name is held by origins: the actor has one, and so has the record of its return. So
+ * the origins that hold a name are counted.
  */
 #ifndef ACTOR_LIFE_POOLED_H
 #define ACTOR_LIFE_POOLED_H
@@ -22,12 +22,14 @@
 #include <troupe/name.h>
 #include "actor/cell/system.h"
 
-/** The parent and the path of an actor that is made. */
+/** The parent and the path of a new actor. */
 struct pooled_place {
     struct cell *parent; /* lives as long as the system, and stays on worker 0 */
     const char *path;
-    uint32_t bits; /* CELL_POOLED, CELL_KEEPER, or 0 */
-    /** Whether a new actor is to begin later, by a call of tr__pooled_begin. May be NULL. */
+    uint32_t bits; /* flags of the new cell: CELL_POOLED, CELL_KEEPER, or 0 */
+    /**
+     * Takes the new actor and returns true if tr__pooled_begin is called for it later. May be NULL.
+     */
     bool (*defer)(void *context, struct cell *cell);
     void *context; /* passed to defer */
 };
@@ -36,27 +38,28 @@ struct pooled_place {
 struct pooled_spawner {
     struct worker *worker; /* NULL: a client */
     struct grace_reader *reader;
-    uint64_t client; /* its ref, 0 for none */
+    uint64_t client; /* ref of the client, 0 for none */
     uint64_t causal;
 };
 
 /** The spec of an actor of the pool, with what the pool adds to it. */
 struct pooled_spec {
     tr_child_spec spec;
-    uint64_t hash; /* of the name */
-    atom32 holds;  /* origins that hold the name; 0 when the actor does not come back any more */
+    uint64_t hash; /* hash of the name */
+    /* number of origins that hold the name; 0: the actor does not come back any more */
+    atom32 holds;
 };
 
 /**
- * Makes an origin with a spec of the pool hold its name, if its actor comes back. No other thread
- * knows the origin yet.
+ * Makes an origin with a spec of the pool hold the name of its actor, if the actor comes back. No
+ * other thread knows the origin yet.
  */
 void tr__pooled_hold(struct cell_origin *origin);
-/** Ends what tr__pooled_hold began, if the origin holds its name. Any thread. */
+/** Undoes tr__pooled_hold, if the origin holds its name. Any thread. */
 void tr__pooled_let_go(const struct cell_origin *origin);
 
 /**
- * Whether this is the name of an actor of the pool's table that is there or will come back. Any
+ * Whether this name is held by an actor of the pool's table that is there or will come back. Any
  * thread.
  */
 static inline bool pooled_is_held(struct tr_system *system, const char *name)
@@ -67,14 +70,14 @@ static inline bool pooled_is_held(struct tr_system *system, const char *name)
 
 /**
  * Begins a spawn below `parent` that `parent` does not make itself. Until tr__spawn_leave, the
- * keepers (if `parent` is a keeper) or else /user do not begin to stop, so that they find every
- * child whose spawn was accepted. TR_OK, TR_STOPPING. Any thread.
+ * keepers (if `parent` is a keeper) or /user (otherwise) do not begin to stop. So when they stop,
+ * they find every child whose spawn was accepted. Returns TR_OK or TR_STOPPING. Any thread.
  */
 TR_MUST_CHECK tr_status tr__spawn_enter(struct tr_system *system, const struct cell *parent,
                                         tr_error *error);
 /**
- * Ends what tr__spawn_enter began: the spawn has failed, or the parent has the child in its list,
- * or another actor holds the child and /user waits for that actor. Any thread.
+ * Ends tr__spawn_enter. The spawn has failed, or the parent has the child in its list, or another
+ * actor holds the child and /user waits for that actor. Any thread.
  */
 void tr__spawn_leave(struct tr_system *system, const struct cell *parent);
 /**
@@ -87,24 +90,23 @@ void tr__spawn_send_off(struct tr_system *system, struct worker *worker, struct 
 enum { POOLED_PATH_SIZE = sizeof "/user/" + TR_NAME_SIZE };
 
 /**
- * Returns the ref of the actor of the pool with that name. Returns 0 when there is none, when it is
- * stopping, or when it has another behavior. `behavior` NULL: any behavior. Any thread.
+ * Returns the ref of the actor of the pool with that name. Returns 0 if there is none, or if it is
+ * stopping or has another behavior. `behavior` NULL: any behavior. Any thread.
  */
 uint64_t tr__pooled_find(struct tr_system *system, struct grace_reader *reader,
                          const tr_behavior *behavior, const char *name);
 
 /**
- * Finds the actor of that name, or makes it if there is none, whether the name is held or not.
- * args->name is required, args->worker is where the actor will live, and args->spec is the spec of
- * a struct pooled_spec, or NULL. Returns what tr_try_pool_spawn returns. Any thread.
+ * Finds the actor with that name, or makes it if there is none. Does not check whether the name is
+ * held. args->name is required, args->worker is where the actor will live, and args->spec is the
+ * spec of a struct pooled_spec, or NULL. Returns what tr_try_pool_spawn returns. Any thread.
  */
 TR_MUST_CHECK tr_status tr__pooled_spawn(struct tr_system *system,
                                          const struct pooled_spawner *spawner,
                                          const tr_spawn_args *args, uint64_t *ref_bits);
 
 /**
- * As tr__pooled_spawn, with any path and below any parent. The path is that of `place`, not
- * args->name.
+ * As tr__pooled_spawn, but with any path and below any parent: uses place->path and not args->name.
  */
 TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const struct pooled_spawner *spawner,
@@ -112,12 +114,14 @@ TR_MUST_CHECK tr_status tr__pooled_spawn_at(struct tr_system *system,
                                             const tr_spawn_args *args, uint64_t *ref_bits);
 
 /**
- * Begins an actor that was deferred. If another actor ends on this worker later, the parent links
- * the deferred actor before it is notified of that end. Worker only.
+ * Begins an actor that was deferred (pooled_place.defer). The parent links it before it is notified
+ * of any actor that ends on this worker later. Worker only.
  */
 void tr__pooled_begin(struct worker *worker, struct cell *cell);
 
-/** As tr__pooled_spawn, but makes no actor: TR_NOT_FOUND when there is none of that name. */
+/**
+ * As tr__pooled_spawn, but makes no actor. Returns TR_NOT_FOUND if there is none with that name.
+ */
 TR_MUST_CHECK tr_status tr__pooled_get(struct tr_system *system, struct grace_reader *reader,
                                        const tr_spawn_args *args, uint64_t *ref_bits);
 

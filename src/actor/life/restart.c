@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How one incarnation of an actor follows another: S-04 of docs/contract.md.
+ * Restarts: ends an incarnation of an actor, and begins the next. See S-04 of docs/contract.md.
  *
- * Down: parked turns are cancelled, the actor becomes Starting, it gets PreRestart, its children
- * are killed, and what the incarnation had is dropped. Up: set-up, Running, PreStart, PostRestart.
- * In between a member of a group waits for the others. The cell, its door, its mail, its watchers
- * and its place among its siblings stay.
+ * Going down: parked turns are cancelled, the actor becomes Starting, it gets PreRestart, its
+ * children are killed, and what the incarnation had is dropped. Coming up: set-up, Running,
+ * PreStart, PostRestart. In between a member of a group waits for the others. The cell, its door,
+ * its mail, its watchers and its place among its siblings stay.
  */
 #include "actor/life/restart.h"
 
@@ -34,8 +34,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * Makes an actor wait that cannot continue its restart yet. Before this call nothing can make it
- * ready, because mail to the actor itself may result from what is dropped with an incarnation.
+ * Lets an actor wait, because it cannot continue its restart yet. Until this call nothing may make
+ * the actor ready: dropping an incarnation may send mail to the actor itself.
  */
 static void rest(struct worker *worker, struct cell *cell)
 {
@@ -44,7 +44,7 @@ static void rest(struct worker *worker, struct cell *cell)
         mail_make_ready(worker, cell);
 }
 
-/* Makes the stash dead letters: it belongs to the incarnation that ends. */
+/* Makes dead letters of the stash, because it belongs to the incarnation that ends. */
 static void bury_stash(struct worker *worker, struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
@@ -103,7 +103,7 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
     return is_running;
 }
 
-/* Notes a restart for those who look into the system. */
+/* Writes a restart to the log of failures, for tools that look into the system. */
 static void restart_log(struct worker *worker, const struct cell *cell, const tr_error *cause,
                         uint32_t incarnation)
 {
@@ -126,7 +126,7 @@ static void come_up(struct worker *worker, struct cell *cell)
     struct failure *failure = extra->supervision.failure;
     tr_error cause = failure->cause;
     tr_error error = {.status = TR_OK};
-    /* Taken out, because the record goes to the parent if the new incarnation fails below. */
+    /* Taken out now, because the record goes to the parent if the new incarnation fails below. */
     struct envelope *answer = failure->answer;
     failure->answer = NULL;
     failure->phase = FAILURE_PAST;
@@ -158,7 +158,7 @@ static void come_up(struct worker *worker, struct cell *cell)
         envelope_give(&worker->pool, answer);
     if (!is_running)
         return;
-    /* A suspension that was ordered survives the restart. */
+    /* A suspension that was ordered before stays in force after the restart. */
     if (cell->flags & CELL_SUSPEND_WANTED) {
         tr__mail_answer_probes(worker, cell);
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -167,8 +167,8 @@ static void come_up(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Drops what the incarnation had, when its children have ended. Then the next one starts, or the
- * actor answers DOWN and waits for its group.
+ * Drops what the incarnation had, after its children have ended. Then starts the next incarnation,
+ * or answers the DOWN and waits for the group.
  */
 static void come_down(struct worker *worker, struct cell *cell)
 {
@@ -187,7 +187,7 @@ static void come_down(struct worker *worker, struct cell *cell)
         return;
     mail_readdress(answer, ENVELOPE_DOWN, parent->identity, cell->identity);
     if (tr__mail_send(worker, parent, answer) != TR_OK)
-        envelope_give(&worker->pool, answer); /* the parent ends, and kills this actor */
+        envelope_give(&worker->pool, answer); /* the parent is ending, and will kill this actor */
 }
 
 void tr__cell_restart(struct worker *worker, struct cell *cell)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A restart: how an incarnation of an actor follows another. All functions: owner only.
+ * Restarts: ending an incarnation of an actor, and beginning the next. All functions: owner only.
  */
 #ifndef ACTOR_LIFE_RESTART_H
 #define ACTOR_LIFE_RESTART_H
@@ -11,8 +11,8 @@ struct cell;
 struct worker;
 
 /**
- * Ends an incarnation and begins the next. In between it waits for functions of tr_blocking, for
- * the children, and for the group. The cell may be gone when this returns.
+ * Ends an incarnation and begins the next. In between, the actor waits for functions of
+ * tr_blocking, for its children, and for its group. The cell may be gone when this returns.
  */
 void tr__cell_restart(struct worker *worker, struct cell *cell);
 /**

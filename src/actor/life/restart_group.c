@@ -3,9 +3,9 @@
  * Children that are restarted together.
  *
  * The members go down one after the other, in the reverse of their start order, and then come up in
- * their start order. The parent sends each member an order, and the member answers when that is
- * done. The end of a member counts as its answer. If a member fails meanwhile, the restart pauses
- * until the delay of that member is over, and then begins again with all members.
+ * their start order. The parent sends each member an order, and the member answers when it has
+ * carried out the order. The end of a member counts as its answer. If a member fails meanwhile, the
+ * restart pauses until the delay of that member is over, and then begins again with all members.
  */
 #include "actor/life/restart_group.h"
 
@@ -24,7 +24,7 @@
 
 struct restart_group {
     tr_error cause;
-    bool is_up;          /* all members are down, and now come up */
+    bool is_up;          /* all members are down, and are now ordered to come up */
     uint64_t waits_for;  /* the member that has an order and has not answered, 0 for none */
     uint64_t paused_for; /* the member that has failed meanwhile, 0 for none */
     uint32_t at;         /* the member that gets the next order, counted in the current direction */
@@ -33,8 +33,8 @@ struct restart_group {
 };
 
 /*
- * Returns the first living member of the group that is being restarted already, 0 for none. Its
- * members have to be members of the next group, because otherwise they would get no further order.
+ * Returns the first living member of the group that is being restarted now, 0 for none. The next
+ * group must contain all members of that group, because otherwise they would get no further order.
  */
 static uint64_t first_of_group(const struct worker *worker, const struct cell *parent)
 {
@@ -57,8 +57,8 @@ static bool is_in_group(const struct cell *parent, uint64_t member)
 }
 
 /*
- * Whether `cell` can be in one group with `child`. Below /user, actors of the pool and other actors
- * are not restarted together. But a member of the current group stays a member.
+ * Whether `cell` can be in one group with `child`. Below /user, an actor of the pool and another
+ * actor are not restarted together. But a member of the current group stays a member.
  */
 static bool goes_along(const struct worker *worker, const struct cell *parent,
                        const struct cell *cell, uint64_t child)
@@ -105,8 +105,8 @@ void tr__restart_group_free(struct worker *worker, struct cell *parent)
 }
 
 /*
- * Sends a member a DOWN or an UP, and notes that the group waits for its answer. Returns false when
- * the member is gone or ending; then there is nothing to wait for.
+ * Sends a member a DOWN or an UP, and notes that the group waits for its answer. Returns false if
+ * the member is gone or ending; then the group does not wait for it.
  */
 static bool order(struct worker *worker, struct cell *parent, uint64_t member,
                   enum envelope_kind kind)
@@ -123,8 +123,8 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
     group->waits_for = member;
     if (status != TR_OK) {
         /*
-         * Out of memory for the order: kill the member. That needs no memory, and its end is an
-         * answer.
+         * No memory for the order: kill the member. That needs no memory, and the end of the member
+         * counts as its answer.
          */
         tr__child_order(worker, cell, CONTROL_KILL | CONTROL_DISMISS);
         return true;
@@ -136,7 +136,10 @@ static bool order(struct worker *worker, struct cell *parent, uint64_t member,
     return false;
 }
 
-/* Sends orders to the next members until the group has to wait, or is complete. */
+/*
+ * Sends orders to the next members until the group must wait for an answer, or the restart is
+ * complete.
+ */
 static void step(struct worker *worker, struct cell *parent)
 {
     for (;;) {
@@ -182,7 +185,10 @@ bool tr__restart_group_begin(struct worker *worker, struct cell *parent, const t
 void tr__restart_group_pause(struct cell *parent, uint64_t child)
 {
     struct restart_group *group = parent->extra ? parent->extra->supervision.group : NULL;
-    /* A member that has its DOWN already carries it out as soon as it gets the decision. */
+    /*
+     * No pause for a member that has got its DOWN: it carries out the DOWN as soon as it gets the
+     * decision.
+     */
     if (!group || (!group->is_up && group->waits_for == child))
         return;
     group->paused_for = child;
@@ -196,7 +202,10 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
     if (!group)
         return;
     bool has_ended = kind == ENVELOPE_VOID;
-    /* A member that got its DOWN before its failure was known does not wait for its delay. */
+    /*
+     * End the pause: a member that got its DOWN before its failure was known does not wait for its
+     * delay.
+     */
     if (group->paused_for == child && kind != ENVELOPE_UP)
         group->paused_for = 0;
     if (group->waits_for == child && (has_ended || (kind == ENVELOPE_UP) == group->is_up))

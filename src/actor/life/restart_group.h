@@ -14,13 +14,16 @@ struct cell;
 struct worker;
 
 /**
- * Begins to restart the children that are restarted together with this child. Returns false when
- * out of memory; then nothing was done.
+ * Begins the restart of this child and of all children that are restarted together with it. Returns
+ * false when out of memory; then nothing was done.
  */
 TR_MUST_CHECK bool tr__restart_group_begin(struct worker *worker, struct cell *parent,
                                            const tr_supervision *how, uint64_t child,
                                            const tr_error *cause);
-/** A member has failed: pauses the restart of the group until the delay of that member is over. */
+/**
+ * Pauses the restart of a group because a member has failed, until the delay of that member is
+ * over.
+ */
 void tr__restart_group_pause(struct cell *parent, uint64_t child);
 /** Handles the answer of a member: DOWN, UP, or that it has ended (kind ENVELOPE_VOID). */
 void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64_t child,
@@ -28,7 +31,9 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
 /** Kills the children that would be restarted together with this child. */
 void tr__restart_group_kill(struct worker *worker, struct cell *parent, const tr_supervision *how,
                             uint64_t child);
-/** Forgets the group: it is complete or replaced, or the parent ends or is restarted. */
+/**
+ * Frees the record of the group: it is complete or replaced, or the parent ends or is restarted.
+ */
 void tr__restart_group_free(struct worker *worker, struct cell *parent);
 
 #endif

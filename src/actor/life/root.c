@@ -7,7 +7,7 @@
 #include "actor/mail/kind.h"
 #include "actor/mail/address.h"
 
-/* Whether a tr_args waits in a ring, left by an incarnation that failed before it handled it. */
+/* Whether a tr_args is in a ring: an incarnation may have failed before it handled its tr_args. */
 static bool has_args(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -41,7 +41,7 @@ bool tr__root_args(struct worker *worker, struct cell *cell)
     atom64_count(&worker->counters.accepted, 1);
     mail_count(cell, envelope);
     tr__capacity_take_back(cell, mail_lines(envelope));
-    /* Put it before all mail that has arrived. */
+    /* Puts the tr_args before all mail that has arrived. */
     struct envelope *first = NULL;
     ring_push(&first, envelope);
     tr__mail_put_first(cell, first);

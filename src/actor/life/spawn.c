@@ -34,9 +34,9 @@
 #include "wire/type.h"
 #include "os/probe.h"
 
-/* ---- Before any other thread knows the actor. ---- */
+/* ---- Before other threads know the actor. ---- */
 
-/* As tr__spawn_check, for arguments whose size and behavior are valid. */
+/* As tr__spawn_check, but the size and the behavior of the arguments are known to be valid. */
 static tr_status check(struct tr_system *system, const tr_spawn_args *args)
 {
     const char *why;
@@ -98,7 +98,7 @@ static tr_status path_too_long(tr_error *error)
     return TR_LIMIT;
 }
 
-/* Checks the length of the path of an actor without a name. TR_OK, TR_LIMIT. */
+/* Checks the length of the path of an actor without a name. Returns TR_OK or TR_LIMIT. */
 static tr_status path_check(struct tr_system *system, const struct cell *cell, tr_error *error)
 {
     char path[TR_PATH_MAX + 1];
@@ -120,7 +120,10 @@ static tr_status name_add(struct tr_system *system, struct cell *cell, const cha
     return status;
 }
 
-/* Makes a new actor one of the pool: it comes back. No other thread uses its cell yet. */
+/*
+ * Makes a new actor an actor of the pool, because it comes back in the place of one. No other
+ * thread uses its cell yet.
+ */
 static void pool_again(struct cell *cell, const tr_behavior *behavior)
 {
     ATOM_POKE(&cell->door.tenant, cell->door.tenant | CELL_POOLED);
@@ -129,8 +132,8 @@ static void pool_again(struct cell *cell, const tr_behavior *behavior)
 }
 
 /*
- * Checks that a child of `parent` is not nested too deep. TR_OK, TR_TOO_DEEP. Sets *length to the
- * longest path that a child without a name can have.
+ * Checks that a child of `parent` is not nested too deep. Returns TR_OK or TR_TOO_DEEP. Sets
+ * *length to the length of the longest path that a child without a name can have.
  */
 static tr_status depth_check(const struct slots *slots, const struct cell *parent, size_t *length,
                              tr_error *error)
@@ -160,7 +163,7 @@ tr_status tr__spawn_prepare(struct tr_system *system, struct slot_cache *cache, 
     struct cell *cell;
     size_t length;
     tr_status status = TR_OK;
-    /* The result can be kept, because the parent of an actor never changes. */
+    /* The result of an earlier check holds, because the parent of an actor never changes. */
     if (cache && cache->parent == parent->identity) {
         length = cache->path_length;
     } else {
@@ -215,7 +218,7 @@ give_slot:
     return status;
 }
 
-/* ---- On the actor's own worker. ---- */
+/* ---- On the worker of the new actor. ---- */
 
 bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal)
 {
@@ -232,7 +235,7 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
     struct tr_self *self = tr__call_hook(
         worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
     if (!self) {
-        /* The actor gets no PostStop either, because it has had no PreStart. */
+        /* Without PreStart the actor gets no PostStop either. */
         cell->flags &= (uint16_t)~CELL_STARTED;
         tr__log(worker->system,
                 TR_LEVEL_ERROR,
@@ -260,8 +263,8 @@ static void tell_spawner(struct worker *worker, struct cell *cell, uint64_t spaw
 }
 
 /*
- * Logs a failed set-up and reports it to the parent, because no spawner waits for it in a call. The
- * parent is there: it lives until its child has ended.
+ * Logs a failed set-up and reports it to the parent, because no spawner waits for the result in a
+ * call. The parent still exists, because it lives until its child has ended.
  */
 static void mount_failed(struct worker *worker, struct cell *cell, const struct cell_origin *setup,
                          const tr_error *error)
@@ -296,10 +299,10 @@ static void stock_fill(struct cell *cell)
 }
 
 /*
- * Takes a child from New to Running, if it is on its parent's worker, has no set-up, keeps nothing
- * for a restart and has no budget. No code of the child runs, so only the memory of its state can
- * be missing: then this returns false, and nothing has changed. The cell need not be queued here,
- * because mail that came through its door since the door was opened has posted it.
+ * Takes a child from New to Running. Only for a child on its parent's worker that has no set-up,
+ * keeps nothing for a restart and has no budget. No code of the child runs. Returns false if there
+ * is no memory for its state; then nothing has changed. The cell need not be queued here: mail that
+ * has come through its door has posted it.
  */
 static bool start_plainly(struct worker *worker, struct cell *cell, struct dispatch *dispatch)
 {
@@ -347,7 +350,7 @@ static tr_status start(struct worker *worker, struct cell *cell, const tr_behavi
             mount_failed(worker, cell, mounted, error);
         if (status != TR_STOPPED && cell->flags & CELL_CHANNELS)
             worker->system->channels.hooks->on_end(worker, cell, true);
-        /* Requests that wait for a durable actor are answered with TR_START_FAILED. */
+        /* For a durable actor, waiting requests are answered with TR_START_FAILED. */
         bool is_told = cell_durable(cell) && status != TR_STOPPED;
         tr__cell_end_unborn(worker, cell, is_told ? TR_START_FAILED : TR_STOPPED);
         return status == TR_STOPPED ? TR_OK : TR_INIT_FAILED;
@@ -375,9 +378,9 @@ void tr__spawn_post(struct tr_system *system, struct counters *counters, struct 
 }
 
 /*
- * An actor that was spawned from outside is posted to its parent's worker first, which puts it into
- * the list. If the parent is Stopping, it waits for this child too. If the parent is Stopped, the
- * system was abandoned: see rule 4 of actor/system/shutdown.h. Then the child is killed.
+ * For an actor that was spawned from outside, which is posted to its parent's worker first. If the
+ * parent is Stopping, it waits for this child too. If the parent is Stopped, the system was
+ * abandoned (rule 4 of actor/system/shutdown.h), and the child is killed.
  */
 void tr__spawn_link(struct worker *worker, struct cell *cell)
 {
@@ -414,11 +417,11 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
         return;
     }
     if (system->durable.admits && !system->durable.admits(worker, cell))
-        return; /* it will be posted to this worker again */
+        return; /* the cell will be posted to this worker again */
     /*
-     * From now on the cell has an owner. Until now all mail went through its door, also that of
-     * this worker: the cell belonged to its spawner and then to its parent's worker, while its ref
-     * was known already.
+     * From now on the cell has an owner. Until now its ref was known, but the cell belonged to its
+     * spawner and then to its parent's worker. So all mail, also mail of this worker, went through
+     * its door.
      */
     atom32_store(&cell->door.owner, worker->index, ATOM_RELAXED); /* see cell_owner */
     worker->leave.is_due = true;
@@ -429,14 +432,14 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
     if (bits & CONTROL_DISMISS)
         setup->is_dismissed = true;
     if (bits & CONTROL_KILL) {
-        setup->has_lived |= setup->has_come_back; /* so that it comes back again */
+        setup->has_lived |= setup->has_come_back; /* so that the actor comes back again */
         tr__error_set(&error, TR_STOPPING, cell->identity, "stopped before its set-up");
         tr__waiters_mount(worker, cell, false);
         tell_spawner(worker, cell, origin_rare(setup)->spawner, &error);
         tr__cell_end_unborn(worker, cell, TR_STOPPED);
         return;
     }
-    /* The actor is to be restarted with its siblings: it does so when it runs. */
+    /* Keep the order to restart with its siblings: the actor carries it out when it runs. */
     if (bits & CONTROL_DECIDED)
         atom32_fetch_or(&cell->control, CONTROL_DECIDED, ATOM_RELAXED);
     /* After the set-up the cell may have another tenant, and the origin may be gone. */
@@ -453,8 +456,9 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 /* ---- From a handler. ---- */
 
 /*
- * Logs, once per behavior, a message that TR_ACTOR lists and the first behavior does not handle. The actor may become
- * another behavior that does. If the program has none, or none is known, it is a mistake or may be one.
+ * Logs, once per behavior, a message that TR_ACTOR lists but the first behavior does not handle. If
+ * no behavior of the program handles it, that is a mistake, and a warning. If the behaviors of the
+ * program are not known, the actor may become one that does.
  */
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {
@@ -474,7 +478,7 @@ static void protocol_check(struct worker *worker, struct dispatch *dispatch, con
                 is_mistake ? ", nor has any behavior of the program" : "");
 }
 
-/* Gives a new child the place and the record of an earlier one. Takes the record. */
+/* Gives a new child the place and the record of an earlier child. Takes the record. */
 static void come_back(struct worker *worker, struct cell *parent, struct cell *cell,
                       struct failure **past)
 {
@@ -512,7 +516,8 @@ tr_status tr__spawn_below(struct worker *worker, struct cell *parent, const tr_s
     tr__child_link(worker, parent, cell);
     cell->flags |= CELL_LINKED;
     if (args->spec && args->spec->is_significant && !past)
-        parent->extra->supervision.significant++; /* a child that comes back is still counted */
+        /* a child that comes back (`past`) is counted already */
+        parent->extra->supervision.significant++;
     if (past)
         come_back(worker, parent, cell, past);
     uint64_t identity = cell->identity;

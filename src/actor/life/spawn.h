@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How actors begin.
+ * Starting actors.
  */
 #ifndef ACTOR_LIFE_SPAWN_H
 #define ACTOR_LIFE_SPAWN_H
@@ -25,15 +25,15 @@ TR_MUST_CHECK tr_status tr__spawn_check(struct tr_system *system, const tr_spawn
 
 /**
  * Starts a child. Returns what tr_try_spawn returns. `past`, unless NULL, is the record of an
- * earlier actor in the place of the child. As soon as the child is linked, the child takes the
- * record and *past becomes NULL, also if the start fails afterwards. Owner of the parent only.
+ * earlier actor whose place the child takes. When the child is linked, it takes the record, and
+ * *past becomes NULL, even if the start fails afterwards. Owner of the parent only.
  */
 TR_MUST_CHECK tr_status tr__spawn_below(struct worker *worker, struct cell *parent,
                                         const tr_spawn_args *args, uint64_t causal,
                                         struct failure **past, uint64_t *ref_bits);
 
 /**
- * Calls the tr_pre_start handler of an actor that is Running. Returns false when the actor does not
+ * Calls the tr_pre_start handler of an actor that is Running. Returns false if the actor does not
  * run any more; then it may be gone. Owner only.
  */
 bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causal);

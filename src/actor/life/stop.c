@@ -58,7 +58,8 @@ static void extra_free(struct worker *worker, struct cell *cell)
     tr__ask_table_free(worker, cell);
     source_resize(&worker->source, extra->timers.aliases, 0);
     extra->timers.aliases = NULL;
-    if (extra->budget) /* children need it: tr__cell_leave calls this again */
+    /* children still need the budget: tr__cell_leave calls this function again */
+    if (extra->budget)
         return;
     source_resize(&worker->source, extra, 0);
     cell->extra = NULL;
@@ -73,7 +74,8 @@ void tr__cell_release(struct worker *worker, struct cell *cell)
     tr__cell_unname(worker, cell);
     if (cell->heap) {
         if (tr__heap_has_cleaners(cell->heap))
-            tr__dead_letter_batches_end(worker); /* cleaners are user code */
+            /* the cleaners are user code, which may not return */
+            tr__dead_letter_batches_end(worker);
         tr__heap_drop(&cell->heap, &worker->source);
     }
     tr__state_free(worker, cell);
@@ -100,8 +102,8 @@ static void bury_mail(struct worker *worker, struct cell *cell, tr_status reason
 
 /*
  * Closes the door: no more mail can arrive. Mail that was behind the door becomes dead letters.
- * Requires that everything else is released, because a thread that finds the door closed relies on
- * it; see actor/life/watchers.h.
+ * Everything else of the actor must be released before, because a thread that finds the door closed
+ * relies on that; see actor/life/watchers.h.
  */
 static void close_door(struct worker *worker, struct cell *cell)
 {
@@ -136,7 +138,7 @@ void tr__cell_stop(struct worker *worker, struct cell *cell, bool by_kill)
     mail_look(worker, cell);
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_refuse(worker, cell, TR_STOPPED);
-    /* A kill that arrived before this counts, whichever way it came. */
+    /* A kill that has arrived by now counts, as a control bit or as mail. */
     by_kill |= (atom32_load(&cell->control, ATOM_SEQ_CST) & CONTROL_KILL) != 0;
     if (by_kill)
         cell->flags |= CELL_KILLING;
@@ -204,8 +206,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     TR_ASSERT(cell->life == LIFE_STOPPING);
     TR_ASSERT(!cell->child_count);
     /*
-     * A function of tr_blocking that runs on a helper thread uses the stack of a turn. When it
-     * returns, this is called again.
+     * Wait for functions of tr_blocking that still run on helper threads, because they use the
+     * stacks of turns. When the last one returns, tr__cell_finish is called again.
      */
     if (cell->extra && cell->extra->waits.blocked && !tr__blocking_withdraw(worker, cell))
         return;
@@ -218,9 +220,7 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
     /* Most actors leave nothing: no mail, no timers, no stash and no watches. */
     if (cell->extra || cell->cycle || cell->notices ||
         cell->flags & (CELL_MIXED | CELL_IDLES | CELL_CHANNELS)) {
-        /*
-         * Requests that wait for a durable actor that has failed are answered with TR_START_FAILED.
-         */
+        /* If a durable actor has failed, waiting requests are answered with TR_START_FAILED. */
         bool has_failed = cell_durable(cell) && cell->flags & CELL_FAILED;
         bury_mail(worker, cell, has_failed ? TR_START_FAILED : TR_STOPPED);
         tr__watches_drop(worker, cell);
@@ -240,8 +240,8 @@ void tr__cell_finish(struct worker *worker, struct cell *cell)
 }
 
 /*
- * Frees the names of all descendants on this worker, so that a spawner that tries again at once
- * does not find them taken.
+ * Frees the names of all descendants on this worker, so that a new spawn can use the same names at
+ * once.
  */
 static void children_unname(struct worker *worker, struct cell *parent)
 {
@@ -261,7 +261,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     TR_ASSERT(cell->life <= LIFE_STARTING);
     struct durable *durable = cell_durable(cell);
     cell_become(worker->system, cell, LIFE_STOPPED, __func__);
-    /* From now on a lookup of its key gets the next actor, and not the name of one that ends. */
+    /* From now on a lookup of the key gets the next actor with that key, and not this one. */
     if (durable)
         durable->hooks->on_leave(worker, cell);
     atom64_store(&cell->door.ref, 0, ATOM_RELAXED);
@@ -280,7 +280,7 @@ void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status rea
     PROBE1(stop, cell->identity);
     cell_sched_change(cell, SCHED_WAITING);
     /*
-     * The children that its set-up spawned end too. Until then the cell stays in its parent's list.
+     * The children that the set-up spawned end too. Until then the cell stays in its parent's list.
      */
     tr__children_stop(worker, cell, true);
     tr__cell_leave(worker, cell);
@@ -302,10 +302,10 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         tr__system_over(system);
         return;
     }
-    /* The name is not freed before the children are gone, because their paths may begin with it. */
+    /* Only now, after the children have gone, because their paths may begin with this name. */
     if (cell->name)
         tr__view_free_name(system, cell);
-    /* Nor is the budget: a failed set-up leaves children whose memory is still charged to it. */
+    /* Only now, because children of a failed set-up charge their memory to this budget. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
         extra_free(worker, cell);
@@ -319,8 +319,8 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         return;
     }
     /*
-     * From now on the cell belongs to its parent's worker. This worker must not find it any more
-     * when it walks over the cells that it owns.
+     * From now on the cell belongs to its parent's worker. The current worker must not find the
+     * cell any more when it walks over its own cells.
      */
     if (cell->origin)
         cell->origin->worker = worker->index;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How actors end: children first, then the actor, then its parent is notified.
+ * Stopping actors: first the children end, then the actor, then its parent is notified.
  */
 #ifndef ACTOR_LIFE_STOP_H
 #define ACTOR_LIFE_STOP_H
@@ -14,26 +14,27 @@ struct cell;
 struct worker;
 
 /**
- * Finishes an actor that is Stopping and whose children are gone: PostStop, dead letters, release,
- * Stopped. Owner only.
+ * Finishes an actor that is Stopping and whose children are gone: sends PostStop, makes dead
+ * letters of its mail, releases what it had, and makes it Stopped. Owner only.
  */
 void tr__cell_finish(struct worker *worker, struct cell *cell);
 
 /**
- * Ends an actor whose set-up failed, or that never began. It gets no signal. `reason` is that of
- * its dead letters. Owner only.
+ * Ends an actor whose set-up failed, or that never began. The actor gets no signal. `reason` is the
+ * reason in its dead letters. Owner only.
  */
 void tr__cell_end_unborn(struct worker *worker, struct cell *cell, tr_status reason);
 
 /**
  * Hands a Stopped cell to its parent's worker. Does nothing while the cell has children, or while a
- * post of the cell is on its way: it is called again when these are gone. Owner only.
+ * post of the cell is on its way; then it is called again later. Owner only.
  */
 void tr__cell_leave(struct worker *worker, struct cell *cell);
 
 /**
- * Calls the handler of a signal of an incarnation that ends. A failure of the handler is logged and
- * counted, and has no other effect. `handler` may be NULL. Owner only.
+ * Calls the handler of the last signal (PostStop or PreRestart) of an incarnation that ends. A
+ * failure of the handler is logged and counted, and has no other effect. `handler` may be NULL.
+ * Owner only.
  */
 void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kind kind,
                          const tr_handler *handler, const void *message, const char *name);

@@ -72,8 +72,8 @@ static tr_next ask_decider(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Returns what the decider of the supervisor decides, or TR_RESTART if there is no decider. If the
- * decider fails, returns TR_ESCALATE.
+ * Asks the decider of the supervisor what to do. Returns TR_RESTART if there is no decider, and
+ * TR_ESCALATE if the decider fails.
  */
 static tr_directive decide(struct worker *worker, struct cell *parent, const tr_supervision *how,
                            const tr_error *cause)
@@ -125,8 +125,8 @@ static bool times_grow(struct worker *worker, struct failure *failure, uint32_t 
 }
 
 /*
- * Whether a child may be restarted once more. If so, notes this restart in the record, and how long
- * the restart has to be delayed.
+ * Whether a child may be restarted once more. If so, writes the time and the delay of this restart
+ * into the record.
  */
 static bool is_allowed(struct worker *worker, const tr_supervision *how, struct failure *failure)
 {
@@ -165,9 +165,9 @@ static bool is_allowed(struct worker *worker, const tr_supervision *how, struct 
 }
 
 /*
- * Sends the decision and the record to the child. If the child is about to end, `parent` keeps the
- * record of a permanent child until the child is gone. Otherwise, or if `parent` is NULL, the
- * record is freed.
+ * Sends the decision and the record to the child. If the child is about to end, it does not get
+ * them: then `parent` keeps the record of a permanent child until the child is gone, and any other
+ * record is freed. If `parent` is NULL, the record is freed too.
  */
 static void answer(struct worker *worker, struct cell *parent, struct envelope *envelope,
                    struct failure *failure)
@@ -199,9 +199,9 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
 }
 
 /*
- * Handles the failure of a group supervisor that has failed because one of its members failed. The
- * members are supervised as if they were children of its parent, so the parent fails too. Returns
- * what on_failed returns.
+ * Handles the failure of a group supervisor that has failed because a member failed. The members
+ * are supervised as if they were children of the group supervisor's parent, so the parent fails
+ * too. Returns what on_failed returns.
  */
 static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
                            struct failure *failure)
@@ -232,7 +232,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
     bool is_exhausted = false;
     tr_directive directive = TR_STOP_CHILD;
-    /* The decider is not asked about a child that is stopping or gone. */
+    /* The decider is asked only about a child that is neither stopping nor gone. */
     struct cell *child = failure->is_final ? NULL : slots_find(worker->slots, failure->child);
     if (child && failure->restart != TR_TEMPORARY)
         directive = decide(worker, parent, how, &failure->cause);
@@ -250,12 +250,15 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     if (failure->is_group)
         tr__restart_group_pause(parent, failure->child);
     else if (directive == TR_RESUME || directive == TR_RESTART)
-        tr__restart_group_answer(
-            worker, parent, failure->child, ENVELOPE_UP); /* the child needs no UP */
+        /* the child comes up alone, so the group does not wait for its UP */
+        tr__restart_group_answer(worker, parent, failure->child, ENVELOPE_UP);
     if (is_exhausted)
         tr__restart_group_kill(worker, parent, how, failure->child);
     tr_error cause = failure->cause;
-    /* The child must not come back either if an order ends it before it gets the decision. */
+    /*
+     * Also dismiss the child, so that it does not come back if an order ends it before it gets the
+     * decision.
+     */
     bool is_given_up = directive == TR_STOP_CHILD || directive == TR_ESCALATE;
     if (child && is_given_up && failure->restart == TR_PERMANENT)
         tr__child_order(worker, child, CONTROL_DISMISS);
@@ -282,8 +285,9 @@ static bool give_up_group(struct worker *worker, struct cell *parent, const tr_s
 }
 
 /*
- * Handles an UP: a member of a group has come up, or the delay of the child that failed is over.
- * Returns false if the supervisor stops because of this; then the supervisor may be gone.
+ * Handles an UP. Either a member of a group has come up, or, with a tr_ready, the restart delay of
+ * the child that failed is over. Returns false if the supervisor stops because of this; then the
+ * supervisor may be gone.
  */
 static bool on_up(struct worker *worker, struct cell *parent, struct envelope *envelope)
 {
@@ -312,15 +316,15 @@ static bool is_up(const struct cell *cell)
 }
 
 /*
- * Handles the end of a child that does not come back: stops the parent if the child was significant
- * and the rule of the parent says so.
+ * Handles the end of a child that does not come back. Stops the parent if the child was significant
+ * and the parent's rule of significance says so.
  */
 static void end_for_good(struct worker *worker, struct cell *parent, const tr_child_spec *spec)
 {
     if (!spec || !spec->is_significant || !parent->extra)
         return;
     if (!parent->extra->supervision.significant)
-        return; /* the child was spawned from outside, and is not counted */
+        return; /* the child was spawned from outside, and was never counted */
     uint32_t left = --parent->extra->supervision.significant;
     if (!is_up(parent))
         return;
@@ -329,7 +333,7 @@ static void end_for_good(struct worker *worker, struct cell *parent, const tr_ch
         tr__child_order(worker, parent, CONTROL_STOP);
 }
 
-/* Starts a child again as a new actor. Takes the record. */
+/* Starts a child again, as a new actor. Takes the record. */
 static void come_back(struct worker *worker, struct cell *parent, struct failure *failure)
 {
     struct cell_origin *origin = failure->origin;
@@ -354,7 +358,8 @@ static void come_back(struct worker *worker, struct cell *parent, struct failure
     failure->before = tr__place_find(worker, parent, failure);
     tr_status status = tr__spawn_below(worker, parent, &args, 0, &failure, &bits);
     tr__origin_free(&worker->source, origin);
-    if (failure) { /* no child was linked, so none will end */
+    /* the start failed before the child was linked, so no end of a child will follow */
+    if (failure) {
         tr__place_replace(parent, child, before);
         end_for_good(worker, parent, spec);
     }
@@ -383,13 +388,13 @@ static bool comes_back(struct worker *worker, const struct cell *parent, struct 
         tr__restart_of(child) != TR_PERMANENT)
         return false;
     if (atom32_load(&child->control, ATOM_SEQ_CST) & CONTROL_DISMISS)
-        return false; /* the order came too late for the child to handle it */
+        return false; /* the child ended before it could handle the order of its dismissal */
     return is_up(parent) && !atom32_load(&worker->system->ending.is_stopping, ATOM_SEQ_CST);
 }
 
 /*
- * Plans the return of a child: its parent decides about it between two turns. Takes the origin of
- * the child. Returns false when out of memory.
+ * Plans the return of a child, and makes its parent decide about it between two turns. Takes the
+ * origin of the child. Returns false when out of memory.
  */
 static bool plan_return(struct worker *worker, struct cell *parent, struct cell *child)
 {
@@ -410,8 +415,9 @@ static bool plan_return(struct worker *worker, struct cell *parent, struct cell 
 }
 
 /*
- * Decides whether a child may come back: sets its delay, or gives it up and frees the record.
- * Returns false if the supervisor stops because of this; then the supervisor may be gone.
+ * Decides whether a child may come back. If so, sets its delay. Otherwise gives the child up and
+ * frees the record. Returns false if the supervisor stops because of this; then the supervisor may
+ * be gone.
  */
 static bool on_return(struct worker *worker, struct cell *parent, struct failure *failure)
 {
@@ -438,13 +444,13 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
 }
 
 /*
- * Gives the restart history back to a child that has ended while its parent had the record. The
- * record is in `failed` if the parent has not decided yet, or in `pasts` if the decision could not
- * be delivered.
+ * Copies the restart history to the origin of a child that ended while its parent had the record.
+ * The record is in `failed` if the parent has not decided yet, or in `pasts` if the decision could
+ * not be delivered.
  */
 static void recall(struct worker *worker, struct cell *parent, struct cell *child)
 {
-    mail_look(worker, parent); /* the FAILED was sent before the child ended */
+    mail_look(worker, parent); /* take in the FAILED, which was sent before the child ended */
     struct cell_extra *extra = parent->extra;
     struct door_mail *first =
         extra && extra->supervision.failed ? &extra->supervision.failed->mail : NULL;
@@ -491,7 +497,7 @@ void tr__supervise_gone(struct worker *worker, struct cell *parent, struct cell 
     end_for_good(worker, parent, spec);
 }
 
-/* ---- Between two turns. ---- */
+/* ---- Handling children between two turns of the parent. ---- */
 
 /*
  * Returns the first child whose delay is over; NULL for none. The search begins at the front each
@@ -525,7 +531,9 @@ bool tr__supervise(struct worker *worker, struct cell *cell)
         }
         if (!is_here)
             return false;
-        /* A supervisor that has failed because of this child still handles its other children. */
+        /*
+         * If the supervisor has failed because of this child, it still handles its other children.
+         */
         if (cell->sched_state == SCHED_WAITING)
             cell_sched_change(cell, SCHED_RUNNING);
     }

@@ -35,45 +35,55 @@ struct tr_system;
 struct worker;
 
 enum failure_phase {
-    FAILURE_PAST,     /* only the restart history is in use */
-    FAILURE_AWAY,     /* the parent has the record; this one keeps a DOWN that came meanwhile */
-    FAILURE_DECIDED,  /* the decision is to be carried out */
-    FAILURE_DELAYED,  /* the actor is to be restarted when its delay is over */
-    FAILURE_DUE,      /* the delay is over: the actor is to be restarted now */
-    FAILURE_READY,    /* a tr_ready was sent to the parent, which takes the group down */
-    FAILURE_ORDERED,  /* the incarnation is to end: a DOWN has come, or nothing blocks any more */
+    FAILURE_PAST, /* only the restart history is in use */
+    /* the parent has the record of the failure; this one only keeps a DOWN that came meanwhile */
+    FAILURE_AWAY,
+    FAILURE_DECIDED, /* the parent has decided; the decision is still to be carried out */
+    FAILURE_DELAYED, /* the actor is to be restarted when its delay is over */
+    FAILURE_DUE,     /* the delay is over: the actor is to be restarted now */
+    FAILURE_READY,   /* a tr_ready was sent to the parent, which takes the group down */
+    /* the incarnation is to end: a DOWN has come, or no function of tr_blocking runs any more */
+    FAILURE_ORDERED,
     FAILURE_TURNS,    /* the incarnation ends: a function of tr_blocking has not returned */
     FAILURE_CHILDREN, /* the incarnation ends: children have not ended */
     FAILURE_DOWN,     /* the incarnation has ended: waits for the other members of the group */
     FAILURE_UP        /* the next incarnation is to begin */
 };
 
-/** The delay of the child that failed is over: its group may be restarted. */
+/**
+ * Sent to the parent when the delay of the child that failed is over: the group may be restarted
+ * now.
+ */
 TR_MESSAGE(tr_ready, (u64, spec), (message(tr_error), cause));
 
 struct failure {
     enum failure_phase phase;
-    uint64_t child;            /* the ref of the actor that failed or ended */
-    uint64_t group;            /* of a group supervisor: its group address; else 0 */
-    const tr_child_spec *spec; /* of a TR_CHILD, or NULL */
+    uint64_t child; /* the ref of the actor that failed or ended */
+    /* for a group supervisor: the ref of its group address; otherwise 0 */
+    uint64_t group;
+    const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, or NULL */
     tr_restart restart;
-    bool is_final;        /* the child stops, whatever the supervisor decides */
-    bool has_no_state;    /* the set-up failed: there is no incarnation that could resume */
-    bool is_group;        /* other children are restarted with it */
-    bool is_pooled;       /* of a child that comes back as a new actor: it belongs to the pool */
+    bool is_final;     /* the child stops, whatever the supervisor decides */
+    bool has_no_state; /* the set-up failed: there is no incarnation that could resume */
+    bool is_group;     /* other children are restarted together with this one */
+    /* for a child that comes back as a new actor: whether it belongs to the pool */
+    bool is_pooled;
     const char *where;    /* what the actor was doing: a type of message, or a signal */
     uint32_t incarnation; /* from 0 */
     tr_directive directive;
     tr_time delay_ns;
-    struct cell *cell;       /* waits for the delay: the child, or the parent if `origin` is set */
+    /* the actor that waits for the delay: the child, or the parent if `origin` is set */
+    struct cell *cell;
     struct timer_node delay; /* on the wheel of the worker of `cell` */
-    struct envelope *answer; /* of a DOWN or UP: goes back to the parent when that is done */
-    struct list link;        /* in `returns` or `pasts` of the parent */
-    /* The set-up of a child that comes back as a new actor; NULL in all other records. */
+    /* the envelope of a DOWN or UP, which goes back to the parent as the answer */
+    struct envelope *answer;
+    struct list link; /* in `returns` or `pasts` of the parent */
+    /* The origin of a child that comes back as a new actor; NULL in all other records. */
     struct cell_origin *origin;
-    uint64_t before; /* ref of the sibling before that child; 0: it was the first */
-    bool has_place;  /* `before` is kept up to date; see place.c */
-    /* The times of the restarts within the window, a ring. */
+    /* ref of the sibling before a child that comes back; 0: the child was the first */
+    uint64_t before;
+    bool has_place; /* `before` is kept up to date; see place.c */
+    /* A ring of the times of the restarts within the window. */
     tr_time *times;
     uint32_t first;
     uint32_t count;
@@ -99,7 +109,10 @@ static inline bool restart_waits(const struct cell *cell)
  * actor stops because of this; then the actor may be gone.
  */
 bool tr__supervise(struct worker *worker, struct cell *cell);
-/** Ends the decisions of a supervisor: children that wait for one stop, and none comes back. */
+/**
+ * Ends the supervision by an actor: children that wait for a decision stop, and no child comes
+ * back.
+ */
 void tr__supervise_end(struct worker *worker, struct cell *cell);
 /**
  * Handles the end of a child: plans its return, if it is to come back. The child is still in the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Mail of the runtime between a child and its parent: see actor/life/supervise.h. Orders of the parent go into the
- * record of the failure, and the child obeys between two turns. What a child sends waits until the parent decides.
+ * Mail of the runtime between a child and its parent: see actor/life/supervise.h. An order of the
+ * parent is noted in the record of the failure, and the child carries it out between two turns.
+ * What a child sends is kept until the parent decides.
  */
 #include <string.h>
 
@@ -13,15 +14,18 @@
 #include "actor/mail/mail.h"
 #include "base/assert.h"
 
-/* Makes an actor handle its record between two turns, and not in the middle of what runs now. */
+/*
+ * Makes an actor look at its record between two turns, because this may run in the middle of a
+ * turn.
+ */
 static void call(struct worker *worker, struct cell *cell)
 {
     cell_set_control(worker, cell, CONTROL_DECIDED);
 }
 
 /*
- * Handles a decision for an actor that was stopped meanwhile. If an actor comes back in its place,
- * that one gets the restart history. Otherwise the record is freed.
+ * Handles a decision for an actor that was stopped meanwhile. If a new actor will come back in its
+ * place, keeps the restart history for it. Otherwise frees the record.
  */
 static void on_decided_late(struct worker *worker, struct cell *cell, struct failure *failure,
                             bool is_mine)
@@ -51,7 +55,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     struct cell_extra *extra = cell->extra;
     extra->supervision.is_away = false;
     struct failure *waiting =
-        extra->supervision.failure; /* left by a DOWN that arrived before the decision */
+        extra->supervision.failure; /* made by a DOWN that arrived before the decision */
     failure->cell = cell;
     failure->phase = FAILURE_DECIDED;
     if (waiting) {
@@ -61,7 +65,7 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
         waiting->answer = NULL;
         tr__failure_free(worker, waiting);
     }
-    /* The actor got a DOWN before it failed, or since: its group waits for the answer. */
+    /* The actor got a DOWN before or after it failed, and its group waits for the answer. */
     if (failure->answer) {
         if (failure->directive == TR_RESTART || failure->directive == TR_RESUME)
             failure->phase = FAILURE_ORDERED;
@@ -71,7 +75,10 @@ static void on_decided(struct worker *worker, struct cell *cell, struct envelope
     call(worker, cell);
 }
 
-/* Kills an actor that cannot be restarted with the others of its group. Its end is its answer. */
+/*
+ * Kills an actor that cannot be restarted with the others of its group. The parent takes its end
+ * for the answer.
+ */
 static void kill_member(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     envelope_give(&worker->pool, envelope);
@@ -79,9 +86,8 @@ static void kill_member(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * If an actor is never restarted with others, as those of schedules, sends a DOWN or UP back to the
- * parent at once: there is nothing to do. Returns whether it did so; then it has taken the
- * envelope.
+ * Sends a DOWN or UP back to the parent at once, if the actor is one of a schedule, which is never
+ * restarted with others. Returns true if it did so; then it has taken the envelope.
  */
 static bool is_bounced(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -99,12 +105,13 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
     const struct tr_pre_restart *order = envelope_data(envelope);
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     if (!is_here) {
-        envelope_give(&worker->pool, envelope); /* the end of the actor is its answer */
+        /* the parent takes the end of the actor for the answer */
+        envelope_give(&worker->pool, envelope);
         return;
     }
     if (is_bounced(worker, cell, envelope))
         return;
-    /* An actor that is to stop anyway is killed: it need not handle its mail before. */
+    /* An actor that is to stop anyway is killed, without handling the rest of its mail. */
     bool is_deciding = cell->flags & CELL_FAILED && !cell->extra->supervision.failure;
     struct failure *failure = cell->flags & CELL_SEALED ? NULL : tr__failure_of(worker, cell);
     if (!failure) {
@@ -119,15 +126,15 @@ static void on_down(struct worker *worker, struct cell *cell, struct envelope *e
         failure->phase = FAILURE_AWAY;
     switch (failure->phase) {
     case FAILURE_AWAY:
-        return; /* on_decided handles the DOWN: the decision is on its way */
+        return; /* the decision is on its way, and on_decided will handle the DOWN */
     case FAILURE_TURNS:
     case FAILURE_CHILDREN:
-        return; /* the incarnation ends already */
+        return; /* the incarnation is ending already */
     case FAILURE_UP:
         failure->phase = FAILURE_DOWN; /* the next incarnation has not started */
         break;
     case FAILURE_DOWN:
-        break; /* the incarnation has ended: what remains is the answer */
+        break; /* the incarnation has ended already: only the answer is left to send */
     default:
         tr__wheel_cancel(&worker->life.delays, &failure->delay);
         if (!(cell->flags & CELL_FAILED))
@@ -158,12 +165,12 @@ static void on_up(struct worker *worker, struct cell *cell, struct envelope *env
 }
 
 /*
- * Takes mail that a child has sent: keeps it until the supervisor decides. If the supervisor cannot
- * decide any more, a child that has failed stops.
+ * Takes mail that a child has sent, and keeps it until the supervisor decides. If the supervisor
+ * cannot decide any more, makes a child that has failed stop.
  */
 static void on_child(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
-    /* A supervisor that is Stopping and has no children left has nothing to decide. */
+    /* A supervisor that is Stopping and has no children left decides nothing. */
     bool is_here =
         envelope->generation == cell_generation(cell) &&
         (cell->life < LIFE_STOPPING || (cell->life == LIFE_STOPPING && cell->child_count));
@@ -189,7 +196,7 @@ static void on_child(struct worker *worker, struct cell *cell, struct envelope *
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* DOWN and UP are sent in both directions: from the parent they are orders. */
+    /* DOWN and UP are sent in both directions. If the sender is the parent, they are orders. */
     uint32_t sender = (uint32_t)envelope->sender & worker->slots->mask;
     bool is_order = sender == cell_parent_slot(cell);
     if (envelope->kind == ENVELOPE_DECIDED)

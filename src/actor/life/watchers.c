@@ -37,7 +37,10 @@ static void unwatch_fill(struct envelope *envelope, uint64_t target, struct enve
     *letter = (struct unwatch_letter){.target = target, .watch = watch};
 }
 
-/* Reserves an envelope for an UNWATCH. Another worker may free it. NULL when out of memory. */
+/*
+ * Reserves an envelope for an UNWATCH. The worker that frees it may be another one. Returns NULL
+ * when out of memory.
+ */
 static struct envelope *unwatch_new(struct worker *worker)
 {
     struct envelope *envelope = envelope_take(&worker->pool);
@@ -46,7 +49,7 @@ static struct envelope *unwatch_new(struct worker *worker)
     return envelope;
 }
 
-/* Makes a WATCH the signal to its watcher. */
+/* Turns the envelope of a WATCH into the signal to its watcher. */
 static void watch_turn(struct envelope *envelope)
 {
     mail_readdress(envelope, ENVELOPE_SIGNAL, envelope->sender, 0);
@@ -54,14 +57,14 @@ static void watch_turn(struct envelope *envelope)
 
 /*
  * Pushes an envelope through the door of a ref, also if the slot has another tenant by now: the
- * receiver compares the whole ref. Returns false when the door is closed. Then everything that its
- * last tenant did happens before this returns.
+ * receiver compares the whole ref. Returns false if the door is closed. Then everything that its
+ * last tenant did is visible to the caller.
  */
 static bool knock(struct tr_system *system, struct counters *counters, uint64_t ref,
                   struct envelope *envelope)
 {
     struct cell *cell = slots_at(&system->slots, (uint32_t)ref);
-    if (cell && cell_is_group_address(cell)) /* the group supervisor compares the whole ref, too */
+    if (cell && cell_is_group_address(cell)) /* a group supervisor also compares the whole ref */
         cell = slots_at(&system->slots, ATOM_PEEK(&cell->door.tenant));
     if (!cell)
         return false;
@@ -79,8 +82,8 @@ static bool knock(struct tr_system *system, struct counters *counters, uint64_t 
 }
 
 /*
- * Sends the signal through the door of the watcher, also if the watcher is on this worker: this is
- * called while mail is taken in, and a local send would take in more mail.
+ * Sends the signal of a WATCH to its watcher. Always goes through the door, even on the same
+ * worker: this is called while mail is taken in, and a local send would take in more mail.
  */
 static void answer(struct worker *worker, struct envelope *envelope)
 {
@@ -105,7 +108,7 @@ static void on_unwatch(struct worker *worker, struct envelope *envelope)
 void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    uint64_t target = watch_letter(envelope)->target; /* first in both */
+    uint64_t target = watch_letter(envelope)->target; /* the first member of both letters */
     bool is_here = cell->identity == target || tr__group_is_before(worker->slots, cell, target);
     is_here &= cell->life < LIFE_STOPPED;
     if (envelope->kind == ENVELOPE_WATCH && is_here)
@@ -115,10 +118,10 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
     else if (is_here)
         on_unwatch(worker, envelope);
     else
-        envelope_give(&worker->pool, envelope); /* the WATCH has been sent back already */
+        envelope_give(&worker->pool, envelope); /* the WATCH was answered already */
 }
 
-/* Sends the signal to all watchers of this ref. */
+/* Sends the signal to all watchers of the ref `target`. */
 static void tell(struct worker *worker, uint64_t target)
 {
     struct envelope *first = tr__watched_take(&worker->life.watched, &worker->source, target);
@@ -146,8 +149,8 @@ void tr__watchers_tell(struct worker *worker, struct cell *cell)
 /* ---- Actors that move to another worker. ---- */
 
 /*
- * Reserves the envelope of the UNWATCH, which a watch within one worker does not have: watcher and
- * target will be on two workers. Returns false when out of memory. `watch` may be NULL.
+ * Reserves the envelope of the UNWATCH, because watcher and target will be on two workers. A watch
+ * within one worker has no such envelope. Returns false when out of memory. `watch` may be NULL.
  */
 static bool watch_may_part(struct worker *worker, struct watch_entry *watch)
 {
@@ -167,8 +170,8 @@ static bool watches_may_part(struct worker *worker, const struct watch_table *ta
 }
 
 /*
- * Calls watch_may_part for the watchers of `cell` that are on this worker. Watchers elsewhere have
- * reserved the envelope already.
+ * Calls watch_may_part for the watchers of `cell` that are on this worker. Watchers on other
+ * workers have the envelope already.
  */
 static bool watchers_may_part(struct worker *worker, struct cell *cell, struct envelope *first)
 {
@@ -222,7 +225,7 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell)
 
 /* ---- Watchers. ---- */
 
-/* Returns a living actor of this worker; NULL for all others. */
+/* Returns the living actor of this worker with this ref; NULL if there is none. */
 static struct cell *find_near(const struct worker *worker, uint64_t ref)
 {
     struct cell *cell = slots_find(worker->slots, ref);
@@ -230,7 +233,7 @@ static struct cell *find_near(const struct worker *worker, uint64_t ref)
 }
 
 /*
- * Ends a watch: sends its UNWATCH, if the watch went through a door, or else removes the watch on
+ * Ends a watch. If the watch went through a door, sends its UNWATCH. Otherwise removes the watch on
  * this worker.
  */
 static void unwatch(struct worker *worker, const struct watch_entry *watch)
@@ -346,11 +349,11 @@ void tr__watches_drop(struct worker *worker, struct cell *cell)
     tr__watch_table_free(watches, &worker->source);
 }
 
-/* ---- Clients: always through doors, with envelopes of the foreign pool. ---- */
+/* ---- Watches of clients: always through doors, with envelopes of the foreign pool. ---- */
 
 /*
- * Takes two envelopes, for a WATCH and its UNWATCH. Returns false, and takes none, when out of
- * memory.
+ * Takes two envelopes, for a WATCH and its UNWATCH. When out of memory, takes none and returns
+ * false.
  */
 static bool take_two(struct tr_system *system, struct watch_entry *watch)
 {
@@ -435,7 +438,9 @@ void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope)
     tr__client_give(client, envelope);
 }
 
-/* Returns the open watch of a signal; NULL when the signal is of an earlier watch. */
+/*
+ * Returns the open watch that a signal belongs to; NULL if the signal belongs to an earlier watch.
+ */
 static struct watch_entry *client_watch_of(struct tr_client *client, struct envelope *envelope)
 {
     struct watch_entry *watch = tr__watch_find(&client->watches, watch_letter(envelope)->target);

@@ -5,10 +5,11 @@
  *
  * A watch is one envelope, a WATCH that goes to the target's worker and is kept there. When the
  * target has ended, this envelope goes back as the signal, so an end needs no memory. When the
- * watcher ends the watch, an UNWATCH follows through the same door; it has the address of the
- * WATCH, so that the target's worker can remove the WATCH and free it. The envelope of the UNWATCH
- * is reserved when the watch begins, so that an unwatch needs no memory either. Between two actors
- * of one worker the watch is added and removed directly, and no UNWATCH is reserved.
+ * watcher ends the watch, an UNWATCH follows through the same door. The UNWATCH contains the
+ * address of the WATCH, so that the target's worker can remove the WATCH and free it. The envelope
+ * of the UNWATCH is reserved when the watch begins, so that an unwatch needs no memory either.
+ * Between two actors of one worker the watch is added and removed directly, and no UNWATCH is
+ * reserved.
  *
  * A door is closed only after its tenant is Stopped and all that the tenant had is released. So if
  * a WATCH is refused, its target is gone, and the WATCH becomes the signal at once. If a WATCH
@@ -31,7 +32,7 @@ struct tr_client;
 /** Ends all watches of a watcher that ends. Owner only. */
 void tr__watches_drop(struct worker *worker, struct cell *cell);
 
-/** As watchers_tell, when actors are watched on this worker. */
+/** As watchers_tell, but requires that actors are watched on this worker. */
 void tr__watchers_tell(struct worker *worker, struct cell *cell);
 
 /**
@@ -46,13 +47,12 @@ static inline void watchers_tell(struct worker *worker, struct cell *cell)
 }
 
 /**
- * Prepares the watches of an actor that leaves this worker: those of its own, and those of its
- * watchers. Returns false when out of memory; then no watch has changed. Owner only.
+ * Prepares the watches of an actor that leaves this worker: the watches on others and the watches
+ * of its watchers. Returns false when out of memory; then no watch has changed. Owner only.
  */
 bool tr__watches_pack(struct worker *worker, struct cell *cell);
 /**
- * Ends what tr__watches_pack began: the actor has arrived at its new worker, or has stayed. Owner
- * only.
+ * Ends tr__watches_pack, after the actor has arrived at its new worker or has stayed. Owner only.
  */
 void tr__watches_unpack(struct worker *worker, struct cell *cell);
 
@@ -61,8 +61,8 @@ void tr__watches_unpack(struct worker *worker, struct cell *cell);
 /** Handles a WATCH or UNWATCH that has arrived. Takes the envelope. */
 void tr__client_watch_mail(struct tr_client *client, struct envelope *envelope);
 /**
- * Whether a waiting message may be given to the client. False for the signal of a watch that is
- * over.
+ * Whether a waiting message may be given to the client. False for the signal of a watch that has
+ * ended.
  */
 bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelope);
 /** Removes the watch of a signal that is given to the client. Does nothing for other messages. */

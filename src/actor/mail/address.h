@@ -3,11 +3,11 @@
  * Addresses of envelopes: kind, receiver, sender, causal id, and the number of an ask.
  *
  * A sender fills in a struct address, by member name, and passes it to one of these functions. No
- * other code writes these members of an envelope that is about to be sent. The functions are inline
- * and the kind is a constant in nearly all calls, so the struct costs nothing. These functions are
- * for sending only. An envelope that is in its turn or in a mailbox may change its kind without
- * them (ENVELOPE_ANSWERED, ENVELOPE_VOID), and a reply that is kept uses its members sender
- * and causal for something else (turn_ask_answer).
+ * other code writes these members of an envelope that is about to be sent. The functions are
+ * inline, and nearly all calls pass a constant kind, so the struct costs nothing. These functions
+ * are for sending only. An envelope that is in its turn or in a mailbox may change its kind without
+ * them (ENVELOPE_ANSWERED, ENVELOPE_VOID). A reply that is kept uses its members sender and causal
+ * for something else (turn_ask_answer).
  */
 #ifndef ACTOR_MAIL_ADDRESS_H
 #define ACTOR_MAIL_ADDRESS_H
@@ -16,11 +16,11 @@
 
 struct address {
     enum envelope_kind kind;
-    /* bits of a ref; an envelope keeps only the generation, and the sender has the cell */
+    /* bits of the receiver's ref; an envelope keeps only the generation of it */
     uint64_t to;
     uint64_t sender; /* bits of a ref, 0 for nobody */
     uint64_t causal;
-    /* of the ask; only for kinds with MAIL_HAS_NUMBER */
+    /* the number of the ask; only for kinds with MAIL_HAS_NUMBER */
     uint32_t number;
     /* the deadline that the request states; only for kinds with MAIL_HAS_NUMBER */
     uint32_t deadline_ms;

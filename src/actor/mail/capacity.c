@@ -13,9 +13,10 @@ static_assert(TR_MAILBOX_BYTES_LARGEST / 64 <= CAPACITY_LARGEST,
               "a bound fits into the capacity's word");
 
 /*
- * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. One that drops its oldest messages always
- * is, because mail of other threads is dropped by count. If senders wait, the limit is lower, because a sender that
- * waits loses nothing when the mailbox counts as full a little early.
+ * Whether a mailbox is counted exactly: CELL_EXACT_BOUND. A mailbox that drops its oldest messages
+ * always is, because mail of other threads is dropped by count. If senders wait (TR_PARK), only
+ * smaller bounds are counted exactly, because a sender that waits loses nothing when the mailbox
+ * counts as full a little early.
  */
 static bool is_narrow(struct mail_bound bound)
 {
@@ -113,7 +114,7 @@ void tr__capacity_give(struct cell *cell, uint32_t lines)
         capacity_give_waiters(cell, lines > 0, (int32_t)lines);
         return;
     }
-    if (lines) { /* a message that does not go through the stock */
+    if (lines) { /* this message did not use the stock */
         capacity_give(&cell->door.capacity, 1, (int32_t)lines);
         return;
     }
@@ -144,8 +145,8 @@ int32_t tr__capacity_used(const struct cell *cell, const tr_behavior *behavior, 
 }
 
 /*
- * Whether a message is a report of a dead letter. Such a report must not drive a message out,
- * because that would be reported too, and so on without end.
+ * Whether a message is a report of a dead letter. Such a report must not displace a message,
+ * because the displaced message would be reported too, and so on without end.
  */
 static bool is_report(const struct envelope *envelope)
 {
@@ -159,7 +160,10 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     enum capacity_result result = capacity_take(capacity, envelope->generation, lines, 0, 0);
     if (__builtin_expect(result == CAPACITY_TAKEN, 1))
         return TR_OK;
-    /* The owner makes capacity for the message when it takes it in: tr__mail_drop_oldest. */
+    /*
+     * Accept more than the bound: the owner drops the oldest messages later, in
+     * tr__mail_drop_oldest.
+     */
     bool drops_oldest = mailbox_overflow_has(cell, OVERFLOW_DISPLACES);
     if (result == CAPACITY_FULL && drops_oldest && !is_report(envelope))
         result = capacity_take(
@@ -169,7 +173,10 @@ tr_status tr__capacity_take_far(struct cell *cell, const struct envelope *envelo
     return result == CAPACITY_STRANGE ? TR_STOPPED : TR_MAILBOX_FULL;
 }
 
-/* Removes and returns the oldest message of a ring that takes capacity; NULL if there is none. */
+/*
+ * Removes from a ring the oldest message that takes capacity, and returns it; NULL if there is
+ * none.
+ */
 static struct envelope *take_oldest(struct envelope **last)
 {
     struct envelope *passed = NULL;
@@ -203,7 +210,7 @@ static bool drop_one(struct worker *worker, struct cell *cell)
     uint32_t lines = mail_lines(oldest);
     mail_uncount(cell, oldest);
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
-    /* Only after the message was buried, so that the report of its end cannot take its capacity. */
+    /* Not before the message is buried, or the report of its end could take its capacity. */
     tr__capacity_give(cell, lines);
     return true;
 }

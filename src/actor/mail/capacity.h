@@ -22,19 +22,20 @@ void tr__capacity_open(struct cell *cell, const tr_behavior *behavior);
 void tr__capacity_change(struct worker *worker, struct cell *cell, const tr_behavior *from,
                          const tr_behavior *to);
 /**
- * Takes capacity for one message of `lines` lines when the stock has not enough of it: refills the
- * stock, or takes it from the capacity word. Returns false if the mailbox is full. Owner only.
+ * Takes capacity for one message of `lines` lines when the stock is too small for it: refills the
+ * stock, or takes from the capacity word directly. Returns false if the mailbox is full. Owner
+ * only.
  */
 bool tr__capacity_take(struct cell *cell, uint32_t lines);
 /**
- * Gives back the capacity of one message of `lines` lines, past the stock. If `lines` is 0, gives
- * back what the stock has above STOCK_STEP. While senders wait, the capacity is reserved for them.
- * Owner only.
+ * Gives back the capacity of one message of `lines` lines to the capacity word and not to the
+ * stock. If `lines` is 0, gives back what the stock has above STOCK_STEP. While senders wait, the
+ * capacity is reserved for them. Owner only.
  */
 void tr__capacity_give(struct cell *cell, uint32_t lines);
 /**
- * Reserves capacity for waiting senders. If the mailbox is over its bound, the capacity first makes
- * up for that, and only the rest is reserved. Owner only.
+ * Reserves capacity for waiting senders. If the mailbox is over its bound, the excess is paid off
+ * first, and only the rest is reserved. Owner only.
  */
 void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines);
 /**
@@ -61,7 +62,7 @@ tr_status tr__mail_overflow(struct worker *worker, struct cell *cell, struct env
 void tr__mail_drop_oldest(struct worker *worker, struct cell *cell);
 /**
  * Whether a message of another thread is larger than the whole mailbox of an actor with
- * TR_DROP_OLDEST. Its sender could not know that. Such a message must not drive the others out.
+ * TR_DROP_OLDEST. The sender could not know the bound. Such a message must not displace the others.
  * Owner only.
  */
 bool tr__mail_is_misfit(const struct cell *cell, const struct envelope *envelope);

@@ -5,14 +5,17 @@
 
 #include "base/assert.h"
 
-/* Puts a ring before another one. */
+/* Puts the ring `first` before `*ring`. */
 static void ring_put_before(struct envelope **ring, struct envelope *first)
 {
     ring_join(&first, ring);
     *ring = first;
 }
 
-/* Puts what cell->cycle has back to its part. Afterwards cell->cycle is empty, or has answers or unsorted mail. */
+/*
+ * Returns the mail in cell->cycle to the part, held or late, that it came from. Afterwards
+ * cell->cycle is empty, or has answers or unsorted mail.
+ */
 static void part_put_back(struct cell *cell)
 {
     struct extra_mail *mail = &cell->extra->mail;
@@ -23,15 +26,15 @@ static void part_put_back(struct cell *cell)
     mail->part = CYCLE_ANSWERS;
 }
 
-/* Whether mail waits while there is a barrier. */
+/* Whether this envelope waits while there is a barrier. */
 static bool waits_for_barrier(const struct cell *cell, const struct envelope *envelope)
 {
     if (cell->extra->durable && envelope->kind == ENVELOPE_EVENT)
-        return true; /* as in mail_holds_events */
+        return true; /* a barrier of a durable actor holds events: mail_holds_events */
     return !kind_has(envelope->kind, MAIL_PASSES_BARRIER);
 }
 
-/* Divides what cell->cycle has among the three parts. */
+/* Divides the mail in cell->cycle among the three parts: see cycle.h. */
 static void cycle_sort(struct cell *cell)
 {
     struct extra_mail *mail = &cell->extra->mail;
@@ -71,10 +74,11 @@ void tr__mail_release(struct cell *cell)
     TR_ASSERT_SLOW(!cell->extra->waits.barriers);
     part_put_back(cell);
     cell->flags &= (uint16_t)~CELL_BARRIER;
-    cell->flags |= CELL_MIXED; /* a part may be left, and asks may wait in the mailboxes */
+    /* so that tr__mail_join is called: parts may be left, and asks may wait in the mailboxes */
+    cell->flags |= CELL_MIXED;
 }
 
-/* Continues a cycle with its next part. Returns false if none is left. */
+/* Puts the next part of an unfinished cycle into cell->cycle. Returns false if no part is left. */
 static bool next_part(struct cell *cell)
 {
     struct extra_mail *mail = &cell->extra->mail;
@@ -88,10 +92,13 @@ static bool next_part(struct cell *cell)
     return true;
 }
 
-/* As tr__mail_join, during a barrier: only answers, and events that pass it. */
+/*
+ * As tr__mail_join, but for a cell with a barrier: takes only answers, and events that pass the
+ * barrier.
+ */
 static bool join_passing(struct cell *cell)
 {
-    TR_ASSERT(cell->extra); /* a barrier has made it */
+    TR_ASSERT(cell->extra); /* made when the barrier began */
     struct extra_mail *mail = &cell->extra->mail;
     cell->flags &= (uint16_t)~CELL_MIXED;
     mail->part = CYCLE_ANSWERS;
@@ -171,7 +178,10 @@ void tr__mail_put_first(struct cell *cell, struct envelope *first)
         ring_put_before(&cell->cycle, first);
         return;
     }
-    /* No turn of theirs may begin now. A later barrier lets those pass that pass a barrier. */
+    /*
+     * No turn of these messages may begin during this barrier. is_impure makes a later barrier sort
+     * out the ones that pass a barrier.
+     */
     const struct envelope *envelope = first;
     do {
         extra->mail.is_impure |= !waits_for_barrier(cell, envelope);

@@ -2,15 +2,15 @@
 /**
  * The parts of a cycle.
  *
- * A barrier may begin and end in every turn, and so neither may look at all mail that waits. The
- * first barrier of a cycle sorts the rest of that cycle into three parts, which are handled in this
- * order:
+ * A barrier may begin and end in every turn, so neither its beginning nor its end may look at all
+ * mail that waits. The first barrier of a cycle sorts the rest of that cycle into three parts,
+ * which are handled in this order:
  *   - answers;
  *   - held: mail that waits while there is a barrier;
  *   - late: other mail that passes a barrier, such as events.
- * From then on cell->cycle has only one of them at a time, named by extra->mail.part. The others are
- * in extra->mail. A barrier that begins or ends exchanges these rings, and looks at no envelope. So
- * each envelope is sorted once, and again only if it was stashed in between.
+ * From then on cell->cycle has only one part at a time, named by extra->mail.part. The other parts
+ * are in extra->mail. A barrier that begins or ends exchanges these rings, and looks at no
+ * envelope. So each envelope is sorted once, and again only if it was stashed in between.
  *
  * While a part is left, the cell has CELL_MIXED or CELL_BARRIER, so that every run comes to
  * tr__mail_join when cell->cycle is empty.
@@ -21,29 +21,29 @@
 #include "actor/cell/cell.h"
 
 /**
- * Raises the barrier when a turn begins to wait as one. Sets aside the rest of this cycle, except
- * mail that passes a barrier. Only the first one of a cycle looks at the mail that waits.
+ * Begins the barrier, when a barrier turn begins to wait. Sets aside the rest of this cycle, except
+ * mail that passes a barrier. Only the first barrier of a cycle looks at each envelope.
  */
 void tr__mail_hold(struct cell *cell);
 /**
- * Lowers the barrier when the last barrier turn is over. The mail that was set aside comes before
+ * Ends the barrier, when the last barrier turn is over. The mail that was set aside comes before
  * everything else, except replies and exceptions.
  */
 void tr__mail_release(struct cell *cell);
 
 /**
- * Puts messages that return, a ring, before the rest of this cycle, and so before all newer ones.
- * During a barrier they wait for its end.
+ * Puts a ring of messages that return, such as stashed ones, before the rest of this cycle, and so
+ * before all newer ones. During a barrier these messages wait for its end.
  */
 void tr__mail_put_first(struct cell *cell, struct envelope *first);
 
 /**
- * As mail_begin_cycle, for a cell with a barrier, or with mail other than notices. An unfinished
- * cycle is continued with its next part.
+ * As mail_begin_cycle, but for a cell with a barrier, or with mail other than notices. An
+ * unfinished cycle is continued with its next part.
  */
 bool tr__mail_join(struct cell *cell);
 
-/** Resumes an unfinished cycle: puts new replies and exceptions before the rest of it. */
+/** Resumes an unfinished cycle: puts new replies and exceptions before the rest of that cycle. */
 void tr__mail_resume_cycle(struct cell *cell);
 
 #endif

@@ -41,8 +41,8 @@ static void cut(char *to, size_t size, const char *from)
 }
 
 /*
- * Returns how many lines were not logged before this one, if it may be logged; otherwise -1. Under
- * the lock.
+ * Asks whether one more line may be logged now. Returns how many lines were left out before it, or
+ * -1 if it may not be logged. Under the lock.
  */
 static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
 {
@@ -60,7 +60,7 @@ static int64_t may_log(struct dead_letters *letters, tr_time now_ns)
     return unlogged;
 }
 
-/* Appends a text, and keeps its end if it does not fit. */
+/* Copies a text. If it does not fit, copies "..." and the end of the text. */
 static void cut_front(char *to, size_t size, const char *from)
 {
     static const char gap[] = "...";
@@ -74,8 +74,8 @@ static void cut_front(char *to, size_t size, const char *from)
 }
 
 /*
- * Writes which actor a ref is: its path. The name of an actor that has ended is gone; its path then
- * has its number, below the path of its parent.
+ * Writes the path of the actor with this ref. The name of an actor that has ended is gone: its
+ * number stands in place of the name, below the path of its parent.
  */
 static void path_write(struct tr_system *system, uint64_t ref, char *text)
 {
@@ -99,7 +99,7 @@ static void path_write(struct tr_system *system, uint64_t ref, char *text)
     cut_front(text, TR_DEAD_LETTER_PATH_MAX + 1, path);
 }
 
-/* As path_write; remembers the last path, because many letters of a row are to the same actor. */
+/* As path_write, but keeps the last path, because many letters in a row are to the same actor. */
 static void path_keep(struct tr_system *system, struct dead_letter_path *last, uint64_t ref,
                       char *text)
 {
@@ -128,7 +128,9 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
         snprintf(known, sizeof known, ", for which %.60s has no handler", letter->behavior);
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
-    /* Other letters are usual: an actor has ended, and others do not know it yet. */
+    /*
+     * Letters for another reason are usual: an actor has ended, and its senders do not know it yet.
+     */
     tr__log(system,
             letter->reason == TR_UNHANDLED ? TR_LEVEL_WARN : TR_LEVEL_INFO,
             NULL,
@@ -142,7 +144,10 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
             more);
 }
 
-/* Sends a report to a subscriber. A report that is lost is not a dead letter. */
+/*
+ * Sends a report of a dead letter to a subscriber. If the report is lost, it does not become a dead
+ * letter itself.
+ */
 static void tell_subscriber(struct tr_system *system, struct worker *worker, uint64_t ref,
                             const struct tr_dead_letter *message)
 {
@@ -161,12 +166,15 @@ static void tell_subscriber(struct tr_system *system, struct worker *worker, uin
         tr__mail_send_any(system, worker, cell, envelope);
 }
 
-/* Writes the message as text, as far as it is small and there have not been many. Under the lock. */
+/*
+ * Writes the message as text, if it is small and few texts were written in this second. Under the
+ * lock.
+ */
 static void text_write(struct dead_letters *letters, const struct dead_letter *letter,
                        tr_time now_ns, char *text)
 {
     text[0] = '\0';
-    /* SIZE_MAX: it is malformed or too large, and nothing in it may be followed. */
+    /* SIZE_MAX: the message is malformed or too large, and no pointer in it may be followed. */
     if (!letter->message || tr__copy_size(letter->type, letter->message) > TR_DEAD_LETTER_SHOWN_MAX)
         return;
     if (!letters->texts_second_ns || now_ns - letters->texts_second_ns >= TR_SECOND) {
@@ -233,7 +241,7 @@ void tr__dead_letters(struct tr_system *system, struct worker *worker,
     for (size_t i = 0; i < list_count; i++)
         tr__shutdown_stats_dead(system, list[i].to, 1);
     if (worker)
-        tr__dead_letter_batches_end(worker); /* the pending ones came first */
+        tr__dead_letter_batches_end(worker); /* the pending dead letters came first */
 
     lock_take(&letters->lock);
     for (size_t i = 0; i < list_count; i++) {
@@ -299,8 +307,8 @@ void tr__dead_letters_hand_in(struct tr_system *system,
 }
 
 /*
- * Returns the number of all dead letters, with those that workers have not handed in yet. Under the
- * lock.
+ * Returns the number of all dead letters, including those that workers have not handed in yet.
+ * Under the lock.
  */
 static uint64_t total_of(struct tr_system *system)
 {

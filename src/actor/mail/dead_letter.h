@@ -27,24 +27,26 @@ void tr__dead_letters_deinit(struct dead_letters *letters, const struct memory_s
 /** One dead letter. */
 struct dead_letter {
     const tr_type *type;
-    const void *message; /* borrowed; NULL: it is not shown */
-    size_t size; /* of the message with everything that it points to; 0: that of its struct */
+    const void *message; /* borrowed; NULL: the message is not shown */
+    size_t size;         /* size of the message with everything that it points to; 0: type->size */
     uint64_t from;
     uint64_t to;
     tr_status reason;
-    /* of the receiver, if it has no handler for the message; otherwise NULL */
+    /*
+     * the name of the receiver's behavior, if that has no handler for the message; otherwise NULL
+     */
     const char *behavior;
 };
 
 /**
- * The most that one call of tr__dead_letters takes: enough to make the cost of the lock and of the
- * clock negligible.
+ * The most dead letters that one call of tr__dead_letters takes: enough to make the cost of the
+ * lock and of the clock negligible.
  */
 enum { DEAD_LETTERS_BATCH = 32 };
 
 /**
- * Records dead letters, in this order, at most DEAD_LETTERS_BATCH. For the mail of an actor that
- * was killed: there may be a million messages, and other actors wait until they are recorded.
+ * Records dead letters in the given order, at most DEAD_LETTERS_BATCH. For the mail of an actor
+ * that was killed: there may be a million messages, and other actors wait until all are recorded.
  * Otherwise as tr__dead_letter.
  */
 void tr__dead_letters(struct tr_system *system, struct worker *worker,
@@ -58,7 +60,7 @@ void tr__dead_letter(struct tr_system *system, struct worker *worker,
                      const struct dead_letter *letter);
 
 /**
- * Records the dead letters that a worker has noted after the deadline: see
+ * Records the dead letters that a worker has only noted after the deadline of a shutdown: see
  * actor/mail/dead_letter_batch.h. Only on the thread of that worker.
  */
 void tr__dead_letters_hand_in(struct tr_system *system,

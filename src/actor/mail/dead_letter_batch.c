@@ -21,7 +21,7 @@ enum {
     BURIAL_FAR = 4096
 };
 
-/* The mail of one actor, while it is made dead letters. */
+/* The mail of one actor, while it becomes dead letters. */
 struct dead_letter_batch {
     struct worker *worker;
     struct cell *cell;
@@ -31,7 +31,7 @@ struct dead_letter_batch {
     struct dead_letter letters[DEAD_LETTERS_BATCH];
 };
 
-/* ---- After the deadline. ---- */
+/* ---- After the deadline of a shutdown. ---- */
 
 /*
  * Whether messages need only be counted and noted: the deadline of the shutdown has passed, and
@@ -53,8 +53,8 @@ static bool is_last(struct worker *worker)
 }
 
 /*
- * Returns after how many messages the counters are updated. The log has the first letters of each
- * second, so while it takes more of them, letters are handed in early.
+ * Returns after how many messages the counters are updated and the letters handed in. The log shows
+ * the first letters of each second; until it has them, letters are handed in early.
  */
 static uint32_t share_of(const struct dead_letter_batches *dead_letter_batches)
 {
@@ -132,7 +132,7 @@ void tr__dead_letter_batches_free(struct worker *worker)
     worker->mail.dead_letters.notes = NULL;
 }
 
-/* ---- At any other time. ---- */
+/* ---- Before the deadline, or without a shutdown. ---- */
 
 static void dead_letter_batch_end(struct dead_letter_batch *dead_letter_batch)
 {
@@ -144,7 +144,10 @@ static void dead_letter_batch_end(struct dead_letter_batch *dead_letter_batch)
     dead_letter_batch->count = 0;
 }
 
-/* As tr__mail_bury_one, for a notice; records up to DEAD_LETTERS_BATCH of them at once. */
+/*
+ * Adds a notice to the batch, and records the batch when it has DEAD_LETTERS_BATCH notices.
+ * Otherwise as tr__mail_bury_one.
+ */
 static void dead_letter_batch_add(struct dead_letter_batch *dead_letter_batch,
                                   struct envelope *envelope)
 {

@@ -41,13 +41,13 @@ struct dead_letter_batch_note {
     tr_status reason;
 };
 
-/** Hands in the notes that are pending. Worker only. */
+/** Hands in the notes of this worker that are pending. Worker only. */
 void tr__dead_letter_batches_end(struct worker *worker);
 void tr__dead_letter_batches_free(struct worker *worker);
 
 /**
- * Makes all mail of an actor dead letters. The caller has emptied its stash and dropped its timers.
- * Owner only.
+ * Makes dead letters of all mail of an actor. The caller has emptied the actor's stash and dropped
+ * its timers. Owner only.
  */
 void tr__mail_bury(struct worker *worker, struct cell *cell, tr_status reason);
 

@@ -195,11 +195,11 @@ static tr_status setup_copy(const struct memory_source *source, struct group_add
     return TR_OK;
 }
 
-/* Makes a slot that has a ref and a closed door. */
+/* Gives a slot a ref and a closed door. */
 static void slot_open(struct cell *cell)
 {
     cell_clear(cell);
-    /* With another generation, so that no sender finds capacity in it. */
+    /* The capacity word has another generation, so that no sender finds capacity in it. */
     capacity_open(&cell->door.capacity, cell_generation(cell) + 1, 0, 0, 0);
     /* partner: cell_is_group_address */
     atom32_store(&cell->door.owner, CELL_GROUP_ADDRESS, ATOM_RELEASE);
@@ -263,7 +263,7 @@ void tr__group_free(struct group_address *group, uint64_t ref)
         tr__slot_give(&system->slots, NULL, cell);
 }
 
-/* ---- The group supervisor behind it. ---- */
+/* ---- The group supervisor behind a group address. ---- */
 
 void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct cell *supervisor)
 {
@@ -298,8 +298,8 @@ uint64_t tr__group_address_of_supervisor(const struct cell *cell)
 uint64_t tr__group_of_child(const struct cell *child)
 {
     /*
-     * The origin of other cells may be dropped at any time. The origin of a group supervisor stays
-     * until its parent drops it.
+     * Only for a group supervisor: its origin stays until its parent drops it. The origin of any
+     * other cell may be dropped at any time.
      */
     return cell_is_group_supervisor(child) ? tr__group_address_of_supervisor(child)
                                            : child->identity;
@@ -312,7 +312,10 @@ uint64_t tr__group_behind(const struct slots *slots, uint64_t ref)
         return ref;
     const struct cell *supervisor = slots_at(slots, ATOM_PEEK(&cell->door.tenant));
     uint64_t behind = ATOM_PEEK(&supervisor->identity);
-    /* The group address is freed before the slot of its group supervisor gets another tenant. */
+    /*
+     * If `ref` is still valid, `behind` is right, because the group address is freed before the
+     * slot of its group supervisor gets another tenant.
+     */
     return slots_find(slots, ref) ? behind : ref;
 }
 
@@ -342,7 +345,10 @@ static uint64_t word(const atom64 *place)
     return atom64_load(place, ATOM_RELAXED);
 }
 
-/* Returns the member that has a place of the table, among those that are left; 0 for none. */
+/*
+ * Returns the member that a place of the router's table belongs to, among the members that are
+ * left; 0 for none.
+ */
 static uint64_t heir_of(const struct group_address *group, uint64_t place)
 {
     uint64_t successor = 0;

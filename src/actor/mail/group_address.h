@@ -30,24 +30,27 @@ struct worker;
 
 enum {
     GROUP_BUCKETS = 1024,
-    /* places in a router's table for each member: so the shares of members differ by 9 % */
+    /*
+     * places in a router's table for each member; with so many the shares of the members differ by
+     * 9 %
+     */
     GROUP_KEYS_EACH = 128,
     GROUP_KEYS_LEAST = 256
 };
 
 /**
- * Positions for picking members in turn: one for each worker, and one for all other threads
- * together. Each has a cache line of its own.
+ * Positions for picking members in turn. There is one struct for each worker, and one for all other
+ * threads together, each in a cache line of its own.
  */
 struct group_cursor {
     _Alignas(64) atom32 next;
-    atom32 next_near; /* among the members on that worker, for asks */
+    atom32 next_near; /* the next of the members on that worker, for asks */
 };
 
 struct group_address {
     struct board board;
-    struct group_address *next;   /* in its bucket; never changes */
-    uint32_t capacity;            /* of `turns` and `seats`, each */
+    struct group_address *next;   /* the next one in its bucket; never changes */
+    uint32_t capacity;            /* entries of `turns`, and of `seats` */
     uint32_t key_capacity;        /* of `keys` */
     struct group_cursor *cursors; /* one for each worker, then one for all other threads */
     /*
@@ -55,24 +58,24 @@ struct group_address {
      * tenant.
      */
     atom64 *turns; /* refs of the members in turn, `turn_count` of them */
-    atom64 *seats; /* refs by the number of the member; 0: it has ended */
-    atom64 *keys;  /* of a router: refs by the hash of a key; key_count of them, a power of two */
+    atom64 *seats; /* refs by the number of the member; 0: that member has ended */
+    atom64 *keys;  /* for a router: refs by the hash of a key. key_count entries, a power of two */
     atom64 turn_count;
     atom64 seat_count;
     atom64 key_count; /* 0: a group without routes */
     atom64 routes;    /* the const tr_route *; 0: a group without routes */
     atom64 base;      /* the worker of seat 0; seat 1 is on the next worker, and so on */
-    /* Of the tenant. Written by the thread that makes it, then by the group supervisor. */
+    /* Of the tenant: written by the thread that makes the tenant, then by the group supervisor. */
     struct tr_system *system;
     struct cell *cell; /* the slot */
-    uint64_t tenant;   /* 0: free; read and written under the lock */
+    uint64_t tenant;   /* ref of the current tenant, 0: free; read and written under the lock */
     void *memory;      /* the allocation that contains all of this, to free it */
     const tr_behavior *behavior;
     const tr_type *setup_type;
     void *setup;      /* a copy of the set-up message of the members */
     uint64_t spawner; /* the client that is notified of a failed start, 0 for none */
     tr_supervision supervision;
-    tr_child_spec spec; /* of the members */
+    tr_child_spec spec; /* spec of the members */
 };
 
 /** The behavior of group supervisors, and their set-up message. */
@@ -100,8 +103,8 @@ struct group_plan {
 TR_MUST_CHECK tr_status tr__group_new(struct tr_system *system, const struct group_plan *plan,
                                       struct group_address **made);
 /**
- * Frees a group address and its slot, when the group supervisor is gone or was never spawned. If
- * the group address no longer has this ref, does nothing. Any thread.
+ * Frees a group address and its slot, after the group supervisor has ended, or if it was never
+ * spawned. If the group address no longer has this ref, does nothing. Any thread.
  */
 void tr__group_free(struct group_address *group, uint64_t ref);
 
@@ -111,7 +114,8 @@ void tr__group_free(struct group_address *group, uint64_t ref);
  */
 void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct cell *supervisor);
 /**
- * If `origin` is that of a group supervisor, which is then gone for good, frees its group address.
+ * If `origin` is that of a group supervisor, frees its group address. The group supervisor must
+ * have ended for good.
  */
 void tr__group_unbind(const struct cell_origin *origin);
 /**
@@ -149,7 +153,7 @@ void tr__group_close(struct tr_system *system, uint64_t ref);
  */
 struct group_address *tr__group_find(const struct tr_system *system, uint64_t ref);
 
-/* ---- For the group supervisor. ---- */
+/* ---- Functions for the group supervisor only. ---- */
 
 /** Sets the member with this number. */
 void tr__group_seat(struct group_address *group, uint32_t number, uint64_t member);
@@ -175,20 +179,23 @@ struct group_walk {
     struct group_address *group;
     /* 0: a walk of the group supervisor itself, for which the tenant is always there */
     uint64_t ref;
-    uint64_t member;    /* the last one that the walk returned */
-    uint64_t hash;      /* of the key */
-    uint64_t score;     /* of a router: the score of the last member */
-    uint64_t stay;      /* the stay in which the sender is announced */
-    uint32_t worker;    /* of the sender; worker_count or more: the sender is not on a worker */
+    uint64_t member; /* the member that the walk returned last */
+    uint64_t hash;   /* hash of the key */
+    uint64_t score;  /* for a router: the score of the last member */
+    uint64_t stay;   /* number of the stay (queue/board.h) in which the sender is announced */
+    /* index of the sender's worker; worker_count or more: the sender is not on a worker */
+    uint32_t worker;
     uint32_t near_left; /* seats on the sender's worker that are still to be tried */
-    uint32_t near;      /* the next seat of them */
+    uint32_t near;      /* the next of these seats */
     uint32_t near_step;
-    /* turns that are still to be tried; of a router: 1 until the member of the key was tried */
+    /*
+     * turns that are still to be tried; for a router: 1 until the member that has the key was tried
+     */
     uint32_t left;
     uint32_t turn;
     bool has_turn; /* `turn` is set */
     bool is_router;
-    bool is_held; /* only the group supervisor can be picked, and the sender is announced */
+    bool is_held; /* the sender is announced, and can only pick the group supervisor */
 };
 
 /** A message that is sent through a group address. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Picks a member of a group, on the sender's thread, and sends to it.
+ * Picks a member of a group on the sender's thread, and sends the message to that member.
  */
 #include "actor/mail/group_pick.h"
 
@@ -18,8 +18,8 @@ static bool look(const struct group_walk *walk, const atom64 *place, uint64_t *v
 }
 
 /*
- * Returns the next position below `count`. For the cursor of one worker, which no other thread
- * writes; needs no division.
+ * Returns the next position below `count`, and advances the cursor. Only for a cursor of a worker,
+ * which no other thread writes. Needs no division.
  */
 static uint32_t next_of(atom32 *cursor, uint32_t count)
 {
@@ -121,7 +121,8 @@ static struct cell *next_near(struct group_walk *walk)
             return NULL;
         walk->near += walk->near_step;
         struct cell *cell = slots_find(walk->slots, walk->member);
-        if (cell && cell_owner(cell) == walk->worker) /* it may have moved to another worker */
+        /* the member may have moved to another worker */
+        if (cell && cell_owner(cell) == walk->worker)
             return cell;
     }
     return NULL;
@@ -129,7 +130,7 @@ static struct cell *next_near(struct group_walk *walk)
 
 /*
  * Returns the next member for a key of a router. The first is the member that has the key. The next
- * is the member that would have it if the members before were gone, and so on.
+ * is the one that would have the key if the first were gone, and so on.
  */
 static struct cell *next_heir(struct group_walk *walk)
 {
@@ -241,7 +242,7 @@ tr_status tr__group_choose(struct group_address *group, const struct worker *wor
     return *member ? TR_OK : TR_STOPPED;
 }
 
-/* Sends to a member. `worker` is NULL on a thread that is not a worker. */
+/* Sends to a member that it picks. `worker` is NULL on a thread that is not a worker. */
 static tr_status send_through(struct tr_system *system, struct worker *worker,
                               struct envelope *envelope, struct cell **cell, uint64_t *to)
 {
@@ -259,11 +260,12 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
         tr_status one = TR_MAILBOX_FULL;
         if (!worker)
             one = tr__mail_send_outside(system, member, envelope);
-        else if (!running || !tr__line_has(running, walk.member)) /* else another turn is first */
+        /* if no earlier turn of this actor waits to send to this member */
+        else if (!running || !tr__line_has(running, walk.member))
             one = tr__mail_send(worker, member, envelope);
         if (one == TR_STOPPED)
             continue;
-        /* The first member that was full is the one whose turn it was. */
+        /* If all are full, report the first one that was tried: it was its turn. */
         if (one == TR_OK || status == TR_STOPPED) {
             status = one;
             *cell = member;

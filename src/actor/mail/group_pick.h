@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sending to a group: which member gets a message.
+ * Sending to a group: chooses the member that gets a message.
  */
 #ifndef ACTOR_MAIL_GROUP_PICK_H
 #define ACTOR_MAIL_GROUP_PICK_H
@@ -35,12 +35,12 @@ TR_MUST_CHECK tr_status tr__group_choose(struct group_address *group, const stru
                                          const struct group_letter *letter, uint64_t *member);
 /**
  * Sends a message, a notice or an ask, to a member of a group. The caller sets *cell and *to to the
- * group address and its ref. On TR_OK they become the member that has the message, and the envelope
- * is taken. On TR_MAILBOX_FULL they become the member whose turn it was.
+ * group address and its ref. On TR_OK both are set to the member that has the message, and the
+ * envelope is taken. On TR_MAILBOX_FULL both are set to the member whose turn it was.
  */
 tr_status tr__group_send(struct worker *worker, struct envelope *envelope, struct cell **cell,
                          uint64_t *to);
-/** As tr__group_send, from any thread. Does not wait for capacity. */
+/** As tr__group_send, but from any thread. Does not wait for capacity. */
 tr_status tr__group_send_outside(struct tr_system *system, struct envelope *envelope,
                                  struct cell **cell, uint64_t *to);
 /** Begins a walk over all members, for tr__group_each. Any thread. */

@@ -11,8 +11,8 @@ static void handed_mail(struct worker *worker, struct cell *cell, struct envelop
 }
 
 /*
- * The function of each kind that is TAKEN in MAIL_KINDS. tests/unit/actor_kind_test.c compares the
- * two tables.
+ * For each kind that is TAKEN in MAIL_KINDS: the function that takes it.
+ * tests/unit/actor_kind_test.c compares the two tables.
  */
 mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
     [ENVELOPE_STOP] = tr__order_mail,

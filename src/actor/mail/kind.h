@@ -2,17 +2,17 @@
 /**
  * Kinds of mail: what an envelope is to the actor that gets it.
  *
- * MAIL_KINDS below is the table. A new kind is one row of it, and there may be 32. Code that handles
- * mail looks up the row and does not compare kinds by their order. A row has
+ * MAIL_KINDS below is the table. A new kind is one more row; there may be 32 rows. Code that
+ * handles mail looks up the row and does not compare kinds by their order. A row has
  *   - the kind, ENVELOPE_<kind>;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
  *     function takes the mail when it arrives; the table of kind.c names the function. The function
  *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
- *     stopped. If it belongs to a later room, it is a function that actor/cell/upcalls.h already
- *     declares, such as tr__waiters_mail, with one more case;
- *   - its properties, MAIL_...: those of enum mail_property, joined by |.
+ *     stopped. For a function of a later room, add a case to one that actor/cell/upcalls.h already
+ *     declares, such as tr__waiters_mail;
+ *   - its properties: members of enum mail_property, joined by |.
  * Where the kind is a constant, which it is on every hot path, a lookup in the table costs nothing.
- * Elsewhere it is a test of one bit.
+ * Elsewhere a lookup is a test of one bit.
  */
 #ifndef ACTOR_MAIL_KIND_H
 #define ACTOR_MAIL_KIND_H
@@ -23,35 +23,35 @@ struct cell;
 struct worker;
 
 enum mail_property {
-    /* a message: accepted = handled + dead + queued counts it */
+    /* is a message: counted in accepted = handled + dead + queued */
     MAIL_COUNTS = 1 << 0,
     /* takes capacity of the mailbox of its receiver */
     MAIL_TAKES_CAPACITY = 1 << 1,
-    /* returns the number of an ask; answers come first in a cycle */
+    /* carries the number of the ask that it answers; answers come first in a cycle */
     MAIL_IS_ANSWER = 1 << 2,
     /* accepted even by a sealed actor: one that has received a PoisonPill */
     MAIL_PASSES_SEAL = 1 << 3,
-    /* its turn may begin while another turn waits as a barrier */
+    /* a turn with this mail may begin while another turn waits as a barrier */
     MAIL_PASSES_BARRIER = 1 << 4,
-    /* if a durable turn sends it, it waits in the outbox until the commit */
+    /* when a durable turn sends this kind, the envelope waits in the outbox until the commit */
     MAIL_IS_HELD = 1 << 5,
     /* no pointer to the envelope is kept, so a copy may be sent in its place */
     MAIL_MAY_BE_COPIED = 1 << 6,
-    /* payload.ask has the number of an ask, so less of the message fits inside */
+    /* payload.ask has the number of an ask, so there is less space for the message inside */
     MAIL_HAS_NUMBER = 1 << 7
 };
 
 /** The mailbox of an actor in which mail of a kind waits. */
 enum mail_box {
-    MAIL_BOX_NONE,  /* actors never get it */
-    MAIL_BOX_TAKEN, /* in no mailbox: a function takes it */
+    MAIL_BOX_NONE,  /* for kinds that actors never get */
+    MAIL_BOX_TAKEN, /* for kinds that wait in no mailbox: a function takes them */
     MAIL_BOX_REPLIES,
     MAIL_BOX_EXCEPTIONS,
     /* for actors with TR_BY_KIND; asks of other actors wait with the notices */
     MAIL_BOX_REQUESTS,
     MAIL_BOX_NOTICES,
     MAIL_BOX_EVENTS,
-    /* last in a cycle; see actor/cell/channel.h */
+    /* the last mailbox in a cycle; see actor/cell/channel.h */
     MAIL_BOX_CHANNELS
 };
 
@@ -73,7 +73,7 @@ enum mail_box {
     KIND(CHANNEL,   CHANNELS,   0)                                                                 \
     /* From the runtime, handled in order of arrival: see actor/cell/signal.h. */                  \
     KIND(SIGNAL,    NOTICES,    MAIL_COUNTS)                                                       \
-    /* Orders. STOP is a PoisonPill; it arrives after what a durable turn has sent before it. */   \
+    /* Orders. STOP is a PoisonPill; an outbox holds it behind earlier messages of the turn. */    \
     KIND(STOP,      TAKEN,      MAIL_PASSES_SEAL | MAIL_IS_HELD)                                   \
     KIND(KILL,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
     KIND(SUSPEND,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
@@ -124,7 +124,9 @@ enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 /** A function that takes an envelope which has arrived. Owner only. */
 typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** By kind: the function that takes mail of this kind; NULL: it waits in a mailbox. */
+/**
+ * By kind: the function that takes mail of this kind; NULL: mail of this kind waits in a mailbox.
+ */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
 
 static_assert(MAIL_KIND_COUNT <= 32, "a set of kinds is a word");

@@ -11,7 +11,8 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 }; /* if more than this many wait: high priority */
+/* a cell has high priority if more than this many wait */
+enum { HIGH_REPLIES = 2, HIGH_EVENTS = 4 };
 
 static bool ring_has_more_than(const struct envelope *last, int count)
 {
@@ -33,7 +34,10 @@ enum task_class tr__mail_priority(const struct cell *cell)
     return is_high ? TASK_HIGH : TASK_NORMAL;
 }
 
-/* Returns the code for a request of this actor that gets no turn. A stashed one has had a turn, and looks the same. */
+/*
+ * Returns the code for a request of this actor that is refused without a turn. A request from the
+ * stash looks the same but had a turn, so it must not get REFUSAL_UNBEGUN.
+ */
 static int unbegun_code(const struct cell *cell)
 {
     const struct durable *durable = cell_durable(cell);
@@ -47,7 +51,7 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
     /* A message of the runtime to a durable actor: see tr__durable_tell. */
     bool is_own = envelope->kind == ENVELOPE_REPLY && !envelope->sender && cell_durable(cell);
     if (is_own || envelope->kind == ENVELOPE_SIGNAL) {
-        tr__mail_drop(worker, envelope); /* no actor waits for it */
+        tr__mail_drop(worker, envelope); /* no actor waits for this envelope */
         return;
     }
     atom64_count(&worker->counters.dead, 1);
@@ -99,8 +103,8 @@ static inline bool is_plain(const struct cell *cell, const struct envelope *enve
 }
 
 /*
- * Puts mail into its mailbox. Answers go to their asks instead. Mail that comes after a PoisonPill
- * is refused.
+ * Puts mail into its mailbox. Gives an answer to its ask instead, and refuses mail that comes after
+ * a PoisonPill.
  */
 static void take_in_message(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -112,8 +116,8 @@ static void take_in_message(struct worker *worker, struct cell *cell, struct env
         envelope->kind != ENVELOPE_PROBE && !may_come_in(worker, cell, envelope))
         return;
     /*
-     * The actor is up, and that is all a probe asks: it need not wait for a long queue, or for the
-     * end of a suspension.
+     * The actor is up, which is all that a probe asks: answer without waiting for a long queue or
+     * for the end of a suspension.
      */
     if (envelope->kind == ENVELOPE_PROBE && cell->flags & CELL_STARTED &&
         cell->sched_state != SCHED_MOUNTING) {
@@ -192,8 +196,8 @@ void tr__mail_order(struct cell *cell, enum envelope_kind kind)
         TR_NOT_REACHED("no order");
     }
     /*
-     * The run checks between two turns whether it has orders. So does an actor that is being
-     * restarted.
+     * Makes the run look at its orders between two turns. An actor that is being restarted looks
+     * too.
      */
     if (is_up || (cell->life == LIFE_STARTING && cell->dispatch))
         atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
@@ -237,7 +241,7 @@ void tr__mail_take_in(struct worker *worker, struct cell *cell, struct door_mail
             taker(worker, cell, envelope);
             continue;
         }
-        /* It was sent to an earlier tenant, or arrived after the actor began to stop. */
+        /* The envelope was sent to an earlier tenant, or arrived after the actor began to stop. */
         if (envelope->generation != cell_generation(cell) || cell->life >= LIFE_STOPPING) {
             if (envelope->kind == ENVELOPE_PROBE)
                 tr__probe_answer(worker, envelope, cell->flags & CELL_STARTED);
@@ -277,7 +281,8 @@ void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
     if (envelope->kind != ENVELOPE_VOID)
-        atom64_count(&worker->counters.accepted, UINT64_MAX); /* as if it had not been sent */
+        /* as if the envelope had not been sent */
+        atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope_give(&worker->pool, envelope);
 }
 
@@ -295,8 +300,9 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
 }
 
 /*
- * Checks an envelope to a client. Clients answer no requests. An answer gets the time at which it
- * was sent, in place of a deadline, because the client may look at it much later.
+ * Checks an envelope to a client. Refuses a request, because clients do not answer. Writes into an
+ * answer the time at which it was sent, in place of a deadline, because the client may look at it
+ * much later.
  */
 __attribute__((__noinline__)) static tr_status look_at_client(struct worker *worker,
                                                               struct envelope *envelope)
@@ -346,8 +352,8 @@ tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelo
 }
 
 /*
- * Sends to an actor of this worker that is sealed or metered. A separate function, so that sending
- * to other actors costs only one test.
+ * Sends to an actor of this worker that is sealed or metered. Not inline, so that sending to other
+ * actors costs only one test.
  */
 __attribute__((__noinline__)) static tr_status send_looking(struct worker *worker,
                                                             struct cell *cell,
@@ -375,7 +381,7 @@ tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelop
         return tr__outbox_send(worker, cell, envelope);
     if (__builtin_expect(cell_owner(cell) != worker->index, 0))
         return send_far(worker, cell, envelope);
-    /* Mail of other threads that has arrived comes first. */
+    /* Mail of other threads that has already arrived comes before this envelope. */
     mail_look(worker, cell);
     if (mail_is_answer(envelope) && envelope->sender) {
         atom64_count(&worker->counters.accepted, 1);
@@ -438,7 +444,8 @@ void tr__mail_send_any(struct tr_system *system, struct worker *worker, struct c
 }
 
 /*
- * Makes the worker of a child on another worker look at its control bits, which the caller has set.
+ * Makes the worker that owns `child` look at the control bits of the child. The caller has set the
+ * bits.
  */
 static void order_far(struct worker *worker, struct cell *child)
 {

@@ -106,17 +106,18 @@ static inline void mail_uncount(struct cell *cell, const struct envelope *envelo
 
 /*
  * The stock of a cell: messages in its lower half, lines in the upper half. It is refilled from the
- * capacity word in steps. What it has too much of goes back to the word, so that senders on other
- * threads can use it.
+ * capacity word in steps. A surplus goes back to the word, so that senders on other threads can use
+ * it.
  */
 enum {
     STOCK_STEP = 64,
     STOCK_LINES_SHIFT = 16,
-    STOCK_LINES_MAX = 64,            /* of one message; larger messages do not use the stock */
+    /* lines of one message; a larger message does not use the stock */
+    STOCK_LINES_MAX = 64,
     STOCK_IS_MUCH = (int)0x3f000080, /* 128 messages, or 256 lines */
-    /* mailboxes with smaller bounds are exact: they have no stock */
+    /* a mailbox with a smaller bound is counted exactly: it has no stock */
     MAIL_EXACT_BOUND = 4096,
-    /* as MAIL_EXACT_BOUND, for TR_PARK, where senders wait */
+    /* as MAIL_EXACT_BOUND, but for the policy TR_PARK, where senders wait */
     MAIL_EXACT_BOUND_PARK = 512
 };
 
@@ -178,8 +179,8 @@ static inline void capacity_give_waiters(struct cell *cell, int32_t messages, in
 }
 
 /*
- * Added to stock_and_lines for one notice inside its envelope: takes one message and one line from
- * the stock, and adds one to the queued lines.
+ * One notice inside its envelope, as a number to add to stock_and_lines: takes one message and one
+ * line from the stock, and adds one to the queued lines.
  */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define MAIL_ONE_NOTICE ((UINT64_C(1) << 32) - (1u << STOCK_LINES_SHIFT) - 1)
@@ -203,7 +204,9 @@ static inline void mail_leave_exactly(struct cell *cell)
         tr__capacity_give(cell, 1);
 }
 
-/** As mail_leave_exactly, for cells with neither CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS. */
+/**
+ * As mail_leave_exactly, but for cells with neither CELL_EXACT_BOUND nor CELL_HAS_WAITING_SENDERS.
+ */
 static inline void mail_leave_stock(struct cell *cell)
 {
     TR_ASSERT_SLOW(cell->queued_lines > 0);
@@ -212,7 +215,7 @@ static inline void mail_leave_stock(struct cell *cell)
         tr__capacity_give(cell, 0);
 }
 
-/** As mail_leave_exactly, for any cell. */
+/** As mail_leave_exactly, but for a cell with any flags. */
 static inline void mail_leave_fast(struct cell *cell)
 {
     if (__builtin_expect(cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS), 0))
@@ -223,15 +226,15 @@ static inline void mail_leave_fast(struct cell *cell)
 
 /*
  * Whether the stock is overdrawn after MAIL_ONE_NOTICE was added. Tests the highest bit of each
- * half of the stock, which is set when that half goes below zero. The bit would also be set if the
- * stock were that large; then the slow path of sending is taken, which is correct too.
+ * half of the stock, which is set when that half goes below zero. A very large stock would set the
+ * bit too; then the slow path of sending is taken, which is also correct.
  */
 static inline bool mail_is_overdrawn(uint64_t stock_and_lines)
 {
     return stock_and_lines & MAIL_OVERDRAWN;
 }
 
-/** As capacity_give_fast, for any cell. */
+/** As capacity_give_fast, but for a cell with any flags. */
 static inline void capacity_give_any(struct cell *cell, const struct envelope *envelope)
 {
     if (cell->flags & (CELL_EXACT_BOUND | CELL_HAS_WAITING_SENDERS))
@@ -259,7 +262,8 @@ static inline bool mail_has_arrived(const struct cell *cell)
 }
 
 /**
- * Whether turns of this actor are parked, or asks of tr_ask_then are open, for which no turn waits.
+ * Whether turns of this actor are parked, or asks of tr_ask_then are open. No turn waits for such
+ * an ask.
  */
 static inline bool mail_is_parked(const struct cell *cell)
 {
@@ -330,8 +334,8 @@ void tr__mail_bury_one(struct worker *worker, struct cell *cell, struct envelope
 
 /**
  * Drops an envelope that becomes no dead letter: a cancelled one (ENVELOPE_VOID), a signal, an
- * event. Except for ENVELOPE_VOID, which does not count, reduces `accepted` by one, as if it had
- * not been sent.
+ * event. Reduces `accepted` by one, as if the envelope had not been sent; not for ENVELOPE_VOID,
+ * which is not counted.
  */
 void tr__mail_drop(struct worker *worker, struct envelope *envelope);
 
@@ -350,9 +354,9 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 }
 
 /**
- * Makes an actor of this worker look at its control bits. An actor that is in a queue, or in the
- * middle of something, looks at them anyway, so this does nothing for it. Therefore the scheduling
- * state must never be SCHED_WAITING while the cell may be in a queue. Owner only.
+ * Makes an actor of this worker look at its control bits: puts a waiting cell into a run queue.
+ * Does nothing for a cell that is in a queue or runs, because that looks at them anyway. Therefore
+ * the scheduling state must never be SCHED_WAITING while the cell may be in a queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {
@@ -370,13 +374,13 @@ static inline void cell_set_control(struct worker *worker, struct cell *cell, ui
 }
 
 /**
- * Sends an envelope from a worker. On TR_OK it is accepted. Otherwise it is refused and remains the
- * caller's: TR_STOPPED, TR_MAILBOX_FULL, TR_NO_REPLY for an ask to a client, TR_NO_MEMORY for the
- * outbox, or the `refusal` of a sealed durable actor.
+ * Sends an envelope from a worker. On TR_OK the envelope is accepted. Otherwise it remains the
+ * caller's, and the reason is returned: TR_STOPPED, TR_MAILBOX_FULL, TR_NO_REPLY for an ask to a
+ * client, TR_NO_MEMORY for the outbox, or the `refusal` of a sealed durable actor.
  */
 tr_status tr__mail_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
-/** As tr__mail_send, for mail of the runtime that no outbox holds. */
+/** As tr__mail_send, but for mail of the runtime, which no outbox holds. */
 tr_status tr__mail_send_now(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
@@ -401,8 +405,8 @@ ATOM_INLINE bool mail_fits_fast(const struct worker *worker, const struct cell *
 }
 
 /**
- * Sends an envelope that contains its message, where mail_can_go_fast. `stock_and_lines` is the
- * value after MAIL_ONE_NOTICE was added, and is not overdrawn. The branches expect that an idle
+ * Sends an envelope that contains its message. mail_can_go_fast must be true. `stock_and_lines` is
+ * the value after MAIL_ONE_NOTICE was added, and is not overdrawn. The branches expect that an idle
  * actor has no mail, and that other actors have some.
  */
 static inline void mail_send_fast(struct worker *worker, struct cell *cell,
@@ -411,7 +415,7 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     TR_ASSERT_SLOW(!mail_is_overdrawn(stock_and_lines));
     TR_ASSERT_SLOW(!(cell->flags & CELL_SLOW_SEND));
-    /* Otherwise it would be sent before what the turn wrote is on disk. */
+    /* Otherwise the message would be sent before what the turn wrote is on disk. */
     TR_ASSERT_SLOW(!worker->outbox_turn);
     cell->stock_and_lines = stock_and_lines;
     atom64_count(&worker->counters.accepted, 1);
@@ -430,19 +434,19 @@ static inline void mail_send_fast(struct worker *worker, struct cell *cell,
     }
 }
 
-/** Sends an envelope that contains its message, where mail_fits_fast. */
+/** Sends an envelope that contains its message. mail_fits_fast must be true. */
 static inline void mail_send_quickly(struct worker *worker, struct cell *cell,
                                      struct envelope *envelope)
 {
     mail_send_fast(worker, cell, envelope, cell->stock_and_lines + MAIL_ONE_NOTICE);
 }
 
-/** As tr__mail_send, for a message that already has its capacity. */
+/** As tr__mail_send, but for a message for which the capacity was already taken. */
 tr_status tr__mail_place(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an envelope that already has its capacity, or needs none. Any thread. Returns TR_OK if it
- * is accepted. Otherwise returns TR_STOPPED, and the envelope remains the caller's.
+ * Sends an envelope for which capacity was taken, or that needs none. Any thread. Returns TR_OK if
+ * the envelope is accepted. Otherwise returns TR_STOPPED, and the envelope remains the caller's.
  */
 ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *cell,
                                         struct envelope *envelope)
@@ -461,8 +465,9 @@ ATOM_INLINE tr_status mail_push_outside(struct tr_system *system, struct cell *c
 }
 
 /**
- * Sends an envelope. Any thread. On TR_OK it is accepted. Otherwise it is refused and remains the
- * caller's: TR_STOPPED, TR_MAILBOX_FULL, or TR_NO_REPLY for an ask to a client.
+ * Sends an envelope. Any thread. On TR_OK the envelope is accepted. Otherwise it remains the
+ * caller's, and the reason is returned: TR_STOPPED, TR_MAILBOX_FULL, or TR_NO_REPLY for an ask to a
+ * client.
  */
 TR_MUST_CHECK tr_status tr__mail_send_outside(struct tr_system *system, struct cell *cell,
                                               struct envelope *envelope);

@@ -53,7 +53,10 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
     if (!worker->outbox_turn->followed || !kind_has(envelope->kind, MAIL_IS_HELD))
         return outbox_send(worker, cell, envelope);
     const struct tr_platform *platform = worker->system->platform;
-    /* When it is sent, the envelope may be gone, and another worker may have begun its turn. */
+    /*
+     * Record the time and the receiver now: once sent, the envelope may be gone, and another worker
+     * may have begun its turn.
+     */
     const struct follow_event sent = {.time_ns = platform->mono_now(platform),
                                       .causal = envelope->causal,
                                       .other = (uint64_t)envelope->generation << 32 |
@@ -90,8 +93,8 @@ static uint64_t ref_of(const struct outbox_item *item)
 }
 
 /*
- * Sends a message that was held. Its receiver may have ended since it was looked up, and its slot
- * may have another tenant, so the receiver is looked up again.
+ * Sends a message that was held. Looks its receiver up again, because the receiver may have ended
+ * meanwhile, and its slot may have another tenant.
  */
 static tr_status send_on(struct worker *worker, const struct outbox_item *item)
 {
@@ -134,7 +137,7 @@ static void bury(struct worker *worker, const struct outbox_item *item, tr_statu
 void tr__outbox_release(struct worker *worker, struct outbox *outbox)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    struct tr_self *held = worker_hold_sends(worker, NULL); /* these messages have waited already */
+    struct tr_self *held = worker_hold_sends(worker, NULL); /* do not hold these messages again */
     for (uint32_t i = 0; i < outbox->count; i++) {
         const struct outbox_item *item = &outbox->items[i];
         if (!item->cell) {
@@ -167,7 +170,7 @@ void tr__outbox_drop(struct worker *worker, struct outbox *outbox, tr_status rea
             bury(worker, item, reason);
             continue;
         }
-        /* The asker waits for an answer, and this is one. */
+        /* The asker waits for an answer: turn this reply into a tr_ask_ended. */
         tr__ask_become_ended(envelope, reason, 0);
         mail_readdress(envelope, ENVELOPE_EXCEPTION, ref_of(item), envelope->sender);
         if (send_on(worker, item) != TR_OK)
@@ -220,7 +223,10 @@ void tr__wake_timers_fire(struct worker *worker, tr_time now_ns)
 
 void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelope *envelope)
 {
-    /* As in actor/turn/blocking.c: the door stays open while waits.blocked is not 0. */
+    /*
+     * The door cannot refuse: it stays open while waits.blocked is not 0, as in
+     * actor/turn/blocking.c.
+     */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)

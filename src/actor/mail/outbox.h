@@ -3,12 +3,12 @@
  * What the actor layer does for actors whose state is on disk, without knowing how they keep it.
  *
  * Such an actor has a struct durable in its extra, and its turns have an outbox, self->outbox.
- * While such a turn runs, worker->outbox_turn is that turn, and what it sends is not handed over.
+ * While such a turn runs, worker->outbox_turn is that turn, and what the turn sends is held back.
  * Messages, requests, replies and PoisonPills (MAIL_IS_HELD in actor/mail/kind.h) wait in the
  * outbox, in the order sent, and with them what the turn does to channels of its actor: a struct
- * channel_effect, which only the layer above knows. They wait until what the turn has written is on disk
- * (tr__outbox_release), or never will be (tr__outbox_drop). This also holds for what a set-up sends
- * that runs inside the turn because the turn spawns. Rules:
+ * channel_effect, which only the layer above knows. They wait until what the turn has written is on
+ * disk (tr__outbox_release) or cannot be written (tr__outbox_drop). If the turn spawns, the set-up
+ * of the new actor runs inside the turn, and what the set-up sends waits too. Rules:
  *   1. worker->outbox_turn is NULL or a turn with an outbox. Only worker_hold_sends writes it.
  *   2. A turn that waits or has ended is not the outbox_turn: see outbox_leave, outbox_end.
  *   3. No fast path of sending is used while outbox_turn is set. mail_send_fast and
@@ -31,7 +31,7 @@ struct worker;
 /** Messages that were sent and are held. All zero is empty. */
 struct outbox {
     struct outbox_item {
-        struct cell *cell; /* NULL: the item is an effect */
+        struct cell *cell; /* NULL: the item is an effect on a channel */
         union {
             struct envelope *envelope;
             struct channel_effect *effect;
@@ -65,8 +65,8 @@ static inline bool outbox_is_in_use(const struct tr_self *self)
 }
 
 /**
- * Stops holding messages because the turn waits, or because its worker gets another thread. What
- * other actors send is not held. The turn keeps its outbox.
+ * Stops holding messages because the turn waits, or because its worker gets another thread.
+ * Meanwhile messages of other actors are sent at once. The turn keeps its outbox.
  */
 static inline void outbox_leave(struct tr_self *self)
 {
@@ -96,13 +96,19 @@ static inline void outbox_end(struct tr_self *self)
 TR_MESSAGE(tr_stored, (u64, token));
 
 /**
- * Holds a message in the outbox of the current turn, or sends it if the outbox is open. As
- * tr__mail_send; also TR_NO_MEMORY.
+ * Holds a message in the outbox of the current turn, or sends it if the outbox is open. Returns
+ * what tr__mail_send returns, or TR_NO_MEMORY.
  */
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/** Holds an effect on a channel in the outbox of the current turn, which is not open. TR_NO_MEMORY. */
+/**
+ * Holds an effect on a channel in the outbox of the current turn, which must not be open. Returns
+ * TR_OK or TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect);
-/** Returns the effect that was held last, if nothing was held behind it; NULL: there is none. */
+/**
+ * Returns the effect that was held last. Returns NULL if there is none, or if something was held
+ * after it.
+ */
 struct channel_effect *tr__outbox_last_effect(const struct worker *worker);
 /**
  * Sends the held messages, in order, and empties the outbox. A message that is refused becomes a
@@ -130,13 +136,14 @@ void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelop
 /** Passes an ENVELOPE_STORED that has arrived to the layer above, which takes it. */
 void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Takes an ENVELOPE_STORED that has arrived, or that was not needed. From now on the actor may end.
+ * Ends the wait for an ENVELOPE_STORED that has arrived or was not needed, and takes the envelope.
+ * From now on the actor may end.
  */
 void tr__stored_end(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Sends an actor a message of the runtime. Its turn may begin even during a barrier. Returns
- * TR_NO_MEMORY, TR_TOO_LARGE, or a status of tr__mail_send.
+ * Sends an actor a message of the runtime. Its turn may begin even during a barrier. Returns a
+ * status of tr__mail_send, TR_NO_MEMORY or TR_TOO_LARGE.
  */
 TR_MUST_CHECK tr_status tr__durable_tell(struct worker *worker, struct cell *cell,
                                          const tr_type *type, const void *message);

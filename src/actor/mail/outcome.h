@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What clients are notified of: how their spawns and probes ended.
+ * The messages that notify clients how their spawns and probes ended.
  */
 #ifndef ACTOR_MAIL_OUTCOME_H
 #define ACTOR_MAIL_OUTCOME_H

@@ -2,9 +2,9 @@
 /**
  * Overflow policies: what happens to a message that finds no capacity in the mailbox of its receiver.
  *
- * A policy is a row of OVERFLOW_POLICIES, in the order of tr_overflow. Senders ask for its properties and never for a
- * policy by name, so a new policy needs no change of theirs. What a policy does to the mailbox itself is in
- * actor/mail/capacity.c.
+ * A policy is a row of OVERFLOW_POLICIES, in the order of tr_overflow. Senders test the properties
+ * of a policy and never its name, so a new policy needs no change in them. What a policy does to
+ * the mailbox itself is in actor/mail/capacity.c.
  */
 #ifndef ACTOR_MAIL_OVERFLOW_H
 #define ACTOR_MAIL_OVERFLOW_H
@@ -19,10 +19,10 @@ enum overflow_property {
     OVERFLOW_WAITS = 1 << 0, /* the sender waits until there is capacity */
     OVERFLOW_SWALLOWS =
         1 << 1, /* the message counts as accepted and is a dead letter; the sender gets TR_OK */
-    OVERFLOW_DISPLACES = 1 << 2, /* the oldest messages become dead letters instead */
+    OVERFLOW_DISPLACES = 1 << 2, /* the oldest messages become dead letters, and not the new one */
 };
 
-/* ROW(policy, properties, what happens to new messages, as the end of a sentence) */
+/* ROW(policy, properties, text for "new messages ...") */
 #define OVERFLOW_POLICIES(ROW)                                                                     \
     ROW(TR_OVERFLOW_FAIL, 0, "are refused")                                                        \
     ROW(TR_DROP_NEWEST, OVERFLOW_SWALLOWS, "are dropped")                                          \
@@ -51,7 +51,7 @@ static inline bool mailbox_overflow_has(const struct cell *cell, enum overflow_p
     return overflow_has(capacity_policy(capacity_load(&cell->door.capacity)), property);
 }
 
-/** Returns what happens to new messages, as the end of a sentence. */
+/** Returns a text that says what happens to new messages, such as "are refused". */
 static inline const char *overflow_text(uint32_t policy)
 {
 #define OVERFLOW_ROW_TEXT(policy, properties, text) [policy] = (text),

@@ -9,13 +9,12 @@
 
 #include <stdio.h>
 
-/* Copies a request without its message, so that the turn keeps the original. */
 struct envelope *tr__request_stand_in(struct worker *worker, const struct envelope *request)
 {
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return NULL;
-    /* The sender is still the asker: tr__ask_refuse sends the envelope there. */
+    /* The asker stays in `sender`, because tr__ask_refuse sends the envelope there. */
     struct address address = {.kind = ENVELOPE_EXCEPTION,
                               .sender = request->sender,
                               .causal = request->causal,
@@ -28,7 +27,10 @@ struct envelope *tr__request_stand_in(struct worker *worker, const struct envelo
 void tr__ask_become_ended(struct envelope *envelope, tr_status status, int code)
 {
     struct tr_ask_ended ended = {.status = status, .code = code};
-    /* A block stays with its envelope, because it belongs to the envelope's home. */
+    /*
+     * Drop only the content of the block. The block itself stays, because it belongs to the
+     * envelope's home.
+     */
     if (envelope->block_class != ENVELOPE_NO_BLOCK && !envelope->type->is_flat)
         tr__copy_drop(envelope->type, envelope->payload.block.data);
     memcpy(envelope_data(envelope), &ended, sizeof ended);

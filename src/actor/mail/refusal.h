@@ -18,14 +18,14 @@ TR_MESSAGE(tr_ask_failed, (i32, status), (i32, code), (str, text));
 TR_MESSAGE(tr_ask_ended, (i32, status), (i32, code));
 
 /**
- * The code of an EXCEPTION for a request of which no handler has seen anything, so that it can be sent again. Only
- * tr__refusal_is_unbegun sees it.
+ * The code of an EXCEPTION for a request that no handler has seen, so that the asker may send it
+ * again. Only tr__refusal_is_unbegun looks for this code.
  */
 enum { REFUSAL_UNBEGUN = INT32_MIN };
 
 /**
- * Copies a request without its message, so that the turn keeps the original. Returns NULL when out
- * of memory.
+ * Copies a request without its message: the copy can be sent as an EXCEPTION while the turn keeps
+ * the original. Returns NULL when out of memory.
  */
 struct envelope *tr__request_stand_in(struct worker *worker, const struct envelope *request);
 

@@ -76,7 +76,7 @@ static const tr_route *find(const tr_route *routes, const tr_type *type)
         if (route->type == type)
             return route;
     }
-    /* The same message may be declared in several files. */
+    /* Compare by content: the same message may be declared in several files. */
     for (const tr_route *route = routes; route->type; route++) {
         if (tr_type_is_equal(route->type, type))
             return route;
@@ -84,7 +84,7 @@ static const tr_route *find(const tr_route *routes, const tr_type *type)
     return NULL;
 }
 
-/* Reads an integer of any width. Equal integers are equal keys. */
+/* Reads an integer of any width as a 64-bit key, so that equal integers are equal keys. */
 #define INTEGER(type)                                                                              \
     {                                                                                              \
         type value;                                                                                \

@@ -12,7 +12,10 @@ struct hash_key;
 
 /** Whether a table of routes is valid. Writes to *why what is wrong with it. */
 bool tr__routes_are_valid(const tr_route *routes, const char **why);
-/** Writes the hash of the key of a message to *hash. Returns false if it has none. Any thread. */
+/**
+ * Writes the hash of the key of a message to *hash. Returns false if the message has no key. Any
+ * thread.
+ */
 bool tr__route_hash(const tr_route *routes, struct hash_key key, const tr_type *type,
                     const void *data, uint64_t *hash);
 

@@ -54,8 +54,8 @@ static void add(atom32 *number, uint64_t more)
 }
 
 /*
- * Adds what the worker has handled since its last run began to the actor of that run. Returns the
- * worker's count of handled messages.
+ * Counts what the worker has handled since its last run began for the actor of that run. Returns
+ * the worker's count of handled messages.
  */
 static uint64_t add_run(struct worker *worker)
 {

@@ -4,7 +4,7 @@
  *
  * Nothing is counted for single actors while a system works, so that messages cost nothing more.
  * When the actors are about to be asked to stop, a table is made with an entry for each slot. A
- * worker learns of that when one of its actors is asked to stop, or at its next sweep
+ * worker notices the table when one of its actors is asked to stop, or at its next sweep
  * (tr__shutdown_sweep). From then on its loop runs actors by a function that notes the slot of the
  * actor. What the worker handles until the next run is counted for that actor.
  *
@@ -36,8 +36,8 @@ struct shutdown_stats_entry {
 void tr__shutdown_stats_open(struct tr_system *system);
 void tr__shutdown_stats_free(struct tr_system *system);
 /**
- * Makes a worker count for single actors, if there is a table. Calls after the first that finds it
- * do nothing. Worker only.
+ * Makes a worker count for single actors, if there is a table. Once the worker counts, further
+ * calls do nothing. Worker only.
  */
 void tr__shutdown_stats_begin(struct worker *worker);
 /** Adds `count` dead letters to the entry of the actor that they were sent to. Any thread. */

@@ -9,7 +9,10 @@
 #include "base/assert.h"
 #include "actor/mail/kind.h"
 
-/* A whole stash may return to a mailbox that was full when its bound became the smallest. */
+/*
+ * The mailbox may be full and its bound then be made the smallest possible. Even then a whole stash
+ * may return to it.
+ */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
               "what a mailbox is short of fits into its capacity's word");
 

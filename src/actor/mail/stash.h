@@ -12,7 +12,8 @@ struct envelope;
 struct worker;
 
 /**
- * Appends the message of this turn to the stash. The stash has space for it, and the cell an extra.
+ * Appends the message of this turn to the stash. The stash must have space for it, and the cell an
+ * extra.
  */
 void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
@@ -23,8 +24,8 @@ void tr__stash_push(struct worker *worker, struct cell *cell, struct envelope *e
 size_t tr__unstash(struct cell *cell, size_t max);
 
 /**
- * Puts all that is left in the stash before all other mail, so that tr__mail_bury makes it dead
- * letters too.
+ * Puts all stashed messages before all other mail, so that tr__mail_bury makes dead letters of them
+ * too.
  */
 void tr__stash_empty(struct cell *cell);
 

@@ -11,29 +11,33 @@
 struct cell;
 struct worker;
 
-/* The longest time between two samples of a worker, if there is mail. */
+/* How often a worker samples its mail at least, if it gets mail. */
 #define SAMPLE_NS (100 * TR_MICROSECOND)
 /* The shortest time over which the load of a worker is measured. */
 #define BUSY_NS (200 * TR_MICROSECOND)
-/* How long several actors must be ready: a worker that has just started has many ready once. */
+/*
+ * How long several actors must be ready before some are given away: a worker that has just started
+ * has many ready actors once.
+ */
 #define CROWDED_NS TR_MILLISECOND
 /* If turns are shorter than this on average, a message to another worker costs too much. */
 #define CHEAP_TURN_NS 1000
 
 enum {
-    SAMPLE_POSTS = 16, /* of this many posts one is sampled */
+    SAMPLE_POSTS = 16, /* one of this many posts is sampled */
     /*
-     * The number of samples after which an actor moves to the worker of its sender: less for the
-     * older actor of the two, so that they do not change places.
+     * After how many samples an actor moves to the worker of its sender. The older one of two
+     * actors needs fewer samples, so that the two do not swap their workers.
      */
     TALKS_OLDER = 4,
     TALKS_YOUNGER = 12,
-    LOOK_MAX = 512,   /* ready actors that are examined at once, at most */
-    GIVE_MAX = 128,   /* actors that are given to one worker at once, at most */
-    RESTLESS_ODDS = 4 /* TR_BALANCE_RESTLESS, for tests: moves at one of this many chances */
+    LOOK_MAX = 512, /* the most ready actors that are examined at once */
+    GIVE_MAX = 128, /* the most actors that are given to one worker at once */
+    /* for TR_BALANCE_RESTLESS, in tests: one of this many chances to move is used */
+    RESTLESS_ODDS = 4
 };
 
-/* Whether the worker takes no part in balance: it is the only open one, or it leaves. */
+/* Whether the worker takes no part in balance: no other worker is open, or this one leaves. */
 static bool is_alone(const struct worker *worker)
 {
     return system_open_workers(worker->system) == 1 || worker_leaves(worker);
@@ -100,8 +104,8 @@ void tr__balance_rest(struct worker *worker)
 }
 
 /*
- * Removes the mark of a hungry worker. Returns true to the thread that has removed it: that thread
- * may give actors to the worker, or is the worker itself.
+ * Removes the mark of a hungry worker. Returns false if there was no mark. If another worker gets
+ * true, it may give actors to the hungry worker.
  */
 static bool hunger_take(struct worker *worker)
 {
@@ -120,8 +124,8 @@ void tr__balance_rise(struct worker *worker)
 }
 
 /*
- * Goes through the first actors of a class and gives away every second of those that may move, at
- * most `max`. Returns how many.
+ * Looks at the first actors of a class, and gives away every second one of those that may move, at
+ * most `max`. Returns how many were given away.
  */
 static uint32_t give_class(struct worker *worker, enum task_class class, uint32_t to, uint32_t max)
 {
@@ -172,7 +176,7 @@ static void feed(struct worker *worker, uint32_t ready)
         ready -= given;
         if (given)
             continue;
-        /* No actor could move: the other worker still sleeps, so it is marked as hungry again. */
+        /* No actor could move, and the other worker still sleeps: mark it as hungry again. */
         if (!atom32_exchange(&system->workers[to]->balance.is_hungry, 1, ATOM_RELAXED))
             atom32_fetch_add(&system->scale.hungry, 1, ATOM_RELAXED);
         return;
@@ -184,7 +188,7 @@ void tr__balance_round(struct worker *worker)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     struct balance *balance = &worker->balance;
-    runqueue_even(&worker->loop.queue); /* actors that timers made ready may move too */
+    runqueue_even(&worker->loop.queue); /* so that actors that timers made ready may move too */
     if (worker_leaves(worker))
         tr__leave_round(worker);
     if (system->options.balance != TR_BALANCE_ON || is_alone(worker)) {
@@ -217,8 +221,9 @@ void tr__balance_round(struct worker *worker)
 /* ---- Talk. ---- */
 
 /*
- * Finds who sent the newest message in the inbox of a cell. Returns the owner of that sender, and
- * sets `ref` to the sender. CELL_FOREIGN: there is no such message, or its sender has no owner.
+ * Finds the sender of the newest message in the inbox of a cell. Sets `ref` to the sender, and
+ * returns the owner of the sender. Returns CELL_FOREIGN if there is no such message, or if its
+ * sender has no owner.
  */
 static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
 {
@@ -233,7 +238,10 @@ static uint32_t talker(struct worker *worker, struct cell *cell, uint64_t *ref)
     return sender ? cell_owner(sender) : CELL_FOREIGN;
 }
 
-/* Counts one more message from this worker. Returns true if there are enough to move there. */
+/*
+ * Counts one more message from an actor of another worker. Returns true if there were enough to
+ * move to that worker.
+ */
 static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t from,
                       uint64_t sender)
 {
@@ -247,8 +255,8 @@ static bool talk_note(struct worker *worker, const struct cell *cell, uint32_t f
         return false;
     talk->count++;
     /*
-     * The actor with the smaller ref counts as the older one. This may be wrong, which does no
-     * harm: the two only need different numbers.
+     * The actor with the smaller ref counts as the older one. If that is wrong, it does no harm:
+     * the two actors only need different limits.
      */
     return talk->count >= (cell->identity < sender ? TALKS_OLDER : TALKS_YOUNGER);
 }

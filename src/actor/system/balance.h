@@ -4,7 +4,7 @@
  *
  * 1. Load: a worker that goes to sleep marks itself as hungry. A worker that has been busy and had
  *    several actors ready for a while gives a share of them to a hungry worker. It does so only if
- *    their turns take longer than the cost of a message to another worker.
+ *    the turns of these actors take longer than a message to another worker costs.
  * 2. Talk: the mail that comes from other workers is sampled. An actor that keeps receiving mail
  *    from one other worker moves there, unless that worker has more to do than the actor's own.
  *
@@ -18,17 +18,16 @@
 struct cell;
 struct worker;
 
-/** Called at the beginning of a round: gives ready actors to hungry workers. Worker only. */
+/** Gives ready actors to hungry workers. Called at the beginning of a round. Worker only. */
 void tr__balance_round(struct worker *worker);
 
-/**
- * The slow part of balance_post: takes a sample. Returns what balance_post returns. Worker only.
- */
+/** Takes a sample, for balance_post. Returns what balance_post returns. Worker only. */
 bool tr__balance_sample(struct worker *worker, struct cell *cell);
 
 /**
- * Called when an actor of this worker was posted and its mail is still in its inbox. Returns true
- * if the actor has moved to another worker; then the caller must not touch it. Worker only.
+ * Samples a post, and moves the actor if it gets much mail from another worker. Called when an
+ * actor of this worker was posted and its mail is still in its inbox. Returns true if the actor has
+ * moved; then the caller must not touch it. Worker only.
  */
 static inline bool balance_post(struct worker *worker, struct cell *cell)
 {
@@ -38,7 +37,9 @@ static inline bool balance_post(struct worker *worker, struct cell *cell)
     return tr__balance_sample(worker, cell);
 }
 
-/** Called when an actor has arrived from another worker: it stays for a while. Worker only. */
+/**
+ * Notes that an actor has arrived from another worker, so that it stays for a while. Worker only.
+ */
 void tr__balance_arrived(struct worker *worker, const struct cell *cell);
 
 /** Marks the worker as hungry: it has nothing to do and is about to sleep. Worker only. */

@@ -8,8 +8,8 @@
 #include "base/assert.h"
 
 /*
- * Begins the reports of a stuck turn that was not reported yet, or was reported as a turn of its
- * worker. Under the lock.
+ * Begins the reports of a stuck turn. Until now the turn was not reported, or was reported as the
+ * turn of its worker. Under the lock.
  */
 static void follow(struct handoff_thread *thread, struct view *view)
 {
@@ -23,7 +23,8 @@ static void follow(struct handoff_thread *thread, struct view *view)
     view->handler = thread->handler;
     view->behavior = dispatch ? dispatch->behavior : NULL;
     view->since_ns = thread->since_ns;
-    view->peer[0] = 0; /* a channel of it belongs to the worker, which may be at it */
+    /* do not look at a channel: it belongs to the worker, which may be using it */
+    view->peer[0] = 0;
     view->channel_count = 0;
     tr__view_path(worker->system, thread->cell, view->path);
     const struct loop *loop = &worker->loop;
@@ -65,7 +66,7 @@ bool tr__handoff_has(struct tr_system *system, uint64_t ref)
     return is_found;
 }
 
-/* Reports the turn of a thread if it is due. Returns whether the thread is stuck. */
+/* Reports the turn of a thread if a report is due. Returns whether the thread is stuck. */
 static bool look_at(struct thread_handoff *handoff, uint32_t index, tr_time now_ns)
 {
     struct handoff_thread *thread = &handoff->threads[index];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reports of turns that are stuck while another thread runs their worker: actor/system/thread_handoff.h. */
+/**
+ * Reports of turns that are stuck while another thread runs their worker: actor/system/thread_handoff.h.
+ */
 #ifndef ACTOR_SYSTEM_HANDOFF_REPORT_H
 #define ACTOR_SYSTEM_HANDOFF_REPORT_H
 
@@ -10,14 +12,14 @@
 struct tr_system;
 
 /**
- * Whether the turn of this actor is reported as that of a stuck thread from now on, and not as that
- * of a worker. On the watch's thread.
+ * Whether a turn of this actor is stuck on a thread that has lost its worker. From then on
+ * tr__handoff_look reports the turn. On the watch's thread.
  */
 bool tr__handoff_follows(struct tr_system *system, uint64_t ref);
 
 /**
- * Whether a turn of this actor is stuck and its worker was taken, even if the worker has not made
- * its first step since. Any thread.
+ * Whether a turn of this actor is stuck and another thread has taken its worker, even if that
+ * thread has not made its first step yet. Any thread.
  */
 bool tr__handoff_has(struct tr_system *system, uint64_t ref);
 

@@ -17,7 +17,7 @@ static void hook_main(void *context)
     platform->wake(platform, parker);
 }
 
-/* Adds a hook that has ended or timed out to the report, and logs it if it has failed. */
+/* Adds a hook that has returned or timed out to the report, and logs the hook if it has failed. */
 static void note(struct hook *hook, tr_status status, tr_time took_ns)
 {
     struct tr_system *system = hook->system;
@@ -110,7 +110,7 @@ static void leader_main(void *context)
     if (platform->parker_new(platform, &parker) != TR_OK)
         parker = NULL;
     tr__hooks_call(system, TR_BEFORE_STOP, parker, NULL, NULL);
-    /* A hook that has timed out may still wake the parker: then it is not freed. */
+    /* Not after a timeout: the hook that has timed out may still wake the parker. */
     if (parker && !atom32_load(&system->shutdown.hooks.hung, ATOM_RELAXED))
         platform->parker_free(platform, parker);
     tr__shutdown_begin(system);
@@ -122,8 +122,8 @@ void tr__hooks_lead(struct tr_system *system)
     struct shutdown *shutdown = &system->shutdown;
     tr_thread *leader = NULL;
     /*
-     * The new thread may end before hooks.leader is set. tr__hooks_join takes the same lock before
-     * it reads hooks.leader, so it finds the thread there.
+     * Under the lock, because the new thread may end before hooks.leader is set. tr__hooks_join
+     * takes the same lock before it reads hooks.leader, so it finds the thread there.
      */
     lock_take(&shutdown->lock);
     tr_status status =

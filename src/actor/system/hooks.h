@@ -19,10 +19,10 @@ struct tr_system;
 bool tr__hooks_have(const struct hooks *hooks, tr_hook_phase phase);
 
 /**
- * Calls the hooks of a phase, one after the other. Each runs on a thread of its own, and the caller
- * sleeps on `parker` until it returns or its timeout has passed. If `parker` is NULL, or no thread
- * can be started, the hook runs on the calling thread, without a timeout. After each sleep on_wake
- * is called if it is not NULL.
+ * Calls the hooks of a phase, one after the other. Each hook runs on a thread of its own, and the
+ * caller sleeps on `parker` until the hook returns or its timeout has passed. If `parker` is NULL,
+ * or no thread can be started, the hook runs on the calling thread, without a timeout. After each
+ * sleep on_wake is called if it is not NULL.
  */
 void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *parker,
                     void (*on_wake)(void *context), void *context);
@@ -32,7 +32,7 @@ void tr__hooks_call(struct tr_system *system, tr_hook_phase phase, tr_parker *pa
  * leader cannot be started, does both on the calling thread.
  */
 void tr__hooks_lead(struct tr_system *system);
-/** Joins the leader, if there is one. On return it has begun the shutdown. */
+/** Joins the leader, if there is one. When this returns, the shutdown has begun. */
 void tr__hooks_join(struct tr_system *system);
 
 #endif

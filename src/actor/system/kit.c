@@ -29,9 +29,9 @@ static void trace(struct tr_kit *kit, uint64_t value)
 }
 
 /*
- * Returns a worker that has something to do, chosen by the seed. NULL: no worker has, or the choice
- * fell on the store or on a helper of tr_blocking. In the second case that has made one step, and
- * `has_helped` is true.
+ * Returns a worker that has something to do, chosen by the seed. Returns NULL if there is none. If
+ * the choice falls on the store or on a helper of tr_blocking, lets that make one step, sets
+ * `has_helped`, and returns NULL.
  */
 static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 {
@@ -66,7 +66,7 @@ static struct worker *choose(struct tr_kit *kit, bool *has_helped)
 
 bool tr_kit_step(tr_kit *kit)
 {
-    TR_ASSERT(!kit->is_stepping); /* not from a handler */
+    TR_ASSERT(!kit->is_stepping); /* a handler must not step the kit */
     bool has_helped;
     kit->is_stepping = true;
     struct worker *worker = choose(kit, &has_helped);
@@ -75,8 +75,8 @@ bool tr_kit_step(tr_kit *kit)
         return has_helped;
     kit->is_stepping = true;
     /*
-     * The worker gets the id of this thread. So verbs that a handler must not call are refused, as
-     * they are if the worker has a thread of its own.
+     * Give the worker the id of this thread, so that verbs that a handler must not call are
+     * refused, as on a worker with its own thread.
      */
     atom64_store(&worker->thread_id, kit->thread_id, ATOM_RELAXED);
     worker->loop.round_end_ns = 0;
@@ -102,7 +102,7 @@ size_t tr_kit_settle(tr_kit *kit)
     return steps;
 }
 
-/* Returns when something falls due next in any worker, or arrives in the network. */
+/* Returns when the next timer of any worker is due, or the next event of the network arrives. */
 static tr_time next_alarm(const struct tr_kit *kit)
 {
     tr_time next_ns = tr__virtual_next_event_ns(kit->virtual);
@@ -148,7 +148,7 @@ void tr__kit_wait(tr_kit *kit, tr_time deadline_ns)
     tr__virtual_advance_to(kit->virtual, next_ns);
 }
 
-/* Called when a client waits. */
+/* Runs the kit while a client waits. Implements virtual_platform.on_park. */
 static bool on_park(void *context, tr_time deadline_ns)
 {
     tr__kit_wait(context, deadline_ns);
@@ -157,7 +157,7 @@ static bool on_park(void *context, tr_time deadline_ns)
 
 enum { LOG_OFF = TR_LEVEL_ERROR + 1 };
 
-/* Returns the lowest level that TROUPE_KIT_LOG wants to see. */
+/* Returns the lowest level of the log that TROUPE_KIT_LOG asks for. */
 static unsigned log_wanted(void)
 {
     static const char *const names[] = {"debug", "info", "warn", "error", "off"};
@@ -173,7 +173,7 @@ static unsigned log_wanted(void)
     return TR_LEVEL_WARN;
 }
 
-/* Sets what the platform writes of the log. */
+/* Sets which levels of the log the platform writes. */
 static void log_set(struct virtual_platform *virtual, tr_kit_log log)
 {
     unsigned least = log == TR_KIT_LOG_ALL ? TR_LEVEL_DEBUG : LOG_OFF;
@@ -221,7 +221,8 @@ tr_kit *tr_kit_new_sized(const tr_kit_options *caller_options, size_t size)
     if (tr_client_new(kit->system, &kit->client) != TR_OK)
         goto free_system;
     kit->thread_id = kit->system->platform->thread_id(kit->system->platform);
-    kit->system->run.phase = SYSTEM_EMBEDDED; /* without the lock: no other thread knows it yet */
+    /* without the lock, because no other thread knows the system yet */
+    kit->system->run.phase = SYSTEM_EMBEDDED;
     return kit;
 
 free_system:
@@ -291,7 +292,7 @@ uint64_t tr_kit_trace(const tr_kit *kit)
 
 /* ---- Conservation: each accepted message is handled, dead or queued. ---- */
 
-/* Capacity of a mailbox that is on its way to a sender, or back. */
+/* Capacity of a mailbox that was granted and is on its way to a sender, or on its way back. */
 struct journey {
     int32_t messages;
     int32_t lines;
@@ -301,13 +302,13 @@ struct census {
     struct slots *slots;
     uint64_t queued;          /* messages in mailboxes and inboxes */
     uint64_t live;            /* actors */
-    struct journey *journeys; /* of each cell, by slot */
+    struct journey *journeys; /* for each cell, by slot */
 };
 
 struct tally {
-    uint64_t lines;      /* of all messages in the lists of an actor */
-    int32_t roomy;       /* messages that take capacity of its mailbox */
-    int32_t roomy_lines; /* memory of these messages */
+    uint64_t lines;      /* lines of all messages in the lists of an actor */
+    int32_t roomy;       /* number of the messages that take capacity of the mailbox */
+    int32_t roomy_lines; /* lines of these messages */
 };
 
 static void tally_roomy(struct tally *tally, const struct envelope *envelope)
@@ -344,7 +345,10 @@ static void count_journey(struct census *census, struct envelope *envelope, uint
     journey->lines += capacity->lines;
 }
 
-/* Counts the capacity that is in the inbox of a cell, or was granted to one of its parked turns. */
+/*
+ * Counts the capacity that is on its way in the inbox of a cell, or that was granted to one of its
+ * parked turns.
+ */
 static void count_journeys(struct census *census, const struct cell *cell)
 {
     const void *head = atomptr_load(&cell->door.inbox, ATOM_RELAXED);
@@ -417,8 +421,8 @@ static void census_cell(struct census *census, const struct cell *cell)
 }
 
 /*
- * Whether no actor and no client is in a slot. A free slot has no owner and no ref; a client has no
- * owner, but a ref. A group address is not an actor.
+ * Whether a slot has neither an actor nor a client. A free slot has no owner and no ref; a client
+ * has no owner, but a ref. A group address does not count as an actor.
  */
 static bool slot_is_free(const struct cell *cell)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The test kit inside: a system on the virtual platform, and how waiting runs it.
+ * The inside of the test kit: a system on the virtual platform, which runs while the test waits.
  *
  * One thread.
  */
@@ -18,14 +18,15 @@ struct tr_kit {
     struct rng rng; /* chooses the worker that runs next */
     uint64_t trace;
     bool is_stepping;
-    uint64_t thread_id;    /* of the only thread */
-    struct list peers;     /* of actor/system/kit_net.h, oldest first */
-    struct list listeners; /* of actor/system/kit_net.h */
+    uint64_t thread_id;    /* id of the only thread */
+    struct list peers;     /* the peers of actor/system/kit_net.h, the oldest first */
+    struct list listeners; /* the listeners of actor/system/kit_net.h */
 };
 
 /**
- * Does what a wait does: makes one step. If there is nothing to do, moves the clock to the next event,
- * at most to the deadline. Aborts if there is none and the deadline is TR_NEVER.
+ * Makes one step, for a caller that waits. If there is nothing to do, moves the clock to the next
+ * event, but not beyond the deadline. Aborts if there is no next event and the deadline is
+ * TR_NEVER.
  */
 void tr__kit_wait(tr_kit *kit, tr_time deadline_ns);
 

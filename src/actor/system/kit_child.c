@@ -13,8 +13,9 @@
 struct tr_kit_child {
     tr_kit *kit;
     struct virtual_child *child;
-    tr_kit_peer *peer;   /* NULL: the test has not asked for it */
-    tr_kit_peer *errors; /* as `peer` */
+    /* the test's end of input and output; NULL until the test asks for it */
+    tr_kit_peer *peer;
+    tr_kit_peer *errors; /* as `peer`, but for the error output */
 };
 
 static struct virtual_net *net_of(const struct tr_kit *kit)
@@ -38,7 +39,7 @@ bool tr_kit_add_program(tr_kit *kit, const char *program)
     return tr__virtual_program_add(net_of(kit), program) == TR_OK;
 }
 
-/* Returns the oldest child that the test does not know. */
+/* Returns the oldest child process that the test has not got yet; NULL for none. */
 static struct virtual_child *child_next(const tr_kit *kit)
 {
     LIST_EACH (link, &net_of(kit)->children) {

@@ -9,7 +9,7 @@
 
 #include <troupe/kit.h>
 
-/** Frees what the test has of child processes. Their peers are freed before. */
+/** Frees the test's records of child processes. Their peers must have been freed before. */
 void tr__kit_children_free(tr_kit *kit);
 
 #endif

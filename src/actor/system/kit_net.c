@@ -16,8 +16,9 @@
 #include "os/virtual_stream.h"
 
 enum {
-    STEPS_MAX = 10000, /* of a system that is never idle, until a receive looks again */
-    PIECE = 4096       /* bytes by which the buffer of a peer has to be larger at least */
+    /* the most steps of a system that is never idle before the kit checks the wait again */
+    STEPS_MAX = 10000,
+    PIECE = 4096 /* free bytes that a receive needs in the buffer */
 };
 #define CONNECT_NS (30 * TR_SECOND)
 
@@ -25,19 +26,19 @@ struct tr_kit_peer {
     struct list link; /* in tr_kit.peers */
     struct tr_kit *kit;
     struct virtual_socket *socket;
-    struct virtual_socket *
-        *of_child;                  /* where a child process has it; NULL: it belongs to the peer */
-    char path[TR_ADDRESS_PATH_MAX]; /* of the datagram that was received last */
-    char *bytes;                    /* what was received, and a NUL */
+    /* the child process's pointer to the socket; NULL: the socket belongs to the peer */
+    struct virtual_socket **of_child;
+    char path[TR_ADDRESS_PATH_MAX]; /* sender of the datagram that was received last */
+    char *bytes;                    /* the received bytes, and a NUL */
     size_t size;
     size_t capacity;
 };
 
-/* Where the test accepts connections. */
+/* An address where the test accepts connections. */
 struct kit_listener {
     struct list link; /* in tr_kit.listeners */
     struct virtual_socket *socket;
-    struct virtual_place place; /* as the test named it */
+    struct virtual_place place; /* the address that the test gave */
 };
 
 static struct virtual_net *net_of(const struct tr_kit *kit)
@@ -45,7 +46,7 @@ static struct virtual_net *net_of(const struct tr_kit *kit)
     return &kit->virtual->net;
 }
 
-/* Ends the test for a mistake of it: "tr_kit_send: the peer is a datagram socket". */
+/* Aborts because of a mistake in the test: "tr_kit_send: the peer is a datagram socket". */
 _Noreturn static void refuse(const char *verb, const char *why)
 {
     char text[160];
@@ -53,13 +54,16 @@ _Noreturn static void refuse(const char *verb, const char *why)
     tr__panic(text);
 }
 
-/* Returns the socket of a peer. NULL: it belonged to a child process that has ended. */
+/* Returns the socket of a peer; NULL if it belonged to a child process that has ended. */
 static struct virtual_socket *socket_of(const tr_kit_peer *peer)
 {
     return peer->of_child ? *peer->of_child : peer->socket;
 }
 
-/* Returns the socket of a connection, after all that is due has arrived. NULL as socket_of. */
+/*
+ * Returns the socket of a connection, after delivering all that is due. Returns NULL like
+ * socket_of.
+ */
 static struct virtual_socket *stream_of(const tr_kit_peer *peer, const char *verb)
 {
     if (!peer)
@@ -87,7 +91,7 @@ static tr_status read_place(const char *address, struct virtual_place *place)
     return status == TR_OK ? tr__virtual_place(place, &read, is_path ? address : NULL) : status;
 }
 
-/* Makes a socket of the test. The statuses of socket_open. */
+/* Makes a socket of the test. Returns what socket_open returns. */
 static tr_status open_at(struct tr_kit *kit, tr_socket_role role, const char *address,
                          struct virtual_place *place, struct virtual_socket **socket)
 {
@@ -103,7 +107,7 @@ static tr_status open_at(struct tr_kit *kit, tr_socket_role role, const char *ad
     return tr__virtual_open(net_of(kit), &spec, true, socket);
 }
 
-/* Makes a peer of a socket, which is taken: if there is no memory, it is closed. */
+/* Makes a peer of a socket. Takes the socket: if there is no memory, closes it and returns NULL. */
 static tr_kit_peer *peer_new(struct tr_kit *kit, struct virtual_socket *socket)
 {
     tr_kit_peer *peer = tr__os_resize(NULL, sizeof *peer);
@@ -206,7 +210,7 @@ tr_kit_peer *tr_kit_connect(tr_kit *kit, const char *address)
     return NULL;
 }
 
-/* Returns the listener of the test at an address. NULL: there cannot be one. */
+/* Returns the listener of the test at an address; NULL if there cannot be one. */
 static struct kit_listener *listener_at(struct tr_kit *kit, const char *address)
 {
     struct virtual_place place;
@@ -250,7 +254,7 @@ tr_kit_peer *tr_kit_accept(tr_kit *kit, const char *address, tr_time timeout_ns)
             return peer_new(kit, socket);
         if (status == TR_WOULD_BLOCK)
             return NULL;
-        TR_ASSERT(status == TR_RESET); /* that one has ended, and there may be others */
+        TR_ASSERT(status == TR_RESET); /* this connection has ended already; there may be others */
     }
 }
 
@@ -261,7 +265,7 @@ size_t tr_kit_send(tr_kit_peer *peer, tr_bytes bytes)
     return socket && tr__virtual_send(socket, &bytes, 1, &sent) == TR_OK ? sent : 0;
 }
 
-/* Takes what has come. True also if nothing more comes. */
+/* Takes the bytes that have arrived. Returns true if there were any, or if no more can come. */
 static bool take_bytes(void *context)
 {
     tr_kit_peer *peer = context;

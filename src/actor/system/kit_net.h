@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a kit does with the network of its platform; see troupe/kit_net.h.
+ * The network of a kit: peers and listeners of a test. See troupe/kit_net.h.
  *
  * One thread.
  */
@@ -11,20 +11,20 @@
 
 struct virtual_socket;
 
-/** Closes and frees all peers of a kit, and what is on its way in its network. */
+/** Closes and frees all peers of a kit, and drops what is on its way in its network. */
 void tr__kit_net_free(tr_kit *kit);
 
 /**
- * Runs the system until it has nothing to do, or has not come to an end for long. Then moves the clock,
- * until `is_done` says so or the deadline is reached.
+ * Runs the system until `is_done` returns true or the deadline is reached. Calls `is_done` when the
+ * system has nothing to do, and after many steps. Then moves the clock, if there is nothing to do.
  */
 void tr__kit_wait_until(tr_kit *kit, tr_time deadline_ns, bool (*is_done)(void *context),
                         void *context);
-/** Returns when a wait that begins now ends. */
+/** Returns the deadline of a wait that begins now. */
 tr_time tr__kit_deadline(const tr_kit *kit, tr_time timeout_ns);
 /**
- * Makes a peer of a socket that belongs to a child process. *socket is NULL when the child has ended. NULL: out of
- * memory.
+ * Makes a peer of a socket that belongs to a child process. *socket becomes NULL when the child
+ * ends. Returns NULL when out of memory.
  */
 tr_kit_peer *tr__kit_peer_of_child(tr_kit *kit, struct virtual_socket **socket);
 

@@ -4,12 +4,12 @@
 #include "actor/system/move.h"
 #include "base/assert.h"
 
-/* The shortest time between two looks. */
+/* The shortest time between two walks of a leaving worker over its actors. */
 #define LEAVE_EVERY_NS TR_MILLISECOND
-/* A look that takes long is followed by a pause of this many times its duration. */
+/* After a walk that takes long, the worker pauses for this many times its duration. */
 enum { LEAVE_PAUSE = 20 };
 
-/* Returns the worker that gets an actor: the open workers get equal shares. */
+/* Returns the worker that gets an actor, so that all open workers get equal shares. */
 static uint32_t target(const struct worker *worker, const struct cell *cell)
 {
     return slots_number(worker->slots, cell) % system_open_workers(worker->system);
@@ -22,8 +22,8 @@ static bool give(struct worker *worker, struct cell *cell)
     if (tr__move_give(worker, cell, target(worker, cell), false))
         return true;
     /*
-     * If a post is on its way, the actor stays for now. The post may not make it run, so no run
-     * would cause the next look: ask for one.
+     * If a post is on its way, the actor stays for now. The post may not make the actor run, and
+     * only a run causes the next look: ask for a look here.
      */
     worker->leave.is_due |= !door_is_idle(&cell->door);
     return false;

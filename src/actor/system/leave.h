@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A worker that leaves: it must give its actors away, because tr_system_set_workers has reduced the
- * number of workers.
+ * Workers that leave: they must give their actors away, because tr_system_set_workers has reduced
+ * the number of workers.
  *
  * No actor starts on such a worker. In its rounds the worker gives away the actors that may move.
- * An actor with a parked turn moves when that turn is over: what ends the turn is a run, and after
- * a run the worker looks again. Pinned actors stay. The thread stays too, asleep, and is used when
- * the worker is opened again.
+ * An actor with a parked turn moves when that turn is over: the turn ends in a run, and after a run
+ * the worker looks again. Pinned actors stay. The thread stays too, asleep, and is used when the
+ * worker is opened again.
  */
 #ifndef ACTOR_SYSTEM_LEAVE_H
 #define ACTOR_SYSTEM_LEAVE_H
@@ -20,7 +20,7 @@
 
 struct worker;
 
-/** Called at the beginning of a round of a worker that leaves: gives actors away. Worker only. */
+/** Gives actors away. Called at the beginning of a round of a worker that leaves. Worker only. */
 void tr__leave_round(struct worker *worker);
 
 /** Whether this worker leaves, that is, must give its actors away. Any thread. */

@@ -14,9 +14,9 @@
 #include "base/assert.h"
 
 /*
- * Whether the rare parts of an actor allow a move. Parked turns, asks, a function of tr_blocking,
- * senders that wait, and failures and restarts that are being handled are bound to the worker: an
- * actor with any of these stays until they are over.
+ * Whether the rare parts of an actor allow a move. An actor stays while it has parked turns, asks,
+ * a function of tr_blocking, waiting senders, or a failure or restart that is being handled,
+ * because these are bound to the worker.
  */
 static bool extra_may_move(const struct cell_extra *extra)
 {
@@ -41,8 +41,8 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
         cell->dispatch->behavior->options.is_pinned)
         return false;
     /*
-     * A group supervisor stays: the watchers of its group are known to its worker by two refs, that
-     * of the supervisor and the group address.
+     * A group supervisor stays, because its worker knows the watchers of the group by two refs: the
+     * ref of the supervisor and that of the group address.
      */
     if (cell->origin && tr__group_address_of_supervisor(cell))
         return false;
@@ -98,7 +98,7 @@ bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool h
     return true;
 }
 
-/* Fails an actor that has lost timers by its move: it must not continue as if it had them. */
+/* Makes an actor fail that has lost timers by its move: it must not continue as if it had them. */
 static void fail(struct worker *worker, struct cell *cell)
 {
     tr_error error;
@@ -129,8 +129,8 @@ void tr__move_take(struct worker *worker, struct cell *cell)
     bool has_timers = tr__timers_unpack(worker, cell);
     tr__balance_arrived(worker, cell);
     /*
-     * SCHED_WAITING, because the mail that is taken in next may ask why the actor waits.
-     * SCHED_RUNNING for an actor that fails below, because it must be in no queue.
+     * SCHED_WAITING, because mail that is taken in next may ask what the actor waits for.
+     * SCHED_RUNNING for an actor that fails below, because such an actor must be in no queue.
      */
     cell_sched_change_from(cell, SCHED_MOUNTING, has_timers ? SCHED_WAITING : SCHED_RUNNING);
     tr__mail_take_in(worker, cell, door_take_posted(&cell->door));

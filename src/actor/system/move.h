@@ -5,13 +5,13 @@
  * 1. Only the owner gives an actor away, between two turns. The actor waits, or is ready; then the
  *    owner takes it out of its queue.
  * 2. The owner first takes the post of the door. If another thread has the post, the actor stays.
- *    While the owner has it, no post and no order can bypass the new owner, because a thread that
- *    pushes finds the door posted.
+ *    While the owner has the post, no post and no order can bypass the new owner, because a thread
+ *    that pushes finds the door posted.
  * 3. Then the owner sets the actor's owner to nobody (CELL_FOREIGN), so that all mail goes behind
  *    the door, and posts the door to the new worker.
- * 4. Only the new worker writes itself as owner, when it takes the post.
+ * 4. Only the new worker sets itself as the owner, when it takes the post.
  *
- * tests/explore/models/move.c runs this in all orders.
+ * tests/explore/models/move.c runs these steps in all orders.
  *
  * So a post never reaches a worker that does not own its actor. There is one exception: a child
  * that has ended is posted to the worker of its parent. If the parent has moved meanwhile, that
@@ -35,10 +35,10 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell);
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell);
 
 /**
- * Gives an actor to the worker `to`. The actor waits, or is ready. `has_post`: the caller has the
- * post of its door already; only for an actor that waits. Returns true if the actor was given: the
- * caller must then take an actor that was ready out of its queue without touching the cell. False:
- * the actor stays, unchanged. Owner only.
+ * Gives an actor to the worker `to`. The actor must be waiting or ready. `has_post`: the caller
+ * already has the post of its door; only for an actor that waits. Returns true if the actor was
+ * given. Then the caller must not touch the cell, except to take a ready actor out of its queue.
+ * Returns false if the actor stays, unchanged. Owner only.
  */
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The report of a shutdown: which actors were slow, which are still busy, and the text for people.
+ * The report of a shutdown: actors that were slow, actors that are still busy, and a text for
+ * people.
  */
 #include "actor/system/report.h"
 
@@ -54,7 +55,10 @@ static uint64_t worth_of_line(const tr_report_actor *line)
     return worth_of(line->dead_letters, line->is_forced || line->after_ns < 0, line->handled);
 }
 
-/* Adds a line in its order. If there is no space, drops the line that is worth least. */
+/*
+ * Adds a line about an actor, sorted by worth. If there is no space, drops the line that is worth
+ * least.
+ */
 static void line_add(struct report_lines *lines, const tr_report_actor *line)
 {
     uint32_t count = lines->count;
@@ -69,14 +73,14 @@ static void line_add(struct report_lines *lines, const tr_report_actor *line)
     lines->line[at] = *line;
 }
 
-/* Returns the number that the worth of the next actor must exceed to get a line. */
+/* Returns the worth that the next actor must exceed to get a line. */
 static uint64_t floor_of(const struct report_lines *lines)
 {
     bool is_full = lines->count == TR_REPORT_ACTORS_MAX;
     return is_full ? worth_of_line(&lines->line[TR_REPORT_ACTORS_MAX - 1]) : 0;
 }
 
-/* Notes an actor that has ended. Owner only. */
+/* Notes what an actor that has ended did during the shutdown. Owner only. */
 static void actor_note(struct worker *worker, const struct cell *cell, tr_time after_ns,
                        bool is_forced)
 {
@@ -100,7 +104,10 @@ static void actor_note(struct worker *worker, const struct cell *cell, tr_time a
     lock_give(&shutdown->lock);
 }
 
-/* Adds lines for the actors that have not ended. Returns how many have something to report. */
+/*
+ * Adds lines for the actors that have not ended. Returns the number of actors that have something
+ * to report.
+ */
 static uint32_t actors_left(struct tr_system *system, struct report_lines *lines)
 {
     uint32_t told = 0;
@@ -131,8 +138,8 @@ static void slow_add(struct shutdown *shutdown, const char *path, tr_time after_
     tr_shutdown_report *final = &shutdown->final;
     lock_take(&shutdown->lock);
     /*
-     * The actor that is noted last took longest to stop, so it goes first. If there is no space, the
-     * note at the end is dropped.
+     * This actor took longer to stop than all noted before, so it goes first. If there is no space,
+     * the last note is dropped.
      */
     uint32_t kept = final->slow_count;
     if (kept == TR_REPORT_SLOW_MAX)
@@ -184,7 +191,7 @@ void tr__shutdown_note(struct worker *worker, const struct cell *cell)
     is_forced &= (cell->flags & CELL_KILLING) != 0;
     if (is_forced)
         atom64_count(&worker->shutdown.forced, 1);
-    /* The clock is read only if a tick has passed. */
+    /* Reads the clock only if a tick has passed. */
     if (loop_is_time_up(&worker->loop))
         tr__loop_look_at_clock(&worker->loop);
     tr_time after_ns = worker->loop.now_ns - began_ns;
@@ -226,7 +233,7 @@ static const char *handler_of(const struct cell *cell, const tr_type *type)
 static void busy_add_worker(struct collector *collector, struct worker *worker)
 {
     /*
-     * The type is read before the cell. A thread that has read the type sees what the worker wrote
+     * Read the type before the cell: a thread that has read the type sees what the worker wrote
      * before it set the type. Partner: worker_set_type.
      */
     const tr_type *type = worker_type(worker);
@@ -326,7 +333,7 @@ static void fill_lines(const struct shutdown *shutdown, tr_shutdown_report *repo
     memcpy(report->actor, shutdown->lines.line, sizeof report->actor);
 }
 
-/* Logs what is left, because not every application asks for the report. */
+/* Logs which actors and functions are left, because not every application asks for the report. */
 static void log_loss(struct tr_system *system, const tr_shutdown_report *report)
 {
     tr__log(system,
@@ -369,10 +376,10 @@ void tr__report_lose(struct tr_system *system)
     for (uint32_t i = 0; i < left.count; i++)
         line_add(&shutdown->lines, &left.line[i]);
     fill_lines(shutdown, &report);
-    /* Notes about slow actors may have come meanwhile. */
+    /* Take the notes about slow actors again: some may have come meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
-    /* So may changes that could not be stored: tr__shutdown_unstored. */
+    /* The same for changes that could not be stored: tr__shutdown_unstored. */
     report.unstored = shutdown->final.unstored;
     memcpy(report.unstored_path, shutdown->final.unstored_path, sizeof report.unstored_path);
     report.status = TR_SHUTDOWN_INCOMPLETE;
@@ -382,7 +389,7 @@ void tr__report_lose(struct tr_system *system)
     log_loss(system, &report);
 }
 
-/* Puts the hooks that have failed first. Otherwise the order stays. */
+/* Puts the hooks that have failed first, and otherwise keeps their order. */
 static void sort_hooks(tr_shutdown_report *report)
 {
     tr_report_hook sorted[TR_HOOKS_MAX];
@@ -431,7 +438,7 @@ tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report, 
 struct text {
     char *at;
     size_t size;
-    size_t length; /* of the whole text; may be more than `size` */
+    size_t length; /* length of the whole text; may be more than `size` */
 };
 
 static void say(struct text *text, const char *format, ...) TR_PRINTF(2, 3);

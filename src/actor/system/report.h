@@ -12,8 +12,8 @@ struct tr_system;
 struct worker;
 
 /**
- * Notes and logs that a durable actor ends while the system stops, with changes that are not
- * stored. Owner only.
+ * Notes and logs that a durable actor has ended during a shutdown with changes that are not stored.
+ * Owner only.
  */
 void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
 /**
@@ -23,7 +23,7 @@ void tr__shutdown_unstored(struct worker *worker, const struct cell *cell);
 bool tr__shutdown_has_unstored(struct tr_system *system);
 /**
  * Completes the report (`final`) of a shutdown that is given up: looks up the actors that are still
- * busy. Called by the thread that waits for the shutdown.
+ * busy. Only on the thread that waits for the shutdown.
  */
 void tr__report_lose(struct tr_system *system);
 

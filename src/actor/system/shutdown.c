@@ -47,7 +47,7 @@ void tr__shutdown_wake(struct tr_system *system)
 
 /* ---- The beginning. ---- */
 
-/* Asks for the shutdown. Returns true for the first call only. */
+/* Notes that the shutdown was asked for. Returns true for the first call only. */
 static bool call(struct tr_system *system, tr_time timeout_ns)
 {
     struct shutdown *shutdown = &system->shutdown;
@@ -100,7 +100,8 @@ void tr__shutdown_begin(struct tr_system *system)
     atom64_store(&shutdown->began_ns, (uint64_t)now_ns, ATOM_SEQ_CST);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
     for (uint32_t i = 0; i < system->worker_count; i++)
-        loop_nudge(&system->workers[i]->loop); /* those with listeners close them */
+        /* so that workers with listeners close the listeners */
+        loop_nudge(&system->workers[i]->loop);
     if (admission_close(&system->ending.spawns))
         tr__shutdown_tell(system); /* otherwise the last spawn that is under way calls it */
     tr__shutdown_wake(system);
@@ -111,8 +112,8 @@ void tr__shutdown_empty(struct tr_system *system)
     if (!system->options.exit_when_empty)
         return;
     /*
-     * With hooks of TR_BEFORE_STOP this is an ordinary shutdown: actors may be spawned until the
-     * hooks have returned.
+     * Not with hooks of TR_BEFORE_STOP: then this is an ordinary shutdown, and actors may be
+     * spawned until the hooks have returned.
      */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -140,7 +141,7 @@ void tr__shutdown_alarm(struct worker *worker)
     }
     worker->loop.alarm_ns = TR_NEVER;
     if (tr__shutdown_force(system))
-        tr__shutdown_sweep(worker); /* the current round has made its check already */
+        tr__shutdown_sweep(worker); /* the current round has already looked for a sweep */
 }
 
 void tr__system_escalate(struct tr_system *system, const tr_error *error)
@@ -169,7 +170,10 @@ tr_status tr_system_error(tr_system *system, tr_error *error)
 
 /* ---- What workers do. ---- */
 
-/* Takes a child out of the list of its parent, which then does not wait for it: rule 3. */
+/*
+ * Takes a child out of the list of its parent, so that the parent does not wait for the child: rule
+ * 3.
+ */
 static void disown(struct worker *worker, struct cell *parent, struct cell *child)
 {
     tr__child_take_out(worker, parent, child);
@@ -179,7 +183,7 @@ static void disown(struct worker *worker, struct cell *parent, struct cell *chil
         cell_set_control(worker, parent, CONTROL_FINISH);
 }
 
-/* Whether the kill was sent to the children of this cell. */
+/* Whether this cell is Stopping and has sent the kill to its children. */
 static bool is_killing(const struct cell *cell)
 {
     return cell->life == LIFE_STOPPING && cell->flags & CELL_KILLING;
@@ -192,8 +196,8 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
     if (owner == worker->index)
         return false;
     /*
-     * A child without an owner moves to another worker. If it has not arrived this long after the
-     * deadline, that worker is stuck.
+     * A child without an owner is moving to another worker. So long after the deadline, that worker
+     * must be stuck if the child has not arrived.
      */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);
@@ -214,7 +218,9 @@ static void disown_children(struct worker *worker, struct cell *parent)
     }
 }
 
-/* Disowns an actor that cannot be stopped, if its parent is on this worker and is killing. */
+/*
+ * Disowns an actor that cannot be stopped, if its parent is on this worker and has sent the kill.
+ */
 static void disown_busy(struct worker *worker, struct cell *cell)
 {
     struct cell *parent = slots_parent(worker->slots, cell);
@@ -239,7 +245,7 @@ static void sweep_cell(struct worker *worker, struct cell *cell)
 {
     struct tr_system *system = worker->system;
     if (cell == system->user.guardian && admission_is_used(&system->ending.spawns))
-        return; /* the last spawn that is under way stops it; partner: tr__shutdown_tell */
+        return; /* the last spawn under way stops /user; partner: tr__shutdown_tell */
     if (cell_is_keeper(cell) && admission_is_used(&system->ending.wakes))
         return; /* the last wake under way asks for another sweep; partner: tr__spawn_leave */
     if (atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE)) {
@@ -264,10 +270,10 @@ void tr__shutdown_sweep(struct worker *worker)
         atom32_load(&system->shutdown.sweep, ATOM_ACQUIRE); /* partner: tr__shutdown_ask */
     tr__shutdown_stats_begin(worker);
     if (worker->shutdown.swept == 1)
-        return; /* this number only says that the shutdown has begun */
+        return; /* 1 only says that the shutdown has begun */
     /*
-     * The thread that forced the shutdown may not be worker 0, which alone closes the keepers. No
-     * keeper may be killed while an actor below it can be woken.
+     * Only worker 0 closes the keepers, and another thread may have forced the shutdown. No keeper
+     * may be killed while an actor below it can be woken.
      */
     if (worker->index == 0 && atom32_load(&system->shutdown.is_forced, ATOM_ACQUIRE))
         tr__keepers_close(worker);
@@ -312,8 +318,8 @@ bool tr__shutdown_may_leave(struct worker *worker)
     if (system_may_reuse(worker->system) || !has_actors(worker))
         return true;
     /*
-     * The thread that waits for the shutdown may have given up, and its last sweep may have come
-     * too early for some actors.
+     * Sweep once more: the thread that waits for the shutdown may have given up, and its last sweep
+     * may have come too early for some actors.
      */
     tr__shutdown_sweep(worker);
     return false;

@@ -2,8 +2,8 @@
 /**
  * Shutting a system down, and waiting for it.
  *
- * The orderly way is that of any actor: /user gets a poison pill (CONTROL_STOP) and stops its
- * children. This file has what is needed when that is not enough. There are two such cases:
+ * In an orderly shutdown, /user stops like any actor: it gets a PoisonPill (CONTROL_STOP) and stops
+ * its children. This file has what is needed when that is not enough. There are two such cases:
  *   - Actors have more to do than there is time.
  *   - The thread of a worker is in a handler that does not return. Then the worker can do nothing,
  *     neither for its own actors nor for their children and parents on other workers.
@@ -16,8 +16,8 @@
  *
  * Rules:
  *   1. A worker is *stuck* if it runs user code and nothing that is counted has changed for a
- *      while. The thread that waits for the shutdown decides this. It may be wrong the next moment:
- *      nothing below relies on its being true.
+ *      while. The thread that waits for the shutdown decides this. This may be wrong the next
+ *      moment, so nothing below relies on it.
  *   2. In a sweep after the deadline each worker kills its own cells, regardless of their parents.
  *      So no order is missed because a stuck worker should have passed it on, and no order waits in
  *      a run queue behind actors with work. Messages of clients are refused after the deadline.
@@ -28,7 +28,8 @@
  *      worker writes and reads. The parent continues to stop. If the child ends later after all,
  *      with its tr_post_stop, the parent's worker finds that the child is disowned.
  *   4. After is_abandoned is set, no slot and no name is given back, so that any thread can read a
- *      path and find a parent. Names are given back under `lock`, and is_abandoned is set under it.
+ *      path and find a parent. Names are given back under `lock`, and is_abandoned is set under the
+ *      same lock.
  *   5. A worker ends when the system is over and it has nothing to do. If the system was abandoned,
  *      the worker must have no actor left either. tr__shutdown_wait returns TR_OK only when all
  *      workers have ended.
@@ -56,8 +57,8 @@ struct cell;
 
 void tr__shutdown_init(struct shutdown *shutdown, tr_time timeout_default_ns);
 /**
- * Called when the system is started: makes the parker of the thread that waits for the shutdown.
- * TR_NO_MEMORY, TR_LIMIT.
+ * Makes the parker of the thread that waits for the shutdown. Called when the system is started.
+ * Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__shutdown_open(struct tr_system *system);
 void tr__shutdown_deinit(struct tr_system *system);
@@ -66,18 +67,18 @@ void tr__shutdown_deinit(struct tr_system *system);
 void tr__shutdown_wake(struct tr_system *system);
 
 /**
- * As tr_system_shutdown with a timeout of 0 and without the hooks. If a shutdown was asked for
+ * As tr_system_shutdown with a timeout of 0, but without the hooks. If a shutdown was asked for
  * before, does nothing. For a system without threads, or whose threads did not start.
  */
 void tr__shutdown_at_once(struct tr_system *system);
 /**
  * Begins the shutdown after the hooks of TR_BEFORE_STOP: no actor starts any more, and /user is
- * asked to stop. Once, any thread.
+ * asked to stop. To be called once. Any thread.
  */
 void tr__shutdown_begin(struct tr_system *system);
 /**
- * Called when the alarm of worker 0 fires: closes the keepers (rule 6). If the deadline has passed,
- * also forces the shutdown: actors that have not stopped are killed. Worker 0 only.
+ * Closes the keepers (rule 6). If the deadline has passed, also forces the shutdown: actors that
+ * have not stopped are killed. Called when the alarm of worker 0 fires. Worker 0 only.
  */
 void tr__shutdown_alarm(struct worker *worker);
 /**
@@ -86,16 +87,16 @@ void tr__shutdown_alarm(struct worker *worker);
  */
 bool tr__shutdown_force(struct tr_system *system);
 
-/** Does the sweep that was asked for. Called in a round. Worker only. */
+/** Does the sweep that was asked for. Called in a round of the worker. Worker only. */
 void tr__shutdown_sweep(struct worker *worker);
 /**
- * Called when an actor has moved to this worker. During a shutdown it is swept now, because a sweep
- * may have missed it on its way. Owner only.
+ * Sweeps an actor that has moved to this worker during a shutdown, because a sweep may have missed
+ * it on its way. Called for each actor that has moved. Owner only.
  */
 void tr__shutdown_adopt(struct worker *worker, struct cell *cell);
 /**
- * Whether a worker that has nothing to do may end its thread. If false, this call has done a sweep,
- * so the worker may have work again. Worker only.
+ * Whether a worker that has nothing to do may end its thread. If this returns false, it has done a
+ * sweep, so the worker may have work again. Worker only.
  */
 bool tr__shutdown_may_leave(struct worker *worker);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shutdown wait: waits for a system, and decides how long. actor/system/shutdown.h has the
- * rules.
+ * The shutdown wait: waits until a system has stopped, and decides when to give up.
+ * actor/system/shutdown.h has the rules.
  */
 #include "actor/system/shutdown_wait.h"
 
@@ -15,16 +15,16 @@
 #include "actor/turn/blocking.h"
 
 /*
- * A worker that is not stuck begins its next round within a millisecond after it is asked to. If
- * /user has not begun to stop after this time, the other workers stop the top-level actors.
+ * How long /user may take to begin to stop. A worker that is not stuck begins its next round within
+ * a millisecond after it is asked to. After this time, the other workers stop the top-level actors.
  */
 #define BEGIN_PATIENCE_NS (20 * TR_MILLISECOND)
 /*
- * How long before the deadline the workers are looked at first. A handler that runs since then
- * counts as stuck for this long when the deadline passes, and does not get all of STUCK_NS again.
+ * How long before the deadline the workers are looked at first. If a handler runs from then on,
+ * this time counts as part of STUCK_NS.
  */
 #define LOOK_AHEAD_NS (12 * TR_MILLISECOND)
-/* How long worker 0 has after the deadline to force the shutdown, before this thread does. */
+/* How long worker 0 may take after the deadline to force the shutdown. Then this thread does it. */
 #define DEADLINE_PATIENCE_NS (3 * TR_MILLISECOND)
 /* The time between two sweeps while a worker is stuck. */
 #define SWEEP_EVERY_NS (8 * TR_MILLISECOND)
@@ -34,19 +34,19 @@
 #define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
  * When the wait is given up, counted from the deadline. Not before VERDICT_FIRST_NS, so that
- * handlers have time to return. Not after VERDICT_LAST_NS, because this thread may lack a CPU
- * itself. Between these two: when the other workers have had OTHERS_NS to stop without those that
- * are stuck.
+ * handlers have time to return. Not after VERDICT_LAST_NS, because this thread itself may get no
+ * CPU for a while. Between these two: when the other workers have had OTHERS_NS to stop without the
+ * stuck ones.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
 #define OTHERS_NS (12 * TR_MILLISECOND)
-/* If this thread wakes up so much later than it wanted to, the machine is overloaded. */
+/* If this thread wakes up this much later than planned, the machine is overloaded. */
 #define LATE_NS (4 * TR_MILLISECOND)
 
 struct shutdown_wait {
     tr_time came_ns;  /* when the wait began */
-    tr_time due_ns;   /* when the thread wanted to look again */
+    tr_time due_ns;   /* when the thread planned to look again */
     bool has_looked;  /* judge_ahead has looked at the workers */
     bool is_forced;   /* the deadline has passed */
     tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
@@ -54,7 +54,10 @@ struct shutdown_wait {
     bool is_lost;     /* the wait is given up */
 };
 
-/* A look-up of a name may run that no actor waits for any more. */
+/*
+ * Whether all workers have ended and no function runs on a helper thread. A look-up of a name may
+ * still run although no actor waits for it any more.
+ */
 static bool have_ended(struct tr_system *system)
 {
     return atom32_load(&system->shutdown.workers_ended, ATOM_ACQUIRE) ==
@@ -81,7 +84,7 @@ static uint64_t done_by(const struct worker *worker)
 
 /*
  * Whether a worker that could run has had less than half a CPU since the last look. Then other
- * workers may sleep because they wait for a lock that such a worker holds.
+ * workers may be asleep because that worker holds a lock which they need.
  */
 static bool is_starved(const struct worker *worker, tr_time now_ns)
 {
@@ -107,8 +110,8 @@ static bool is_any_starved(struct tr_system *system, tr_time now_ns)
 
 /*
  * Returns for how long a worker has been in user code without progress. The time in which its
- * thread could run but had no CPU does not count. Nor does the time in which it sleeps while the
- * machine is overloaded.
+ * thread was ready to run but had no CPU does not count. While the machine is overloaded, the time
+ * in which its thread sleeps does not count either.
  */
 static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_time now_ns,
                          bool is_overloaded)
@@ -131,16 +134,16 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 
 /*
  * Marks the workers that are stuck. Returns the number of functions that do not return: those of
- * stuck workers, of tr_blocking, and of threads that were handed off. Before the deadline it only
- * measures, and marks no worker. A worker that cancels a hundred thousand turns reads no clock, but
- * is not stuck.
+ * stuck workers, of tr_blocking, and of threads that were handed off. Before the deadline only
+ * measures, and marks no worker: a worker that cancels a hundred thousand turns reads no clock for
+ * long, but is not stuck.
  */
 static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
 {
     uint32_t count = 0;
     bool is_overloaded = is_any_starved(system, now_ns);
-    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* this thread lacks a CPU too */
+    is_overloaded |= now_ns - shutdown_wait->due_ns >= LATE_NS; /* this thread got no CPU either */
     for (uint32_t i = 0; i < system->worker_count; i++) {
         struct worker *worker = system->workers[i];
         if (!tr__worker_thread(worker))
@@ -167,8 +170,8 @@ static void abandon(struct tr_system *system)
 }
 
 /*
- * Before the deadline: if /user does not begin to stop in time, asks for a sweep that stops the
- * top-level actors. Returns when to look again at the latest.
+ * Does what is due before the deadline: if /user has not begun to stop in time, asks for a sweep
+ * that stops the top-level actors. Returns when to look again at the latest.
  */
 static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                             tr_time now_ns)
@@ -184,7 +187,7 @@ static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shut
     return TR_NEVER;
 }
 
-/* Returns when the wait is given up if a function is stuck. */
+/* Returns the time at which the wait is given up if a function is stuck. */
 static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time deadline_ns)
 {
     tr_time others_ns = shutdown_wait->stuck_ns + OTHERS_NS;
@@ -195,16 +198,19 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
 }
 
 /*
- * After the deadline: forces the shutdown, marks stuck workers, asks for sweeps, and decides
- * whether the wait is given up. Returns when to look again at the latest.
+ * Does what is due after the deadline: forces the shutdown, marks stuck workers, asks for sweeps,
+ * and decides whether the wait is given up. Returns when to look again at the latest.
  */
 static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns, tr_time deadline_ns)
 {
     if (!shutdown_wait->is_forced)
-        (void)tr__shutdown_force(system); /* unless worker 0 has done so */
+        (void)tr__shutdown_force(system); /* does nothing if worker 0 has done so */
     shutdown_wait->is_forced = true;
-    /* If the wait began after the deadline, this thread has not observed the time before. */
+    /*
+     * If the wait began after the deadline, count from the beginning of the wait, because this
+     * thread has not seen the time before.
+     */
     if (deadline_ns < shutdown_wait->came_ns)
         deadline_ns = shutdown_wait->came_ns;
     bool is_stuck = mark_stuck(system, shutdown_wait, now_ns) > 0;
@@ -223,7 +229,7 @@ static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutd
     return now_ns + SWEEP_EVERY_NS < end_ns ? now_ns + SWEEP_EVERY_NS : end_ns;
 }
 
-/* Shortly before the deadline: looks once at what each worker does. */
+/* Looks once at what each worker does, shortly before the deadline. */
 static void judge_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                         tr_time now_ns)
 {
@@ -315,6 +321,6 @@ void tr__shutdown_finish_embedded(struct tr_system *system)
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     tr_status status = finish(system, parker, false, NULL, NULL);
     lock_take(&system->run.lock);
-    system->run.ended = status; /* for tr_system_free */
+    system->run.ended = status; /* tr_system_free reads it */
     lock_give(&system->run.lock);
 }

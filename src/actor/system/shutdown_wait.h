@@ -18,13 +18,14 @@ struct tr_system;
 tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
                             void *context);
 /**
- * Called when a system that is embedded in another event loop is over: waits for the hooks of
- * TR_BEFORE_STOP and calls those of TR_AFTER_STOP. Further calls do nothing.
+ * Waits for the hooks of TR_BEFORE_STOP and calls those of TR_AFTER_STOP, when a system that is
+ * embedded in another event loop is over. Further calls do nothing.
  */
 void tr__shutdown_finish_embedded(struct tr_system *system);
 /**
  * Whether functions of the application, such as handlers and hooks, may still run after the wait
- * for the shutdown has ended. The memory of the system must then be kept for them. Any thread.
+ * for the shutdown has ended. Then the memory of the system must be kept for these functions. Any
+ * thread.
  */
 bool tr__shutdown_is_left(struct tr_system *system);
 

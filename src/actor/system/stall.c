@@ -12,8 +12,8 @@
 #include "os/probe.h"
 
 /*
- * Whether one more line may be logged in this second. Returns the number of lines that were left
- * out since the last one, or -1 if this line must be left out.
+ * Asks whether one more line may be logged in this second. Returns the number of lines that were
+ * left out since the last one, or -1 if this line must be left out.
  */
 static int64_t may_log(struct stalls *stalls, tr_time now_ns)
 {
@@ -101,7 +101,7 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
     struct tr_system *system = context;
     struct worker *worker = worker_of_loop(loop);
     struct view *view = &system->stalls.views[worker->index];
-    /* A turn that has ended cannot be viewed any more: the view of the last report is used. */
+    /* A turn that has ended cannot be viewed any more; then the view of the last report is used. */
     if (!is_over && !tr__view_running(worker, view))
         return false;
     /*
@@ -110,7 +110,7 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
      */
     if (!is_over && tr__handoff_has(system, view->ref))
         return false;
-    /* The worker has made progress without this turn: the turn is not over. */
+    /* The worker makes progress because it has lost this turn, and not because the turn is over. */
     if (is_over && tr__handoff_follows(system, view->ref))
         return true;
     if (!is_over)

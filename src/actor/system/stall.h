@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns that take too long. What the watch has noticed becomes log lines, a counter, and calls of
- * the application's on_stall. All of this runs on the watch's thread. Any thread may read the
+ * Turns that take too long. When the watch notices one, it is logged and counted, and the
+ * application's on_stall is called. All of this runs on the watch's thread. Any thread may read the
  * counter.
  */
 #ifndef ACTOR_SYSTEM_STALL_H
@@ -28,11 +28,13 @@ void tr__stalls_tell(struct tr_system *system, const struct view *view, int work
 
 /** Reads the options of the application; `options` has all members. */
 void tr__stalls_init(struct stalls *stalls, const tr_system_options *options);
-/** Allocates a view for each worker, unless reports are switched off. TR_NO_MEMORY. */
+/**
+ * Allocates a view for each worker, unless reports are switched off. Returns TR_OK or TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__stalls_fill(struct tr_system *system);
 void tr__stalls_deinit(struct tr_system *system);
 
-/** Returns what the watch must report, that of the thread handoff included. */
+/** Returns the callbacks by which the watch reports, including those of the thread handoff. */
 struct watch_report tr__stalls_report(struct tr_system *system);
 
 #endif

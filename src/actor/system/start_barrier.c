@@ -13,8 +13,8 @@ void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system
 void tr__start_barrier_deinit(struct tr_system *system)
 {
     /*
-     * The parker is not freed earlier, because a worker may wake it until the worker's thread was
-     * joined.
+     * Only now, after the threads of the workers were joined, because a worker may wake the parker
+     * until then.
      */
     if (system->start_barrier.parker)
         system->platform->parker_free(system->platform, system->start_barrier.parker);
@@ -62,8 +62,8 @@ bool tr__start_barrier_pass(struct worker *worker)
     if (!start_barrier->on_worker_start)
         return true;
     /*
-     * The barrier opens after all workers that start together have arrived. So a worker that finds
-     * it open at this point was added later.
+     * A worker that finds the barrier open here was added later, because the barrier opens only
+     * after all workers that start together have arrived.
      */
     bool is_late =
         atom32_load(&start_barrier->is_open, ATOM_ACQUIRE); /* partner: tr__start_barrier_open */

@@ -20,38 +20,43 @@ struct worker;
 void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system_options *options);
 void tr__start_barrier_deinit(struct tr_system *system);
 /**
- * Called before the threads are started, by the thread that starts the system. TR_NO_MEMORY,
- * TR_LIMIT.
+ * Prepares the barrier. Called before the threads are started, by the thread that starts the
+ * system. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__start_barrier_prepare(struct tr_system *system);
 /**
- * Called at the beginning of a worker's thread: calls the function, and waits until the barrier is
- * open. Returns false if the worker was added later and its function has failed: its thread must
- * then end. On the worker's thread.
+ * Calls on_worker_start, and waits until the barrier is open. Called at the beginning of a worker's
+ * thread. Returns false if the worker was added later and on_worker_start has failed: then its
+ * thread must end. On the worker's thread.
  */
 TR_MUST_CHECK bool tr__start_barrier_pass(struct worker *worker);
 /** Returns the number of workers for which on_worker_start has returned. Any thread. */
 uint32_t tr__start_barrier_arrived(const struct start_barrier *start_barrier);
 /**
- * Waits until on_worker_start has returned for `count` workers, for a worker that is added while
- * the others run. Returns the status of that worker. Under scale.lock.
+ * Waits until on_worker_start has returned for a worker that is added while the others run. `count`
+ * includes that worker. Returns its status. Under scale.lock.
  */
 tr_status tr__start_barrier_wait_late(struct tr_system *system, uint32_t count);
-/** Whether the calling thread is in on_worker_start. */
+/** Whether the calling thread is inside a call of on_worker_start. */
 bool tr__start_barrier_is_caller(struct tr_system *system);
 /**
- * Waits until on_worker_start has returned for `count` workers. Returns the first status other than
- * TR_OK with which the start has failed, else TR_OK. Only the thread that called
- * tr__start_barrier_prepare.
+ * Waits until on_worker_start has returned for `count` workers. Returns TR_OK, or the status with
+ * which the start has failed first. Only the thread that called tr__start_barrier_prepare.
  */
 tr_status tr__start_barrier_wait(struct tr_system *system, uint32_t count);
-/** Lets the workers continue. Only the thread that called tr__start_barrier_prepare. */
+/**
+ * Opens the barrier: lets the workers continue. Only the thread that called
+ * tr__start_barrier_prepare.
+ */
 void tr__start_barrier_open(struct tr_system *system);
-/** Makes the start fail with `status`, unless it has failed before: no turn runs. Any thread. */
+/**
+ * Makes the start fail with `status`, so that no turn runs. Does nothing if it has failed before.
+ * Any thread.
+ */
 void tr__start_barrier_refuse(struct start_barrier *start_barrier, tr_status status);
 /**
- * Calls the function for the only worker of a system without threads. Further calls do nothing and
- * return TR_OK.
+ * Calls on_worker_start for the only worker of a system without threads. Further calls do nothing
+ * and return TR_OK.
  */
 tr_status tr__start_barrier_pass_embedded(struct tr_system *system);
 

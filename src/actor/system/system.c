@@ -35,7 +35,7 @@ TR_BEHAVIOR(tr_guardian, void);
 void tr__system_over(struct tr_system *system)
 {
     if (atom32_exchange(&system->ending.is_over, 1, ATOM_SEQ_CST))
-        return; /* the wait for the shutdown was given up before, which made the system over */
+        return; /* the wait for the shutdown was given up, which has ended the system already */
     tr_time now_ns = system->platform->mono_now(system->platform);
     atom64_store(&system->shutdown.over_ns, (uint64_t)now_ns, ATOM_RELEASE);
     atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -50,7 +50,7 @@ bool tr__system_has_failed(struct tr_system *system)
     return atom32_load(&system->user.failures, ATOM_RELAXED) > 0;
 }
 
-/* ---- Making and freeing. ---- */
+/* ---- Making and freeing a system. ---- */
 
 static tr_status options_check(const tr_system_options *options)
 {
@@ -103,7 +103,7 @@ static size_t stack_size_of(const tr_system_options *options)
     return (wanted + page - 1) / page * page * FIBER_STACK_FACTOR;
 }
 
-/* Copies what is needed of the options after the start. */
+/* Copies the options that are needed after the start. */
 static void options_keep(struct tr_system *system, const tr_system_options *options)
 {
     system->log.write = options->on_log;
@@ -129,7 +129,7 @@ static void options_keep(struct tr_system *system, const tr_system_options *opti
     snprintf(system->name, sizeof system->name, "%s", options->name ? options->name : "troupe");
 }
 
-/* Decides how many workers there are, and how many of them are open. */
+/* Sets the number of workers, and how many of them are open. */
 static void scale_init(struct tr_system *system, const tr_system_options *options)
 {
     uint32_t cpus = system->platform->cpu_count(system->platform);
@@ -159,7 +159,7 @@ static void locks_init(struct tr_system *system)
     lock_init(&system->run.lock);
 }
 
-/* Initialises the parts that have a function for it. */
+/* Calls the init functions of the parts of a system. */
 static void parts_init(struct tr_system *system, const tr_system_options *options)
 {
     tr__start_barrier_init(&system->start_barrier, options);
@@ -199,7 +199,7 @@ static struct tr_system *system_alloc(const tr_system_options *options)
     return system;
 }
 
-/* Makes /user, which lives on worker 0 and is running from the beginning. */
+/* Makes /user, which lives on worker 0 and is Running from the beginning. */
 static tr_status guardian_make(struct tr_system *system)
 {
     struct worker *worker = system->workers[0];
@@ -296,8 +296,8 @@ static tr_status system_fill(struct tr_system *system, const tr_system_options *
 }
 
 /*
- * Gives the envelopes that are left behind doors back to their pools, and frees what cells still
- * hold. Nothing runs any more.
+ * Gives the envelopes that are left in doors back to their pools, and frees what cells still hold.
+ * No thread runs any more.
  */
 static void mail_sweep(struct tr_system *system)
 {
@@ -312,10 +312,10 @@ static void mail_sweep(struct tr_system *system)
             mail = mail->next;
             envelope_give(&worker->pool, envelope);
         }
-        /* The origin of an actor that a client spawned too late to be set up. */
+        /* Left by an actor that a client spawned too late to be set up. */
         if (cell && cell->identity && cell->origin)
             tr__origin_free(&system->source, cell->origin);
-        /* A name that was kept for readers: rule 4 of actor/system/shutdown.h. */
+        /* Kept for readers until now: rule 4 of actor/system/shutdown.h. */
         if (cell && cell != system->user.guardian && !system_may_reuse(system))
             tr__names_free(&system->names, cell->name);
     }
@@ -335,7 +335,7 @@ void tr_system_free(tr_system *system)
         return;
     const struct memory_source source = system->source;
     TR_ASSERT(system->run.phase != SYSTEM_STARTED);
-    /* Functions of the application still run in the system: all of it is kept for them. */
+    /* Functions of the application still run in the system: keep all of it. */
     if (tr__shutdown_is_left(system))
         return;
     /* A system that was never started, or is embedded in another event loop, is stopped here. */

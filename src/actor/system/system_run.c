@@ -25,7 +25,7 @@ struct tr_system;
 
 /* ---- Threads. ---- */
 
-/* Whether the calling thread is that of a worker, or a thread of the handoff. */
+/* Whether the calling thread is the thread of a worker, or one of thread handoff. */
 static bool is_worker(struct tr_system *system)
 {
     uint64_t id = system->platform->thread_id(system->platform);
@@ -39,8 +39,8 @@ static bool is_worker(struct tr_system *system)
 static void threads_join(struct tr_system *system)
 {
     /*
-     * A worker that is being added has its thread when the lock is free. No other worker is added
-     * later, because the system stops.
+     * Wait for a worker that is being added: when the lock is free, it has its thread. No other
+     * worker is added later, because the system stops.
      */
     lock_take(&system->scale.lock);
     tr__handoff_close(system);
@@ -56,16 +56,13 @@ static void threads_join(struct tr_system *system)
     tr__handoff_join(system);
 }
 
-/* Gives a worker its thread. */
+/* Starts the thread of a worker. */
 static tr_status thread_start(struct tr_system *system, uint32_t index)
 {
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
-    /*
-     * Counted before the thread can end, so that the thread that waits for the shutdown waits for
-     * this one too.
-     */
+    /* Counted before the thread starts, so that the shutdown wait waits for it too. */
     atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
@@ -93,8 +90,8 @@ static tr_status threads_start(struct tr_system *system)
         status = tr__watch_start(
             &system->watch, platform, system->run.loops, system->worker_count, &report);
     /*
-     * Workers that leave get a thread too, because actors may have been spawned there while they
-     * were open.
+     * Also start the threads of workers that leave, because actors may have been spawned there
+     * before.
      */
     uint32_t most = atom32_load(&system->scale.open_most, ATOM_ACQUIRE);
     for (; started < most && status == TR_OK; started += status == TR_OK)
@@ -112,8 +109,8 @@ static enum system_phase phase_of(struct tr_system *system)
 }
 
 /*
- * Changes the phase from SYSTEM_NEW to SYSTEM_STARTED. TR_INVALID_TRANSITION: the system runs or
- * has run, with threads or embedded.
+ * Changes the phase from SYSTEM_NEW to SYSTEM_STARTED. Returns TR_INVALID_TRANSITION if the system
+ * runs or has run, with threads or embedded.
  */
 static tr_status phase_begin(struct tr_system *system)
 {
@@ -134,13 +131,13 @@ static void phase_end(struct tr_system *system, tr_status ended)
 }
 
 /*
- * Called when a thread could not be started, or on_worker_start has failed. Stops the system: the
- * workers without a thread run on the calling thread until all actors have stopped.
+ * Stops a system in which a thread could not be started, or on_worker_start has failed. Runs the
+ * workers without a thread on the calling thread until all actors have stopped.
  */
 static void run_orphans(struct tr_system *system)
 {
     tr__shutdown_at_once(system);
-    tr__handoff_close(system); /* the workers of this thread cannot be handed off */
+    tr__handoff_close(system); /* workers that run on this thread cannot be handed off */
     tr__start_barrier_open(system);
     while (!atom32_load(&system->ending.is_over, ATOM_SEQ_CST)) {
         for (uint32_t i = 0; i < system->worker_count; i++) {
@@ -162,9 +159,13 @@ tr_status tr_system_start(tr_system *system)
     if (!system)
         return TR_INVALID_ARGUMENT;
     if (phase_of(system) != SYSTEM_NEW)
-        return TR_INVALID_TRANSITION; /* before wait_lock, so that a handler does not wait */
+        /* before wait_lock is taken, so that a handler does not wait for it */
+        return TR_INVALID_TRANSITION;
     bool is_first = true;
-    /* A thread that calls tr_system_wait meanwhile finds all threads started, or none. */
+    /*
+     * Under the lock, so that a thread that calls tr_system_wait finds all threads started, or
+     * none.
+     */
     lock_take(&system->run.wait_lock);
     lock_take(&system->scale.lock);
     tr_status status = phase_begin(system);
@@ -190,22 +191,22 @@ give:
 /* ---- More workers. ---- */
 
 /*
- * Gives one more worker its thread. Returns TR_OK when on_worker_start has returned there. Under
- * scale.lock.
+ * Starts the thread of one more worker. Returns TR_OK when on_worker_start has returned there.
+ * Under scale.lock.
  */
 static tr_status worker_add(struct tr_system *system, uint32_t index)
 {
     struct worker *worker = system->workers[index];
     uint32_t arrived = tr__start_barrier_arrived(&system->start_barrier);
     if (worker->thread)
-        return TR_OK; /* it has one since an earlier call, which failed for another worker */
+        return TR_OK; /* started by an earlier call, which failed for another worker */
     tr_status status = thread_start(system, index);
     if (status != TR_OK)
         return status;
     status = tr__start_barrier_wait_late(system, arrived + 1);
     if (status == TR_OK)
         return TR_OK;
-    /* The thread ends, and is not counted. */
+    /* The thread is about to end; then it is not counted any more. */
     system->platform->thread_join(system->platform, worker->thread);
     ATOM_POKE(&worker->thread, NULL);
     atom32_fetch_sub(&system->scale.threads, 1, ATOM_SEQ_CST);
@@ -224,8 +225,8 @@ static void tell_pool(struct tr_system *system)
 }
 
 /*
- * Sets the number of open workers. TR_STOPPING, or the status with which a thread did not start.
- * Under scale.lock.
+ * Sets the number of open workers. Returns TR_OK, TR_STOPPING, or the status with which a thread
+ * could not be started. Under scale.lock.
  */
 static tr_status workers_open(struct tr_system *system, uint32_t count)
 {
@@ -271,8 +272,8 @@ tr_status tr_system_set_workers(tr_system *system, int workers)
 tr_status tr__system_wait(struct tr_system *system, void (*on_wake)(void *context), void *context)
 {
     /*
-     * The lock is held during the wait. If several threads wait, the others find the system ended
-     * when they get the lock.
+     * The lock is held during the wait. Other threads that wait find the system ended when they get
+     * the lock.
      */
     lock_take(&system->run.wait_lock);
     if (phase_of(system) == SYSTEM_STARTED) {
@@ -314,7 +315,7 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
-/* Returns when a timer or the alarm of this worker is due next. */
+/* Returns when the next timer, or the alarm, of this worker is due. */
 static tr_time due_ns(struct worker *worker)
 {
     tr_time next_ns = tr__worker_next(worker);
@@ -322,9 +323,9 @@ static tr_time due_ns(struct worker *worker)
 }
 
 /*
- * Gives the worker to the calling thread, and makes the system embedded: it never gets threads from
- * now on. TR_WOULD_DEADLOCK: this thread has the worker already. TR_INVALID_TRANSITION: another
- * thread has it, or the system was started.
+ * Gives the worker to the calling thread, and makes the system embedded: from now on it gets no
+ * threads. Returns TR_WOULD_DEADLOCK if this thread has the worker already, and
+ * TR_INVALID_TRANSITION if another thread has it, or the system was started.
  */
 static tr_status once_begin(struct tr_system *system, struct worker *worker)
 {
@@ -345,8 +346,8 @@ static tr_status once_begin(struct tr_system *system, struct worker *worker)
 }
 
 /*
- * Ends what once_begin began. Takes the lock, so that the next thread sees all that this thread has
- * done.
+ * Takes the worker from the calling thread: ends once_begin. Uses the lock, so that the next thread
+ * sees all that this thread has done.
  */
 static void once_end(struct tr_system *system, struct worker *worker)
 {
@@ -356,8 +357,8 @@ static void once_end(struct tr_system *system, struct worker *worker)
 }
 
 /*
- * Announces sleep, so that a post makes the descriptor readable. The next timer makes it readable too.
- * If there is more to do, it is made readable now.
+ * Announces that the worker sleeps, so that a post, or the next timer, makes the descriptor
+ * readable. If there is more to do, makes it readable now.
  */
 static void once_announce(struct worker *worker, bool has_more)
 {
@@ -392,14 +393,14 @@ tr_status tr_system_run_once(tr_system *system, tr_time wait_ns)
     tr__faults_begin(worker);
     ready_rise(&loop->ready);
     loop->round_end_ns = 0;
-    /* A bounded number of turns, so that the caller's loop can run too. */
+    /* Run a bounded number of turns, so that the caller's loop can continue. */
     uint64_t before = turns_so_far(worker);
     bool has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
     tr_time until_ns;
     bool is_over = tr__worker_is_over(worker, &until_ns);
     tr_time now_ns = platform->mono_now(platform);
     tr_time deadline_ns = wait_ns > TR_NEVER - now_ns ? TR_NEVER : now_ns + wait_ns;
-    /* A sleep may end early although no turn ran: then sleep again. */
+    /* If a sleep ends early and no turn has run, sleep again. */
     while (!has_more && !is_over && before == turns_so_far(worker) && now_ns < deadline_ns) {
         tr__loop_rest(loop, deadline_ns < until_ns ? deadline_ns : until_ns);
         has_more = tr__worker_slice(worker, RUN_ONCE_TURNS);
@@ -461,7 +462,7 @@ void tr__system_drain(struct tr_system *system)
         }
         if (system->durable.has_work && system->durable.has_work(system))
             (void)system->durable.work(system);
-        system->platform->yield(system->platform); /* a function of tr_blocking may run */
+        system->platform->yield(system->platform); /* let a function of tr_blocking run */
     }
 }
 
@@ -503,7 +504,9 @@ static void counters_fill(struct tr_system *system, tr_counters *counters)
         counters->parks += value(&worker->loop.parks);
     }
     counters_add(counters, &system->foreign.counters);
-    /* Messages that clients received count as handled, but no turn handled them. */
+    /*
+     * Subtract the messages that clients received: they count as handled, but no turn handled them.
+     */
     uint64_t received = value(&system->foreign.counters.handled);
     counters->turns -= counters->turns > received ? received : counters->turns;
     counters->stalls = value(&system->stalls.total);

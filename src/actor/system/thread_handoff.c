@@ -16,12 +16,18 @@
 #include "actor/turn/run.h"
 #include "base/assert.h"
 
-/* After this time the watch calls again, if a call has failed or found no thread. */
+/*
+ * How long the watch waits before it calls a thread for a worker again, after a call has failed or
+ * found no thread.
+ */
 #define CALL_AGAIN_NS (5 * TR_MILLISECOND)
-/* After this time the watch calls again, if a thread could not be started. */
+/*
+ * How long the watch waits before it calls a thread for a worker again, after a thread could not be
+ * started.
+ */
 #define MAKE_AGAIN_NS TR_SECOND
 
-/* ---- Making and ending. ---- */
+/* ---- Beginning and end of the handoff. ---- */
 
 tr_status tr__handoff_check(const tr_system_options *options)
 {
@@ -32,8 +38,8 @@ tr_status tr__handoff_check(const tr_system_options *options)
     if (options->handoff_threads_max > TR_HANDOFF_THREADS_LARGEST)
         return TR_LIMIT;
     /*
-     * Not with faults: the signal handler finds the worker by the signal stack of the thread, and a
-     * handoff changes the thread of a worker.
+     * Not together with faults, because the signal handler finds the worker by the signal stack of
+     * the thread, and a handoff changes the thread of a worker.
      */
     if (options->traps_faults || options->names_faults)
         return TR_NOT_SUPPORTED;
@@ -72,7 +78,7 @@ tr_status tr__handoff_open(struct tr_system *system)
     handoff->worker_count = system->worker_count;
     handoff->views = source_resize(&system->source, NULL, count * sizeof(struct view));
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
-    if (handoff->threads) /* tr__handoff_deinit reads them, also after an error below */
+    if (handoff->threads) /* because tr__handoff_deinit reads them, also after an error below */
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
     if (!handoff->views || !handoff->threads)
         return TR_NO_MEMORY;
@@ -81,7 +87,7 @@ tr_status tr__handoff_open(struct tr_system *system)
         tr_status status = thread_init(handoff, &handoff->threads[i]);
         if (status != TR_OK)
             return status;
-        handoff->threads[i].has_begun = true; /* the start barrier calls on_worker_start */
+        handoff->threads[i].has_begun = true; /* here the start barrier calls on_worker_start */
         atomptr_store(&worker->handoff.claim, &handoff->threads[i], ATOM_RELEASE);
         worker->fast_owner = CELL_NOWHERE; /* see worker_hold_sends */
         worker->hooks = tr__worker_handoff_hooks;
@@ -175,8 +181,9 @@ void tr__handoff_each(struct tr_system *system,
 /* ---- Taking a worker. ---- */
 
 /*
- * Whether the turn may be treated as one that waits. Code that must return to the runtime at once,
- * or in the order of its calls, cannot be left: signals, set-ups, cancelled turns and nested calls.
+ * Whether the worker may continue without this turn, as if it waited. Not for code that must return
+ * to the runtime at once, or in the order of its calls: signals, set-ups, cancelled turns and
+ * nested calls.
  */
 static bool may_be_handed_off(const struct tr_self *turn)
 {
@@ -184,20 +191,20 @@ static bool may_be_handed_off(const struct tr_self *turn)
            !turn->worker->turns.depth;
 }
 
-/* Gives a thread that waits for its worker the worker back, and wakes it. */
+/* Gives the worker back to a thread that waits for it, and wakes the thread. */
 static void hand(struct handoff_thread *thread)
 {
     claim_hand(&thread->claim);
     wake(thread);
 }
 
-/* Sets the thread that may touch the data of the worker: worker_is_mine. */
+/* Sets which thread may touch the data of the worker: see worker_is_mine. */
 static void owner_change(struct worker *worker, const struct handoff_thread *thread)
 {
     atom64_store(&worker->thread_id, atom64_load(&thread->id, ATOM_RELAXED), ATOM_RELAXED);
 }
 
-/* Makes another thread act for the worker, also in the run that the current turn is a part of. */
+/* Makes another thread act for the worker, also for the rest of the current run. */
 static void claim_change(struct worker *worker, struct handoff_thread *thread)
 {
     worker->turns.message->claim = &thread->claim;
@@ -229,8 +236,8 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = turn->worker;
     /*
-     * Keep the stack of the stuck thread, which the turn needs when it continues. The turn keeps
-     * the fiber that it runs on.
+     * Keep the stack of the stuck thread itself for the turn, which needs it when it continues. The
+     * turn also keeps its fiber.
      */
     stuck->turn = turn;
     stuck->side = worker->stacks.host.side;
@@ -246,9 +253,9 @@ static void take_over(struct handoff_thread *thread, struct handoff_thread *stuc
 }
 
 /*
- * Takes the worker `called` for this thread. Returns false, with nothing changed, if the worker has
- * made progress since the call, or its turn cannot be left, or there is no
- * memory.
+ * Takes the worker `called` for this thread. Returns false if the worker has made progress since
+ * the call, if it cannot continue without its turn, or if there is no memory; then nothing has
+ * changed.
  */
 static bool take(struct handoff_thread *thread, struct worker *called, uint64_t steps)
 {
@@ -263,7 +270,7 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
     bool is_due = taken == called && loop_steps(&called->loop) == steps &&
                   may_be_handed_off(turn) && tr__turn_prepare(turn);
     /*
-     * The worker makes progress by losing this turn. The lock makes sure that a thread that sees
+     * Losing this turn counts as progress of the worker. Under the lock, so that a thread that sees
      * the progress also sees its reason, is_stuck.
      */
     lock_take(&handoff->lock);
@@ -284,8 +291,8 @@ static bool take(struct handoff_thread *thread, struct worker *called, uint64_t 
 }
 
 /*
- * Calls on_worker_start if this thread has not called it. Returns true if the thread may run a
- * worker.
+ * Calls on_worker_start, unless this thread has called it before. Returns true if the thread may
+ * run a worker.
  */
 static bool begin(struct handoff_thread *thread, const struct worker *worker)
 {
@@ -298,7 +305,8 @@ static bool begin(struct handoff_thread *thread, const struct worker *worker)
         start_barrier->on_worker_start(system, (int)worker->index, start_barrier->context);
     if (status == TR_OK)
         return true;
-    thread->has_begun = false; /* the next call of this thread calls it again */
+    /* so that this thread calls on_worker_start again when it is called next */
+    thread->has_begun = false;
     tr__log(system,
             TR_LEVEL_ERROR,
             NULL,
@@ -359,7 +367,7 @@ static void spare_main(void *context)
 
 /* ---- Calling a thread. On the watch's thread. ---- */
 
-/* Starts one more thread, which is called for this worker. Under the lock. */
+/* Starts one more thread, and calls it for this worker. Under the lock. */
 static tr_status make(struct thread_handoff *handoff, struct worker *worker, uint64_t steps)
 {
     const tr_platform *platform = handoff->system->platform;
@@ -379,7 +387,7 @@ static tr_status make(struct thread_handoff *handoff, struct worker *worker, uin
     return TR_OK;
 }
 
-/* Logs, once for each stuck turn, that no thread can take its worker. */
+/* Logs that no thread can take the worker of a stuck turn, once for each such turn. */
 static void say_no(struct thread_handoff *handoff, struct worker *worker, uint64_t steps,
                    tr_status status)
 {
@@ -419,14 +427,14 @@ static void on_stuck(void *context, struct loop *loop, uint64_t steps, tr_time n
     struct thread_handoff *handoff = &system->handoff;
     struct worker *worker = worker_of_loop(loop);
     const struct handoff_thread *claim = atomptr_load(&worker->handoff.claim, ATOM_ACQUIRE);
-    /* `user` is only a hint that user code runs: the thread that is called makes sure. */
+    /* `user` is only a hint that user code runs: the called thread checks this itself. */
     if (now_ns < worker->handoff.call_ns || !atomptr_load(&claim->claim.user, ATOM_RELAXED))
         return;
     worker->handoff.call_ns = now_ns + CALL_AGAIN_NS;
     lock_take(&handoff->lock);
     bool is_needed = !worker->handoff.is_wanted && !handoff->is_over;
     struct handoff_thread *spare = is_needed ? idle_pick(handoff, now_ns) : NULL;
-    /* A thread whose on_worker_start has failed tries again later; meanwhile none is made. */
+    /* If all idle threads wait because on_worker_start has failed, make no new one meanwhile. */
     is_needed = is_needed && (spare || list_is_empty(&handoff->idle));
     if (spare) {
         list_remove(&spare->link);
@@ -464,7 +472,7 @@ void tr__handoff_return(struct tr_self *self)
         tr__system_post(system, NULL, cell);
     while (!claim_is_held(&thread->claim))
         system->platform->park(system->platform, thread->parker, TR_NEVER);
-    /* CONTROL_BACK is still set if the thread that took the worker has given up. */
+    /* CONTROL_BACK is still set if the other thread has given up taking the worker. */
     atom32_fetch_and(&cell->control, ~(uint32_t)CONTROL_BACK, ATOM_RELAXED);
 }
 
@@ -498,7 +506,7 @@ void tr__handoff_hand(struct worker *worker)
     lock_take(&handoff->lock);
     successor->is_stuck = false;
     lock_give(&handoff->lock);
-    hand(successor); /* nothing of the worker is touched after this */
+    hand(successor); /* after this the thread touches nothing of the worker */
 }
 
 void tr__handoff_watch(struct tr_system *system, struct watch_report *report)

@@ -5,16 +5,16 @@
  * The watch notices that a worker makes no progress, and calls a spare thread. If the stuck thread
  * is in user code (sched/claim.h), the spare thread takes the worker. It treats the turn like one
  * that has begun to wait: the turn keeps its stack, and the worker's loop continues on another
- * stack, on the spare thread. But the handler does not know that it waits, so nothing of its actor
- * runs meanwhile. The scheduling state of the actor stays SCHED_RUNNING, and what is sent to it
- * waits in mailboxes and control bits.
+ * stack, on the spare thread. But the handler still runs, so no other code of its actor may run
+ * meanwhile. The scheduling state of the actor stays SCHED_RUNNING, and what is sent to it waits in
+ * mailboxes and control bits.
  *
- * When the handler returns or calls a verb, its thread comes in, finds the worker taken, sets
- * CONTROL_BACK, posts the actor's door, and waits. The next run of the actor hands the worker to
- * that thread. The fiber of the loop is left as if it switched to the fiber of the turn. The thread
- * that ran the loop becomes a spare, and the thread of the turn continues where it waited, in the
- * verb. So one thread at a time acts for a worker. Verbs need nothing for this except their first
- * line, TURN_VERB of actor/cell/verb.h.
+ * When the handler returns or calls a verb, its thread is back in the runtime. It finds the worker
+ * taken, sets CONTROL_BACK, posts the actor's door, and waits. The next run of the actor hands the
+ * worker to that thread. The loop leaves its fiber as if it switched to the fiber of the turn. The
+ * thread that ran the loop becomes a spare, and the thread of the turn continues where it waited,
+ * in the verb. So one thread at a time acts for a worker. Verbs need nothing for this except their
+ * first line, TURN_VERB of actor/cell/verb.h.
  */
 #ifndef ACTOR_SYSTEM_THREAD_HANDOFF_H
 #define ACTOR_SYSTEM_THREAD_HANDOFF_H
@@ -24,7 +24,7 @@
 #include "actor/cell/worker.h"
 #include "sched/watch.h"
 
-/** A thread that may act for a worker: one that a worker was started with, or a spare. */
+/** A thread that may act for a worker: a worker's first thread, or a spare thread. */
 struct handoff_thread {
     struct claim claim; /* comes first */
     struct thread_handoff *handoff;
@@ -32,47 +32,51 @@ struct handoff_thread {
     tr_thread *thread; /* handle of a spare; NULL: struct worker has the handle */
     atom64 id;
     bool has_begun; /* on_worker_start was called */
-    /* Of a stuck thread: its turn, and the stack of the thread itself. */
+    /* If the thread is stuck: its turn, and the own stack of the thread. */
     struct tr_self *turn;
     struct fiber_side side;
-    /* Under the lock. */
+    /* These are read and written under the lock: */
     struct list link;    /* in the list of idle threads */
     struct worker *call; /* the worker that this thread is called to take; NULL: none */
     uint64_t call_steps; /* loop_steps of that worker at the call */
-    tr_time retry_ns;    /* not called before: its on_worker_start has failed */
+    /* on_worker_start has failed: the thread is not called again before this time */
+    tr_time retry_ns;
     bool is_stuck;
-    uint64_t number; /* how often the thread has been stuck */
+    uint64_t number; /* counts the times that the thread was stuck */
     const struct cell *cell;
     const tr_type *type;
     const tr_handler *handler;
     struct worker *worker;
     tr_time since_ns;
-    /* Watch only: the reports of the stuck turn. */
+    /* For the reports of the stuck turn. On the watch's thread only: */
     uint64_t told_number; /* `number` of the turn that the view describes */
     tr_time tell_ns;      /* age of the turn at which it is reported next */
-    bool is_told;         /* it was reported, and its end was not reported yet */
+    bool is_told;         /* the turn was reported, and its end was not reported yet */
 };
 
-/** Checks the options of the handoff. TR_INVALID_ARGUMENT, TR_LIMIT, TR_NOT_SUPPORTED. */
+/**
+ * Checks the options of the handoff. Returns TR_OK, TR_INVALID_ARGUMENT, TR_LIMIT or
+ * TR_NOT_SUPPORTED.
+ */
 TR_MUST_CHECK tr_status tr__handoff_check(const tr_system_options *options);
 void tr__handoff_init(struct thread_handoff *handoff, struct tr_system *system,
                       const tr_system_options *options);
 /**
- * Allocates the threads' records, if the handoff is switched on. Called before the first thread of
- * the system is started. TR_NO_MEMORY, TR_LIMIT.
+ * Allocates the records of threads, if the handoff is switched on. Called before the first thread
+ * of the system is started. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT.
  */
 TR_MUST_CHECK tr_status tr__handoff_open(struct tr_system *system);
 /** Adds the callbacks of the handoff to the report of the watch. */
 void tr__handoff_watch(struct tr_system *system, struct watch_report *report);
 /** Ends the handoff: no thread is called any more, and spare threads end. Any thread. */
 void tr__handoff_close(struct tr_system *system);
-/** Joins the spare threads. Requires that the watch has ended. */
+/** Joins the spare threads. The watch must have ended. */
 void tr__handoff_join(struct tr_system *system);
 void tr__handoff_deinit(struct tr_system *system);
 
 /**
  * Runs a thread that has no worker: waits until it is called, takes the worker and runs it. Repeats
- * this until the system is over. Thread only.
+ * this until the system is over. Only on that thread.
  */
 void tr__handoff_serve(struct handoff_thread *thread);
 
@@ -83,14 +87,14 @@ bool tr__handoff_is_caller(struct tr_system *system);
 const tr_thread *tr__worker_thread(const struct worker *worker);
 
 /**
- * Called when an actor whose turn is stuck was posted: makes the actor ready if the thread of the
- * turn is back. Owner only.
+ * Makes an actor ready if the thread of its stuck turn is back. Called when an actor with a stuck
+ * turn was posted. Owner only.
  */
 void tr__handoff_back(struct worker *worker, struct cell *cell);
 
 /**
- * Completes tr__handoff_leave: gives the worker to its successor. Called on the thread that had the
- * worker, after the loop's fiber was left. Worker only.
+ * Gives the worker to its successor, as the last step of tr__handoff_leave. Called on the thread
+ * that had the worker, after it has left the loop's fiber. Worker only.
  */
 void tr__handoff_hand(struct worker *worker);
 

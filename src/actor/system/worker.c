@@ -32,12 +32,15 @@
 
 #define TRIM_EVERY_NS (100 * TR_MILLISECOND)
 #define TRIM_SELDOM_NS (10 * TR_SECOND)
-/* Fewer ended actors than this leave too little in the heap of the C library for a trim of it. */
+/*
+ * The heap of the C library is trimmed only after this many actors have ended: fewer leave too
+ * little to free.
+ */
 enum { HEAP_TRIM_MIN = 4096 };
 
 /*
- * The number of a wait has the index of its worker in the upper bits. An actor that moves has waits
- * with numbers of several workers, and these must differ.
+ * The upper bits of the number of a wait are the index of its worker. So the numbers that several
+ * workers give differ, also those of an actor that moves.
  */
 enum { WAIT_HOME_SHIFT = 48 };
 
@@ -78,8 +81,8 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPING:
         /*
-         * The actor waits for its children. Mail behind its door came too late, but the post may be
-         * an order.
+         * The actor waits for its children. Mail in its door came too late, but the post may be an
+         * order.
          */
         tr__mail_take_in(worker, cell, door_take_posted(&cell->door));
         if (atom32_load(&cell->control, ATOM_SEQ_CST) && cell->sched_state == SCHED_WAITING)
@@ -87,8 +90,8 @@ static void on_post(struct loop *loop, struct stack_node *node)
         break;
     case LIFE_STOPPED:
         /*
-         * The door of the actor is closed. With CELL_POSTED this is a post from before the door was
-         * closed. Without, the actor has ended and was posted to its parent's worker.
+         * The door of the actor is closed. Without CELL_POSTED, the actor has ended and was posted
+         * to its parent's worker. With CELL_POSTED, this is a post from before the door was closed.
          */
         if (!(cell->flags & CELL_POSTED)) {
             tr__child_ended(worker, cell);
@@ -144,9 +147,10 @@ static void on_round(struct loop *loop)
 }
 
 /*
- * Frees the places beside the cells of ended actors, and has the C library give back what they have
- * freed. It would keep nearly all of it, because a few blocks between are still used. This is
- * done when as many actors have ended as are alive, so that its cost for each of them is small.
+ * Frees the places beside the cells of ended actors, and makes the C library return freed memory.
+ * Otherwise the C library would keep nearly all of it, because a few blocks in between are still
+ * used. Does so only when as many actors have ended as are alive, so that the cost for each ended
+ * actor is small.
  */
 static void heap_trim(struct worker *worker)
 {
@@ -181,7 +185,8 @@ static bool trim(struct worker *worker)
     bool has_shrunk = tr__envelope_pool_trim(&worker->pool);
     tr__timer_pool_trim(&worker->timers.pool);
     tr__turns_trim(worker);
-    TR_ASSERT(!worker->asks.young); /* a free ask may be in this chain: actor/ask/ask_open.h */
+    /* the chain of young asks may contain free asks: actor/ask/ask_open.h */
+    TR_ASSERT(!worker->asks.young);
     tr__asks_free(worker);
     worker->trim.has_stacks = tr__fiber_pool_trim(&worker->stacks.pool);
     worker->trim.has_stacks |= tr__stacks_trim(worker);
@@ -191,7 +196,10 @@ static bool trim(struct worker *worker)
     tr__envelope_pool_trim(&system->foreign.pool);
     lock_give(&system->foreign.lock);
     for (uint32_t i = 0; i < system->worker_count; i++) {
-        /* A worker that sleeps does not see envelopes that came back to it. There may be many. */
+        /*
+         * A worker that sleeps does not notice envelopes that came back to it, and there may be
+         * many.
+         */
         if (i != worker->index && !stack_is_empty(&system->workers[i]->pool.returned))
             loop_nudge(&system->workers[i]->loop);
     }
@@ -218,8 +226,8 @@ tr_time tr__worker_next(struct worker *worker)
 }
 
 /*
- * Called before the worker sleeps: returns envelopes to their pools, and gives memory back. Returns
- * when the worker must wake up at the latest.
+ * Returns envelopes to their pools, and gives memory back. Called before the worker sleeps. Returns
+ * the latest time at which the worker must wake up.
  */
 static tr_time on_idle(struct loop *loop)
 {
@@ -233,7 +241,7 @@ static tr_time on_idle(struct loop *loop)
     bool is_trimmed = worker->trim.last_turns == turns && !worker->trim.has_stacks;
     if (is_trimmed && stack_is_empty(&worker->pool.returned))
         return next_ns;
-    /* All memory is freed soon, and a thread waits for the shutdown: do not spend time on trims. */
+    /* Do not spend time on trims: all memory is freed soon, and a thread waits for the shutdown. */
     if (atom32_load(&worker->system->shutdown.is_forced, ATOM_RELAXED))
         return next_ns;
     if (loop->now_ns < worker->trim.last_ns + worker->trim.every_ns)
@@ -241,15 +249,15 @@ static tr_time on_idle(struct loop *loop)
     worker->trim.last_ns = loop->now_ns;
     worker->trim.last_turns = turns;
     /*
-     * A trim of pools that are in use everywhere costs a walk and frees nothing. After each such
-     * trim the time to the next one is doubled.
+     * A trim costs a walk over the pools, and frees nothing if they are in use everywhere. After
+     * each such trim the time to the next one is doubled.
      */
     bool is_vain = !trim(worker) && worker->trim.every_ns < TRIM_SELDOM_NS;
     worker->trim.every_ns = is_vain ? 2 * worker->trim.every_ns : TRIM_EVERY_NS;
     return worker->trim.has_stacks ? earlier(next_ns, loop->now_ns + TRIM_EVERY_NS) : next_ns;
 }
 
-/* The hooks of a worker whose cells are run by `how`. */
+/* The hooks of a worker that runs its cells by the function `how`. */
 #define WORKER_HOOKS(how)                                                                          \
     {                                                                                              \
         .run = (how), .on_post = on_post, .on_io = on_io, .on_flush = on_flush,                    \
@@ -261,7 +269,7 @@ const struct loop_hooks tr__worker_trapping_hooks = WORKER_HOOKS(tr__cell_run_tr
 const struct loop_hooks tr__worker_handoff_hooks = WORKER_HOOKS(tr__cell_run_with_handoff);
 
 /*
- * Describes the turn that ran on a stack that has overflowed. The overflow is found when the stack
+ * Names the last turn that ran on a stack that has overflowed. The overflow is found when the stack
  * is left, so an earlier turn on the same stack may be the cause.
  */
 static void describe_running(const struct fiber_pool *pool, char *text, size_t size)
@@ -308,7 +316,7 @@ static void turns_init(struct worker *worker)
     worker->turns.message->scratch.current = &worker->turns.message->scratch.own;
 }
 
-/* Makes the fibers on which the loop runs. TR_NO_MEMORY and others: nothing is left. */
+/* Makes the fibers on which the loop runs. If this fails, frees what was made. */
 static tr_status stacks_init(struct worker *worker)
 {
     struct tr_system *system = worker->system;
@@ -348,7 +356,10 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
-    /* No thread runs the worker yet: announce sleep, so that a post makes the fd readable. */
+    /*
+     * Announce sleep, because no thread runs the worker yet: then a post makes the descriptor
+     * readable.
+     */
     (void)ready_doze(&worker->loop.ready);
     tr__dispatches_init(&worker->dispatches, &worker->source, index);
     list_init(&worker->budgets.parts);
@@ -454,7 +465,7 @@ bool tr__worker_work(struct worker *worker)
             watch_rouse(&system->watch);
     }
     tr__faults_end(worker);
-    /* Another thread may get the id of this thread. */
+    /* The id is cleared, because another thread may get it. */
     atom64_store(&worker->thread_id, 0, ATOM_RELAXED);
     atom32_fetch_add(&system->shutdown.workers_ended, 1, ATOM_RELEASE); /* partner: have_ended */
     tr__shutdown_wake(system);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a worker does: the hooks of its loop, its slices, its start and its end. The record is
+ * The work of a worker: the hooks of its loop, its slices, its start and its end. The record is
  * struct worker of actor/cell/worker.h.
  */
 #ifndef ACTOR_SYSTEM_WORKER_H
@@ -21,8 +21,8 @@ void tr__worker_deinit(struct worker *worker);
  */
 bool tr__worker_slice(struct worker *worker, uint32_t turns_max);
 /**
- * Whether the system is over, and this worker may end. Channels that still send hold it, until the deadline of
- * the shutdown: *until_ns says when to ask again at the latest. Owner only.
+ * Whether the system is over and this worker may end. The worker may not end while channels still
+ * send, until the deadline of the shutdown; *until_ns is the latest time to ask again. Owner only.
  */
 bool tr__worker_is_over(struct worker *worker, tr_time *until_ns);
 /**
@@ -34,12 +34,12 @@ bool tr__worker_work(struct worker *worker);
 void tr__worker_main(void *worker);
 
 extern const struct loop_hooks tr__worker_hooks;
-extern const struct loop_hooks tr__worker_trapping_hooks; /* of a system that traps faults */
-extern const struct loop_hooks tr__worker_handoff_hooks;  /* of a system with thread handoff */
+extern const struct loop_hooks tr__worker_trapping_hooks; /* for a system that traps faults */
+extern const struct loop_hooks tr__worker_handoff_hooks;  /* for a system with thread handoff */
 
 /**
- * Returns when something falls due next: timers, waits, asks, schedules, the next look of a worker
- * that leaves. Worker only.
+ * Returns the time at which something is due next: timers, waits, asks, schedules, or the next look
+ * of a worker that leaves. Worker only.
  */
 tr_time tr__worker_next(struct worker *worker);
 

@@ -2,7 +2,7 @@
 /**
  * The timers of an actor that moves. Their memory belongs to the worker, so they travel as copies
  * in a parcel, and get new places on the other worker. The application knows a timer without a key
- * by the number of its first place: an alias maps that number to the number of its current place.
+ * by the number of its first place. An alias maps that number to the number of the current place.
  */
 #include "actor/time/move_timers.h"
 
@@ -24,9 +24,9 @@ struct timer_entry;
 
 static_assert(TR_MOVED_TIMERS_MAX <= UINT8_MAX, "their order is kept in bytes");
 
-/* A timer, without its place. */
+/* A copy of a timer on its way, when it has no place. */
 struct packed_timer {
-    uint64_t handle; /* of a timer without a key: the number that the application knows */
+    uint64_t handle; /* for a timer without a key: the number that the application knows */
     tr_time due_ns;
     struct timer_context context;
     uint32_t state; /* enum timer_state */
@@ -67,7 +67,7 @@ static bool has_equals(struct worker *worker, const struct cell_extra *extra)
 {
     tr_time due_ns[TR_MOVED_TIMERS_MAX];
     uint32_t count = 0;
-    /* a copy, for tr__keys_walk_next; the walk ends early, so nothing is changed */
+    /* a copy, because tr__keys_walk_next takes no const; the walk changes nothing before its end */
     struct timer_keys keys = extra->timers.keys;
     struct keys_walk walk = tr__keys_walk(&keys);
     for (uint32_t i = 0; i < extra->timers.keys.count; i++) {
@@ -115,7 +115,7 @@ void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel)
     source_resize(&worker->source, parcel, 0);
 }
 
-/* Returns the number by which the application knows the timer that has this number now. */
+/* Returns the number by which the application knows a timer. `number` is its current number. */
 static uint64_t handle_of(const struct timer_aliases *aliases, uint64_t number)
 {
     for (uint32_t i = 0; aliases && i < aliases->count; i++) {
@@ -195,7 +195,7 @@ static struct timer_entry *place_new(struct worker *worker, struct cell_extra *e
         if (!entry)
             return NULL;
         struct timer_context *own = &keyed_of(entry)->context;
-        uint32_t mark = own->mark; /* the hash of its key, if there is a table */
+        uint32_t mark = own->mark; /* the hash of the key, if there is a table */
         *own = packed->context;
         own->mark = mark;
         return entry;
@@ -232,7 +232,9 @@ static bool unpack(struct worker *worker, struct cell_extra *extra,
     return true;
 }
 
-/* Voids or frees the envelope of a timer for which the new worker has no memory. */
+/*
+ * Drops the message of a timer for which the new worker has no memory: voids or frees the envelope.
+ */
 static void spill(struct worker *worker, const struct packed_timer *packed)
 {
     struct envelope *envelope = packed->state & TIMER_LIGHT ? NULL : packed->envelope;
@@ -245,8 +247,8 @@ static void spill(struct worker *worker, const struct packed_timer *packed)
 }
 
 /*
- * Sorts the timers by deadline. Some may be due already, on the way or by the time of the new
- * wheel. The wheel fires those in the order in which they were armed.
+ * Sorts the timers by deadline, to arm them in this order. Some may be due already, and the wheel
+ * fires such timers in the order in which they were armed.
  */
 static void by_deadline(const struct timer_parcel *parcel, uint8_t *order)
 {

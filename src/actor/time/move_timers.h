@@ -12,9 +12,9 @@ struct timer_parcel;
 struct worker;
 
 /**
- * Allocates the parcel in which the timers travel; *parcel is NULL if there is nothing to put in.
- * Returns false if the actor must stay: it has too many timers, two of them are due at the same
- * nanosecond, or out of memory. Owner only.
+ * Allocates the parcel in which the timers travel. Sets *parcel to NULL if there is nothing to put
+ * in. Returns false if the actor must stay: it has too many timers, two of them are due at the same
+ * nanosecond, or there is no memory. Owner only.
  */
 TR_MUST_CHECK bool tr__timers_reserve(struct worker *worker, const struct cell *cell,
                                       struct timer_parcel **parcel);
@@ -26,8 +26,8 @@ void tr__timers_unreserve(struct worker *worker, struct timer_parcel *parcel);
  */
 void tr__timers_pack(struct worker *worker, struct cell *cell, struct timer_parcel *parcel);
 /**
- * Starts the timers of an actor that has arrived. Returns false if out of memory: some timers are
- * lost. The new owner only.
+ * Starts the timers of an actor that has arrived. Returns false if memory was short and some timers
+ * are lost. The new owner only.
  */
 TR_MUST_CHECK bool tr__timers_unpack(struct worker *worker, struct cell *cell);
 /**

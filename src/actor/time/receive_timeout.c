@@ -12,8 +12,8 @@
 #include "base/assert.h"
 
 /*
- * Stops the receive timeout, and voids its signal if that waits in a mailbox. Returns whether there
- * was anything to stop.
+ * Stops the receive timeout. If its signal waits in a mailbox, voids the signal. Returns whether
+ * there was anything to stop.
  */
 static bool idle_stop(struct worker *worker, struct cell_idle *idle)
 {
@@ -24,7 +24,9 @@ static bool idle_stop(struct worker *worker, struct cell_idle *idle)
     return was_active;
 }
 
-/* Whether the receive timeout is stopped now. Afterwards it starts again with its full time. */
+/*
+ * Whether the receive timeout must stand still now. Afterwards it starts again with its full time.
+ */
 static bool idle_is_held(const struct cell *cell)
 {
     return cell->life == LIFE_SUSPENDED || mail_is_parked(cell);
@@ -81,7 +83,7 @@ void tr__idle_arrived(struct cell *cell, const struct envelope *event)
     struct cell_idle *idle = slots_idle(cell);
     if (idle->has_event && idle->event == event) {
         idle->has_event = false;
-        idle->message_ns = 0; /* it is written again by the next message, before it is read */
+        idle->message_ns = 0; /* the next message writes this again before it is read */
     }
 }
 
@@ -106,14 +108,17 @@ void tr__idle_pause(struct worker *worker, struct cell *cell)
     if (!(cell->flags & CELL_IDLES))
         return;
     struct cell_idle *idle = slots_idle(cell);
-    /* It may already be paused for another reason. */
+    /* Keep is_paused: the timeout may already be paused for another reason. */
     idle->is_paused |= idle_stop(worker, idle);
 }
 
 void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    /* A receive timeout that was already delivered comes again only after the next message. */
+    /*
+     * Not if it was delivered already (then it is not paused): it comes again only after the next
+     * message.
+     */
     if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);
 }

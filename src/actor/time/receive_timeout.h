@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The receive timeout of an actor: tr_set_receive_timeout. All functions: owner only. */
+/**
+ * The receive timeout of an actor: tr_set_receive_timeout. All functions: owner only.
+ */
 #ifndef ACTOR_TIME_RECEIVE_TIMEOUT_H
 #define ACTOR_TIME_RECEIVE_TIMEOUT_H
 
@@ -8,13 +10,16 @@ struct cell_idle;
 struct envelope;
 struct worker;
 
-/** Delivers a receive timeout that is due, unless a message was handled since, or is queued. */
+/** Delivers a receive timeout that is due, unless a message was handled meanwhile, or is queued. */
 void tr__idle_fire(struct worker *worker, struct cell_idle *idle);
 
 /** Removes the receive timeout, if the actor has one. */
 void tr__idle_drop(struct worker *worker, struct cell *cell);
 
-/** Notes that the turn of an event starts, which may be the signal of a receive timeout. */
+/**
+ * Notes that the turn of `event` starts. If the event is the signal of the receive timeout, the
+ * timeout no longer owns it.
+ */
 void tr__idle_arrived(struct cell *cell, const struct envelope *event);
 
 /** Starts the receive timeout again, because a message is about to be handled. */

@@ -14,8 +14,8 @@
 #define TIMER_RETRY_NS TR_MILLISECOND
 
 /**
- * Valid durations are 0 to 292 years. A negative one is an error; a longer one overflows to a
- * negative one.
+ * Whether a duration is valid: 0 to 292 years. A negative one is an error; a longer one overflows
+ * to a negative one.
  */
 static inline bool timer_is_duration(tr_time ns)
 {
@@ -35,8 +35,8 @@ static inline void timer_event_deliver(struct worker *worker, struct cell *cell,
 }
 
 /**
- * Voids the message of a timer that waits in a mailbox. The envelope was never a message, so this also uncounts it
- * in `accepted`.
+ * Voids a message of a timer that waits in a mailbox. Also subtracts it from `accepted`, as if it
+ * had never been sent.
  */
 static inline void timer_event_void(struct worker *worker, struct envelope *envelope)
 {

@@ -19,14 +19,17 @@ static struct timer_entry *entry_of(const struct envelope *envelope)
     return (struct timer_entry *)(uintptr_t)envelope->sender;
 }
 
-/* Returns what this timer shares with others; see timer/entry.h. */
+/* Returns the part of a timer that it may share with others; see timer/entry.h. */
 static const struct timer_context *context_of(const struct worker *worker,
                                               const struct timer_entry *entry)
 {
     return timer_context(&worker->timers.pool, entry);
 }
 
-/* Returns the memory of a timer, in lines as in mail_lines, without a message in an envelope. */
+/*
+ * Returns the memory of a timer, in lines of 64 bytes as mail_lines does, without a message in an
+ * envelope.
+ */
 static uint64_t entry_lines(const struct timer_entry *entry)
 {
     if (!timer_has(entry, TIMER_KEYED))
@@ -34,7 +37,10 @@ static uint64_t entry_lines(const struct timer_entry *entry)
     return block_class_size(entry->keyed.block_class) / block_class_size(BLOCK_64);
 }
 
-/* Returns the memory of a message in an envelope, while it does not count as mail; otherwise 0. */
+/*
+ * Returns the memory of the message that a timer has in an envelope, in lines; 0 while that message
+ * is queued and counts as mail.
+ */
 static uint64_t message_lines(const struct timer_entry *entry)
 {
     bool has_one = !timer_has(entry, TIMER_LIGHT | TIMER_QUEUED) && entry->envelope;
@@ -43,7 +49,7 @@ static uint64_t message_lines(const struct timer_entry *entry)
 
 /* ---- Firing. ---- */
 
-/* Makes an envelope with the message of a timer. TR_NO_MEMORY, TR_TOO_LARGE. */
+/* Makes an envelope with the message of a timer. Returns TR_OK, TR_NO_MEMORY or TR_TOO_LARGE. */
 static tr_status event_new(struct worker *worker, const struct cell *cell, const tr_type *type,
                            const void *message, uint64_t causal, struct envelope **made)
 {
@@ -59,7 +65,7 @@ static void entry_own(struct timer_entry *entry, struct envelope *envelope)
     entry->envelope = envelope;
 }
 
-/* Whether the turn of this timer's message has started: it is the turn that runs, or it waits. */
+/* Whether the turn of this timer's message has started, and runs now or waits. */
 static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
 {
     return timer_has(entry, TIMER_QUEUED) &&
@@ -84,7 +90,7 @@ static void entry_let_go(struct timer_entry *entry)
     entry->state &= ~(uint32_t)(TIMER_QUEUED | TIMER_PARKED | TIMER_MISSED);
 }
 
-/* Drops the message of a timer: in a mailbox, or in an envelope of the timer. */
+/* Drops the message of a timer, whether it is in a mailbox or in an envelope of the timer. */
 static void entry_clear(struct worker *worker, struct timer_entry *entry)
 {
     if (timer_has(entry, TIMER_LIGHT))
@@ -106,7 +112,7 @@ static void entry_remove(struct worker *worker, struct cell *cell, struct timer_
         tr__loose_remove(&cell->extra->timers.loose, &worker->timers.pool.loose, entry);
 }
 
-/* Gives a light timer its envelope. Returns false if out of memory. */
+/* Makes the envelope of a light timer. Returns false if out of memory. */
 static bool entry_load(struct worker *worker, const struct cell *cell, struct timer_entry *entry)
 {
     const struct timer_context *context = context_of(worker, entry);
@@ -123,9 +129,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
 {
     const struct timer_context *context = context_of(worker, entry);
     if (timer_kind(entry) == TIMER_FIXED_RATE) {
-        /*
-         * Several missed ticks become one tick. Later deadlines keep their distance in periods.
-         */
+        /* Several missed ticks become one tick. The deadlines stay whole periods apart. */
         tr_time period_ns = (tr_time)context->value;
         tr_time deadline_ns = timer_deadline(entry->node.deadline_ns, period_ns);
         tr_time late_ns = worker->loop.now_ns - deadline_ns;
@@ -135,7 +139,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
     }
     if (timer_has(entry, TIMER_QUEUED)) {
         /*
-         * The last tick has not been handled, so this one is not delivered. If the turn of the last
+         * The last tick was not handled yet, so this one is not delivered. If the turn of the last
          * tick waits, this one is delivered when that turn has ended.
          */
         if (timer_has(entry, TIMER_PARKED))
@@ -148,7 +152,7 @@ static void fire(struct worker *worker, struct timer_entry *entry)
         entry_remove(worker, cell, entry);
         return;
     }
-    cell->extra->timers.lines -= message_lines(entry); /* from now on it counts as mail */
+    cell->extra->timers.lines -= message_lines(entry); /* from now on the message counts as mail */
     if (timer_has(entry, TIMER_LIGHT) && !entry_load(worker, cell, entry)) {
         tr__wheel_arm(&worker->timers.wheel,
                       &entry->node,
@@ -266,13 +270,13 @@ void tr__timers_drop(struct worker *worker, struct cell *cell)
 
 /* ---- Timers, in a turn. ---- */
 
-/* Whether a timer can contain this message itself until it fires. */
+/* Whether a timer is light: it can contain this message itself until it fires. */
 static bool is_light(tr_timer_kind kind, const tr_type *type)
 {
     return kind == TR_TIMER_ONCE && type->is_flat && type->size <= TIMER_LIGHT_MAX;
 }
 
-/* Starts a timer whose message is in `envelope`, or which is light if `envelope` is NULL. */
+/* Starts a timer whose message is in `envelope`. If `envelope` is NULL, the timer is light. */
 static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_timer_kind kind,
                         tr_time ns, struct envelope *envelope, const tr_type *type,
                         const void *message)
@@ -292,7 +296,10 @@ static void entry_start(struct tr_self *self, struct timer_entry *entry, tr_time
         &worker->timers.wheel, &entry->node, timer_deadline(clock_bound(&worker->clock), ns));
 }
 
-/* Returns the entry for a timer that is to start, new or emptied. TR_LIMIT, TR_NO_MEMORY. */
+/*
+ * Gets the entry for a timer that is to start: a new one, or the old one of the same key, emptied.
+ * Returns TR_OK, TR_LIMIT or TR_NO_MEMORY.
+ */
 static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, const char *key,
                               size_t length, struct timer_context context,
                               struct timer_entry **obtained, tr_timer *timer)
@@ -395,14 +402,14 @@ tr_timer tr_self_timer(tr_self *self, const char *key, tr_timer_kind kind, tr_ti
     return timer;
 }
 
-/* Ends a timer of this actor. */
+/* Ends a timer of this actor. Returns what was cancelled. */
 static tr_timer_end entry_end(struct worker *worker, struct cell *cell, struct timer_entry *entry)
 {
     tr__wheel_cancel(&worker->timers.wheel, &entry->node);
     tr_timer_end end = timer_has(entry, TIMER_QUEUED) ? TR_TIMER_TAKEN_BACK : TR_TIMER_CANCELLED;
     /*
-     * If the turn of its message has started, the message was delivered, and the envelope belongs
-     * to that turn.
+     * If the turn of the timer's message has started, the message was delivered, and the envelope
+     * belongs to that turn.
      */
     if (is_in_hand(worker->turns.message, entry)) {
         end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
@@ -425,7 +432,7 @@ tr_timer_end tr_timer_cancel(tr_self *self, const char *key)
     return entry ? entry_end(self->worker, self->cell, entry) : TR_TIMER_NONE;
 }
 
-/* Finds a timer without a key. NULL: it is over, or belongs to another actor. */
+/* Finds a timer without a key. Returns NULL if it is over, or belongs to another actor. */
 static struct timer_entry *loose_of(struct worker *worker, const struct cell *cell, tr_timer timer)
 {
     uint64_t number = tr__timer_number(cell, timer.number);

@@ -2,12 +2,13 @@
 /**
  * Timers of actors.
  *
- * A timer that fires once and has a small message contains the message itself. It takes an envelope
- * when it fires; if there is no memory for one, it tries again a little later. Every other timer
- * has its envelope from the start. The envelope goes to the mailbox of events, and returns to its
- * timer when its turn has ended. So a timer has at most one message queued. Cancelling a timer
- * cancels its message as well: the envelope becomes void and is dropped when its turn comes. The
- * `sender` of such an envelope is its timer, or 0 after it was cancelled.
+ * A timer that fires once and has a small message contains the message itself. Such a timer takes
+ * an envelope when it fires; if there is no memory for one, it tries again a little later. Every
+ * other timer has its envelope from the start. The envelope goes to the mailbox of events, and
+ * returns to its timer when the turn of the message has ended. So a timer has at most one message
+ * queued. Cancelling a timer cancels its message as well: the envelope becomes void and is dropped
+ * when its turn comes. The `sender` of such an envelope is its timer, or 0 after the timer was
+ * cancelled.
  */
 #ifndef ACTOR_TIME_TIMERS_H
 #define ACTOR_TIME_TIMERS_H
@@ -18,19 +19,19 @@ struct cell;
 struct envelope;
 struct worker;
 
-enum { TIMERS_ROUND_MAX = 1024 }; /* timers that fire before actors get to run */
+enum { TIMERS_ROUND_MAX = 1024 }; /* the most timers that fire before actors run again */
 
 /**
  * Fires the timers that are due. Returns true if more are due than one round may fire. Worker only.
  */
 bool tr__timers_fire(struct worker *worker, tr_time now_ns);
 
-/** Takes back the envelope of a timer's message whose turn has ended. Owner only. */
+/** Returns an envelope to its timer, after the turn of the message has ended. Owner only. */
 void tr__timer_return(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 /**
- * Marks a timer's message whose turn waits: a cancel of the timer meanwhile does not void the
- * message.
+ * Notes that the turn of a timer's message waits, so that cancelling the timer meanwhile does not
+ * void the message.
  */
 void tr__timer_park(struct envelope *envelope);
 
@@ -45,9 +46,9 @@ void tr__timer_detach(struct worker *worker, struct cell *cell, struct envelope 
  */
 void tr__timers_drop(struct worker *worker, struct cell *cell);
 
-/** Whether a timer without a key is this actor's, and not over. Owner only. */
+/** Whether a timer without a key belongs to this actor and is not over. Owner only. */
 bool tr__timer_is_there(struct worker *worker, const struct cell *cell, tr_timer timer);
-/** As tr_timer_stop, in a turn of the actor or outside of one. Owner only. */
+/** As tr_timer_stop, but may also be called outside a turn of the actor. Owner only. */
 tr_timer_end tr__timer_end(struct worker *worker, struct cell *cell, tr_timer timer);
 
 #endif

@@ -23,11 +23,11 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
-    /* Of the job that ran at the last look of the shutdown wait: actor/system/shutdown_wait.c. */
+    /* The job that ran at the last look of the shutdown wait (actor/system/shutdown_wait.c): */
     tr_time wait_seen_began; /* began_ns of that job */
-    tr_time wait_seen_ns;    /* when that look was */
+    tr_time wait_seen_ns;    /* time of that look */
     tr_time wait_seen_cpu;   /* CPU time of the thread at that look, or -1 */
-    tr_time stuck_ns;        /* CPU time and sleep of that job that count as stuck */
+    tr_time stuck_ns;        /* how long that job has been stuck: its CPU time and its sleep */
 };
 
 /* ---- Jobs. ---- */
@@ -58,7 +58,7 @@ void tr__blocking_return(struct blocking *blocking, struct blocking_job *job)
 {
     struct cell *cell = job->cell;
     struct envelope *envelope = job->envelope;
-    /* Rule 2: the door is open. After this push the turn may resume, and the job may be gone. */
+    /* By rule 2 the door is open. After this push the turn may resume, and the job may be gone. */
     enum door_result result = door_push(&cell->door, &envelope->mail);
     TR_ASSERT(result != DOOR_REFUSED);
     if (result == DOOR_TAKEN_POST)
@@ -96,7 +96,7 @@ bool tr__blocking_is_busy(struct blocking *blocking)
 /* ---- Helpers. ---- */
 
 /*
- * Sleeps until the helper is woken for a job. Returns false if that did not happen for
+ * Sleeps until the helper is woken for a job. Returns false if it was not woken for
  * TR_BLOCKING_IDLE_NS, or if the pool ends. Under the lock, which is released during the sleep.
  */
 static bool helper_rest(struct helper *helper)
@@ -150,7 +150,10 @@ static void helper_free(struct helper *helper)
     source_resize(&system->source, helper, 0);
 }
 
-/* Joins and frees the helpers that have ended. Their threads are about to return: this is short. */
+/*
+ * Joins and frees the helpers that have ended. Does not block for long, because their threads are
+ * about to return.
+ */
 static void helpers_reap(struct blocking *blocking)
 {
     const tr_platform *platform = blocking->system->platform;
@@ -225,7 +228,10 @@ void tr__blocking_end(struct blocking *blocking)
     helpers_reap(blocking);
 }
 
-/* Wakes or starts a helper too, unless all helpers are busy. After TR_OK the job may have been taken already. */
+/*
+ * Also wakes or starts a helper, unless all helpers are busy. When this returns TR_OK, a helper may
+ * have taken the job already.
+ */
 tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;
@@ -333,7 +339,7 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell)
     if (!extra->waits.blocked)
         return true;
     if (extra->durable)
-        return false; /* mostly a short write to the disk: no warning */
+        return false; /* no warning, because the job is mostly a short write to the disk */
     char path[TR_PATH_MAX + 1];
     tr__cell_path(system, cell, path);
     tr__log(system,
@@ -355,8 +361,9 @@ void tr__blocking_each(struct blocking *blocking,
 }
 
 /*
- * Updates and returns stuck_ns of the helper of a job. As stuck_for of
- * actor/system/shutdown_wait.c, but a function has no counters that show progress. Under the lock.
+ * Updates and returns stuck_ns of the helper of a job. Does what stuck_for of
+ * actor/system/shutdown_wait.c does for a worker, but without counters that show progress. Under
+ * the lock.
  */
 static tr_time stuck_for(const tr_platform *platform, const struct blocking_job *job,
                          tr_time now_ns, bool is_overloaded)
@@ -456,7 +463,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn, tr_crash has nothing to end */
+    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
     tr_status status = tr_try_blocking(self, function, argument);
     if (status != TR_OK)
         tr_crash(self, status, "tr_blocking: %s", tr_status_text(status));

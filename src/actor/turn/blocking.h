@@ -5,7 +5,7 @@
  * A job is on the stack of the turn that waits for it. Only its envelope is allocated. When the
  * function has returned, that envelope goes through the door to the turn's actor, like mail. A turn
  * submits its job as the last step before it switches to another fiber (tr__turn_park), so that no
- * step after it can fail.
+ * step after the submission can fail.
  *
  * Rules:
  *   1. A job is queued, then runs, then is over. The change from queued to running is made under
@@ -14,9 +14,9 @@
  *   2. cell_extra.waits.blocked counts the jobs of an actor that are not over. The actor does not
  *      finish before the count is 0. So its door is open for the envelope, and the stacks of its
  *      turns exist.
- *   3. A worker that queues a job wakes one sleeping helper. If none sleeps, it starts one, up to
- *      helpers_max. Only a helper that sleeps and was not woken for a job may end. So the helpers
- *      that are awake take all jobs of the queue.
+ *   3. A worker that queues a job wakes one sleeping helper. If none sleeps, the worker starts one,
+ *      up to helpers_max. Only a helper that sleeps and was not woken for a job may end. So the
+ *      helpers that are awake take all jobs of the queue.
  */
 #ifndef ACTOR_TURN_BLOCKING_H
 #define ACTOR_TURN_BLOCKING_H
@@ -40,13 +40,16 @@ struct blocking_job {
     struct tr_self *self;
     struct cell *cell;
     struct envelope *envelope;
-    struct helper *helper; /* that runs it; NULL on a kit */
-    tr_time began_ns;      /* when it was taken from the queue */
-    /* Under the lock. Written by the worker of its turn and by the helper that takes the job. */
+    struct helper *helper; /* the helper that runs the job; NULL on a kit */
+    tr_time began_ns;      /* when the job was taken from the queue */
+    /* Under the lock. Written by the worker of the turn and by the helper that takes the job. */
     bool is_queued;
-    /* The shared job that it is, without a turn, or that its turn awaits: actor/turn/shared_job.h. NULL: none. */
+    /*
+     * The shared job (actor/turn/shared_job.h) that this job runs, or that the turn of this job
+     * awaits. NULL: none.
+     */
     struct shared_job *shared;
-    bool is_submitted; /* of a turn that awaits a shared job: it was parked for that */
+    bool is_submitted; /* for a turn that awaits a shared job: the turn was parked to wait for it */
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
@@ -66,17 +69,26 @@ void tr__blocking_submit(struct tr_self *self);
  */
 bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 
-/** Makes the envelope of a job, and the job that of the turn. TR_NO_MEMORY, and as turn_may_park. Owner only. */
+/**
+ * Makes the envelope of `job`, and sets self->job to `job`. Returns TR_OK, TR_NO_MEMORY, or a
+ * status of turn_may_park. Owner only.
+ */
 TR_MUST_CHECK tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job);
-/** Ends tr__blocking_prepare: the job is over, or the turn has left it. Owner only. */
+/** Undoes tr__blocking_prepare, when the job is over or the turn has given it up. Owner only. */
 void tr__blocking_leave(struct tr_self *self, struct blocking_job *job);
-/** Queues a job for the helpers. TR_LIMIT, TR_NO_MEMORY, TR_NOT_SUPPORTED: it is not queued. Any thread. */
+/**
+ * Queues a job for the helpers. Returns TR_OK. TR_LIMIT, TR_NO_MEMORY, TR_NOT_SUPPORTED: the job is
+ * not queued. Any thread.
+ */
 TR_MUST_CHECK tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job);
 /** Takes a job out of the queue. Under the lock. */
 void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job);
-/** Sends the envelope of a job, whose function has returned, to its actor. The job may be gone then. Any thread. */
+/**
+ * Sends the envelope of a job whose function has returned to the actor of the job. Afterwards the
+ * job may be gone. Any thread.
+ */
 void tr__blocking_return(struct blocking *blocking, struct blocking_job *job);
-/** Whether a function runs. Any thread. */
+/** Whether a function runs on a helper thread. Any thread. */
 bool tr__blocking_is_busy(struct blocking *blocking);
 
 /**
@@ -91,15 +103,15 @@ void tr__blocking_each(struct blocking *blocking,
 /**
  * Returns the number of functions on helper threads that are stuck. A function is stuck when its
  * CPU time and its sleep since the first call that saw it add up to `patience_ns`. With
- * `is_overloaded`, sleep since the last call does not count: a worker lacks a CPU, and the function
- * may sleep until that worker runs. For the thread of the shutdown wait only.
+ * `is_overloaded`, sleep since the last call does not count: a worker waits for a CPU, and the
+ * function may be waiting for that worker. For the thread of the shutdown wait only.
  */
 uint32_t tr__blocking_stuck(struct blocking *blocking, tr_time now_ns, tr_time patience_ns,
                             bool is_overloaded);
 
 /** Returns how many queued jobs a kit can choose from for the next step. */
 uint32_t tr__blocking_choices(struct blocking *blocking);
-/** Runs one of these jobs on the thread of the kit: `choice` is its index in the queue. */
+/** Runs a queued job on the thread of the kit: `choice` is its index in the queue. */
 void tr__blocking_step(struct blocking *blocking, uint32_t choice);
 
 #endif

@@ -50,15 +50,18 @@ static int64_t tree_cpu(const struct budget_tree *tree)
 /* ---- Over budget. ---- */
 
 /*
- * Sets CONTROL_BUDGET at an actor, and makes sure that its worker looks at it. The cell cannot
- * belong to another actor by now: see rule 1.
+ * Sets CONTROL_BUDGET of an actor, and makes its worker look at it. Rule 1 ensures that the cell
+ * does not belong to another actor by now.
  */
 static void order(struct worker *worker, struct cell *cell)
 {
     tr__child_order(worker, cell, CONTROL_BUDGET);
 }
 
-/* Reports that an actor is over its own budget, once. Owner only. */
+/*
+ * Reports that an actor is over its own budget. Does nothing if that was reported already. Owner
+ * only.
+ */
 static void own_over(struct worker *worker, struct cell *cell, enum budget_kind kind, uint64_t used)
 {
     struct budget *budget = budget_of(cell);
@@ -70,8 +73,8 @@ static void own_over(struct worker *worker, struct cell *cell, enum budget_kind 
 }
 
 /*
- * Reports that a tree is over its budget, once. `holder`: the actor that added last, which is of
- * this worker; NULL if it has ended since.
+ * Reports that a tree is over its budget. Does nothing if that was reported already. `holder`: the
+ * actor that was charged last, an actor of this worker; NULL if it has ended since.
  */
 static void tree_over(struct worker *worker, struct budget_tree *tree, enum budget_kind kind,
                       uint64_t used, const struct cell *holder)
@@ -88,8 +91,8 @@ static void tree_over(struct worker *worker, struct budget_tree *tree, enum budg
 }
 
 /*
- * Compares a tree with its limits. The sum without the parts of other workers is cheap to read, so
- * that is compared first. The sum with all parts decides.
+ * Compares a tree with its limits. Compares first the sum without the parts of other workers, which
+ * is cheap to read. The sum with all parts decides.
  */
 static void tree_check(struct worker *worker, struct budget_tree *tree, const struct cell *holder)
 {
@@ -152,7 +155,9 @@ static void over_forget(struct budget *budget)
 {
     struct budget_tree *tree = budget->own_tree;
     budget->over = BUDGET_NONE;
-    /* A worker that has claimed the tree and not set `over` is still writing: keep its claim. */
+    /*
+     * A worker that has claimed the tree and not set `over` yet is still writing: keep its claim.
+     */
     if (!tree || atom32_load(&tree->over, ATOM_ACQUIRE) == BUDGET_NONE)
         return;
     atom32_store(&tree->over, BUDGET_NONE, ATOM_RELAXED);
@@ -195,7 +200,7 @@ bool tr__budget_handle_control(struct worker *worker, struct cell *cell)
     return false;
 }
 
-/* ---- What an actor uses, and what its trees are charged. ---- */
+/* ---- The bytes and the time of an actor, charged to its trees. ---- */
 
 size_t tr__cell_bytes(const struct cell *cell)
 {
@@ -212,7 +217,9 @@ size_t tr__cell_bytes(const struct cell *cell)
     return bytes;
 }
 
-/* Adds to a tree what an actor of this worker uses more, or less, than before. */
+/*
+ * Adds the change of an actor's use, which may be negative, to a tree. The actor is of this worker.
+ */
 static void tree_add(struct worker *worker, struct budget_tree *tree, const struct cell *cell,
                      int64_t bytes, tr_time cpu_ns)
 {
@@ -229,7 +236,10 @@ static void tree_add(struct worker *worker, struct budget_tree *tree, const stru
     }
 }
 
-/* Sets what the trees of an actor are charged for it to `bytes`. */
+/*
+ * Charges the trees of an actor for `bytes` in total: adds the difference to what they were charged
+ * before.
+ */
 static void charge_bytes(struct worker *worker, const struct cell *cell, size_t bytes)
 {
     struct budget *budget = budget_of(cell);
@@ -252,7 +262,7 @@ static void charge_time(struct worker *worker, const struct cell *cell, tr_time 
         tree_add(worker, tree, cell, 0, more_ns);
 }
 
-/* As tr__budget_look, with `more` bytes that tr__cell_bytes does not contain yet. */
+/* As tr__budget_look, but adds `more` bytes that tr__cell_bytes does not contain yet. */
 static void look(struct worker *worker, struct cell *cell, size_t more)
 {
     const struct budget *budget = budget_of(cell);
@@ -276,9 +286,11 @@ void tr__budget_mail(struct worker *worker, struct cell *cell, const struct enve
     look(worker, cell, (size_t)LINE * mail_lines(envelope));
 }
 
-/* ---- Memory that is asked for. ---- */
+/* ---- Requests for memory. ---- */
 
-/* Returns the first tree that would be over its limit with `bytes` more of this actor, or NULL. */
+/*
+ * Returns the innermost tree that would be over its limit if this actor held `bytes` more, or NULL.
+ */
 static struct budget_tree *tree_full(struct worker *worker, const struct cell *cell, size_t bytes)
 {
     const struct budget *budget = budget_of(cell);
@@ -326,7 +338,7 @@ void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for)
                  budget->bytes_max);
     char path[TR_PATH_MAX + 1];
     tr__cell_path(worker->system, tree->cell, path);
-    /* The trees still contain the current message as mail that is queued: charge again. */
+    /* The trees still count the current message as queued mail: charge again. */
     charge_bytes(worker, cell, tr__cell_bytes(cell));
     int64_t used = tree_bytes(tree);
     tree_over(worker, tree, BUDGET_BYTES, (uint64_t)used + bytes, cell);
@@ -345,7 +357,7 @@ void tr__budget_turn_begin(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     turn_require_slow_end(self); /* tr__turn_finish calls tr__budget_turn_end */
-    /* For later turns of a run, the end of the previous turn has set the mark. */
+    /* A later turn of the run needs no mark: the end of the turn before it has set one. */
     if (self->turns == 1 && is_timed(self->cell))
         self->worker->budgets.mark_ns = clock_of(self->worker);
 }
@@ -365,7 +377,7 @@ void tr__budget_turn_end(struct tr_self *self)
     look(self->worker, self->cell, 0);
 }
 
-/* Control passes from user code of `from` to that of `to`: charges `from`, sets the mark. */
+/* Charges the time until now to `from`, and sets the mark for `to`, whose user code runs next. */
 static void switch_time(struct worker *worker, const struct cell *from, const struct cell *to)
 {
     if (!is_timed(from) && !is_timed(to))
@@ -465,7 +477,7 @@ tr_status tr__budget_begin(struct worker *worker, struct cell *cell, const tr_op
     return TR_OK;
 }
 
-/* Adds what a worker's part holds to its tree, and removes the part from the worker's list. */
+/* Adds the sums in a worker's part to its tree, and removes the part from the worker's list. */
 static void part_flush(struct budget_part *part)
 {
     list_remove(&part->link);
@@ -502,7 +514,7 @@ void tr__budget_renew(struct worker *worker, struct cell *cell)
     over_forget(budget);
     if (!tree)
         return;
-    /* No descendant is left that could add to the sum between these two steps. */
+    /* Between these two steps nothing is added to the sum, because no descendant is left. */
     part_flush(part_of(worker, tree));
     atom64_fetch_add(&tree->cpu_ns.handed_in, (uint64_t)-tree_cpu(tree), ATOM_RELAXED);
 }
@@ -517,7 +529,7 @@ void tr__budget_flush(struct worker *worker)
     }
 }
 
-/* ---- For the actor itself. ---- */
+/* ---- Verbs for the actor itself. ---- */
 
 tr_usage tr_budget_used(const tr_self *self)
 {

@@ -10,14 +10,14 @@
  *
  * Rules:
  *   1. A tree belongs to one cell and exists until no actor is left below that cell. So a
- *      descendant may always use it. When a descendant ends, its share is subtracted, and the part
- *      of its worker is removed from the worker's list.
+ *      descendant may always use its trees. When a descendant ends, its share is subtracted, and
+ *      the part of its worker is removed from the worker's list.
  *   2. Any worker can find that a tree is over its budget. Only the first one reports it: it writes
  *      the error text, then sets CONTROL_BUDGET at the cell that has the budget. That actor fails
  *      between two turns.
- *   3. CPU time is charged to one actor only. worker->budgets.mark_ns is when the user code that
- *      the worker runs began, or was last charged. A set-up inside a turn is charged to the actor
- *      that is set up.
+ *   3. CPU time is charged to one actor only. worker->budgets.mark_ns is the time until which the
+ *      running user code was charged, or when it began. A set-up inside a turn is charged to the
+ *      actor that is set up.
  */
 #ifndef ACTOR_TURN_BUDGET_H
 #define ACTOR_TURN_BUDGET_H
@@ -36,8 +36,9 @@ struct tr_self;
 struct worker;
 
 enum {
-    BUDGET_STEP_BYTES = 64 * 1024, /* what the part of one worker may hold */
-    BUDGET_STEP_NS = 1000 * 1000   /* what the parts of all workers together may hold */
+    BUDGET_STEP_BYTES = 64 * 1024, /* the most that the part of one worker may hold back */
+    /* the most that the parts of all workers together may hold back */
+    BUDGET_STEP_NS = 1000 * 1000
 };
 
 enum budget_kind { BUDGET_NONE, BUDGET_BYTES, BUDGET_CPU };
@@ -46,9 +47,9 @@ enum budget_kind { BUDGET_NONE, BUDGET_BYTES, BUDGET_CPU };
 struct budget_part {
     _Alignas(64) struct tally_part bytes;
     struct tally_part cpu_ns;
-    struct list link; /* in worker->budgets.parts, while the part may hold something */
+    struct list link; /* in worker->budgets.parts, unless the part is empty */
     struct budget_tree *tree;
-    uint64_t holder; /* ref of the actor that added last */
+    uint64_t holder; /* ref of the actor that was charged last */
 };
 
 /** What an actor and all its descendants use together. */
@@ -64,22 +65,26 @@ struct budget_tree {
     /* Written by any worker. */
     _Alignas(64) struct tally bytes;
     struct tally cpu_ns;
-    atom32 is_claimed; /* a worker has found the tree over budget, and writes over_*, once */
-    atom32 over;       /* enum budget_kind; set after over_used and over_holder are written */
+    /* a worker has found the tree over budget and writes over_*; no other worker does */
+    atom32 is_claimed;
+    atom32 over; /* enum budget_kind; set after over_used and over_holder are written */
     uint64_t over_used;
     char over_holder[128]; /* path of the actor that exceeded the limit */
     struct budget_part parts[];
 };
 
-/** The record of an actor to which a budget applies, or that has a stack of its own size. Owner only. */
+/**
+ * The budget record of an actor. Exists if a budget applies to the actor, or if it has a stack of
+ * its own size. Owner only.
+ */
 struct budget {
-    struct fiber_pool *stacks;    /* NULL: the worker's; see actor/turn/stack.h */
+    struct fiber_pool *stacks;    /* NULL: the pool of the worker; see actor/turn/stack.h */
     struct budget_tree *own_tree; /* NULL: the actor has no budget for its tree */
-    struct budget_tree *tree;     /* the innermost tree that it is charged to, or NULL */
-    size_t bytes_max;             /* of the actor alone */
+    struct budget_tree *tree;     /* the innermost tree that the actor is charged to, or NULL */
+    size_t bytes_max;             /* limit of the actor alone */
     tr_time cpu_max_ns;
     bool is_timed;                  /* the actor or one of its trees has a limit of CPU time */
-    size_t charged;                 /* bytes of the actor that the trees contain */
+    size_t charged;                 /* bytes of the actor that the trees were charged for */
     tr_time cpu_ns;                 /* CPU time of this incarnation so far */
     bool is_refused;                /* the last request for memory was refused */
     struct budget_tree *refused_by; /* the tree that refused; NULL: the actor's own budget */
@@ -87,15 +92,17 @@ struct budget {
     uint64_t over_used;
 };
 
-/** Returns the innermost tree that children of an actor are in; NULL for none. Owner only. */
+/**
+ * Returns the innermost tree that the children of an actor belong to; NULL for none. Owner only.
+ */
 static inline struct budget_tree *budget_above(const struct cell *cell)
 {
     return cell->flags & CELL_METERED ? cell->extra->budget->tree : NULL;
 }
 
 /**
- * Whether an actor that starts with these options below this tree, or NULL, needs a budget record:
- * a budget applies to it, or it has a stack of its own size.
+ * Whether an actor that starts with these options needs a budget record: a budget applies to it, or
+ * it has a stack of its own size. `above`: the tree of its parent, or NULL.
  */
 static inline bool budget_is_wanted(const tr_options *options, const struct budget_tree *above)
 {
@@ -105,7 +112,7 @@ static inline bool budget_is_wanted(const tr_options *options, const struct budg
 
 /**
  * Makes the budget record of an actor that is about to be set up, and sets CELL_METERED. `above`:
- * the tree of its parent, or NULL. TR_NO_MEMORY, TR_LIMIT. Owner only.
+ * the tree of its parent, or NULL. Returns TR_OK, TR_NO_MEMORY or TR_LIMIT. Owner only.
  */
 TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cell,
                                          const tr_options *options, struct budget_tree *above);
@@ -118,8 +125,8 @@ TR_MUST_CHECK tr_status tr__budget_begin(struct worker *worker, struct cell *cel
 void tr__budget_end(struct worker *worker, struct cell *cell);
 
 /**
- * Resets the budget between two incarnations: the last one has released all it had, and its
- * children have ended. For a cell with CELL_METERED. Owner only.
+ * Resets the budget for the next incarnation. The last incarnation must have released all it had,
+ * and its children must have ended. For a cell with CELL_METERED. Owner only.
  */
 void tr__budget_renew(struct worker *worker, struct cell *cell);
 
@@ -128,7 +135,10 @@ size_t tr__cell_bytes(const struct cell *cell);
 
 /* Unless stated otherwise, the functions below require CELL_METERED. Owner only. */
 
-/** Charges the bytes that the actor holds now. Orders the actor of an exceeded budget to fail. */
+/**
+ * Charges the bytes that the actor holds now. If a budget is exceeded, orders the actor that has
+ * that budget to fail.
+ */
 void tr__budget_look(struct worker *worker, struct cell *cell);
 
 /** Whether the actor may take `bytes` more within all its budgets. If so, charges them at once. */
@@ -136,8 +146,8 @@ bool tr__budget_allows(struct worker *worker, struct cell *cell, size_t bytes);
 
 /**
  * Ends the turn with TR_OVER_BUDGET if the last tr__budget_allows refused. If a tree refused, also
- * orders the actor of that tree to fail. Otherwise returns, because the memory was not refused by a
- * budget. `bytes`: what was to be charged; `asked_for`: what user code asked for.
+ * orders the actor of that tree to fail. Returns if no budget has refused the memory. `bytes`: the
+ * amount that was to be charged; `asked_for`: the amount that user code asked for.
  */
 void tr__budget_refuse(tr_self *self, size_t bytes, size_t asked_for);
 
@@ -147,19 +157,19 @@ void tr__budget_turn_begin(struct tr_self *self);
 void tr__budget_turn_resume(struct tr_self *self);
 /**
  * Charges the time and the bytes of a turn that begins to wait, is handed off or ends. At the end
- * of a turn: before its request is finished and its result is applied.
+ * of a turn, call it before the request is finished and the result is applied.
  */
 void tr__budget_turn_end(struct tr_self *self);
 
 /**
- * A call of an actor's code begins, inside the turn of worker_running if there is one: charges that
- * turn until now. For calls where budget_is_watched.
+ * Begins a call of user code of `cell`, and charges the turn of worker_running until now, if there
+ * is one. Only if budget_is_watched.
  */
 void tr__budget_call_begin(struct worker *worker, struct cell *cell);
 /** Ends tr__budget_call_begin: charges the call to `cell`. worker_running is the caller again. */
 void tr__budget_call_end(struct worker *worker, struct cell *cell);
 
-/** Whether a budget applies to the actor that is called, or to the one that runs. */
+/** Whether a budget applies to the actor whose code is to be called, or to the actor that runs. */
 static inline bool budget_is_watched(const struct worker *worker, const struct cell *cell)
 {
     const struct cell *running = worker_running(worker);
@@ -170,7 +180,8 @@ static inline bool budget_is_watched(const struct worker *worker, const struct c
 bool tr__budget_handle_control(struct worker *worker, struct cell *cell);
 
 /**
- * Adds what the parts of this worker hold to their trees. Before the worker sleeps. Worker only.
+ * Adds the partial sums of this worker to the trees of their budgets. Called before the worker
+ * sleeps. Worker only.
  */
 void tr__budget_flush(struct worker *worker);
 

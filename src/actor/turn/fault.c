@@ -12,7 +12,7 @@
 #include "os/symbols.h"
 #include "os/text.h"
 
-enum { PLACE_MAX = 200 }; /* the text of one frame */
+enum { PLACE_MAX = 200 }; /* the longest text of one frame */
 
 /* ---- Where user code is called. ---- */
 
@@ -41,7 +41,7 @@ tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler)
     return tr__fault_call(self, handler->call, &any);
 }
 
-/* fault_owner.find: the user code that the worker runs. In a signal handler. */
+/* Implements fault_owner.find: finds the user code that the worker runs. In a signal handler. */
 static bool find(void *context, struct fault_span *span)
 {
     const struct worker *worker = context;
@@ -54,8 +54,8 @@ static bool find(void *context, struct fault_span *span)
 }
 
 /*
- * fault_owner.describe: names the actor that the worker runs. In a signal handler, on the thread of
- * the worker, which owns that actor.
+ * Implements fault_owner.describe: names the actor that the worker runs. Runs in a signal handler,
+ * on the thread of the worker, which owns that actor.
  */
 static bool describe(void *context, struct fault_span *stack, char text[FAULT_TEXT_SIZE])
 {
@@ -130,7 +130,10 @@ static void story_write(struct tr_self *self, const struct fault *fault)
                  self->worker->stacks.host.current->side.size);
 }
 
-/* Adds a frame that occurs `times` in a row. Returns false if there is not enough space. */
+/*
+ * Adds the place of a frame that occurs `times` in a row. Returns false if there is not enough
+ * space.
+ */
 static bool frame_add(char text[TR_LOG_MAX], const char *place, uint32_t times)
 {
     char item[PLACE_MAX + 32];
@@ -176,8 +179,8 @@ static void stack_log(struct tr_self *self, const struct fault *fault)
 /* ---- Leaving. ---- */
 
 /*
- * fault_owner.leave: ends the turn whose code faulted. Runs on the stack of that turn, from its
- * top: the frames and registers of the turn are lost.
+ * Implements fault_owner.leave: ends the turn whose code faulted. Runs at the top of the stack of
+ * that turn, whose frames and registers are lost.
  */
 static void leave(void *context, const struct fault *fault)
 {
@@ -209,7 +212,8 @@ tr_status tr__faults_switch_on(struct tr_system *system)
         return TR_OK;
     system->options.traps_faults = false;
     system->options.names_faults = false;
-    if (!survives) /* names_faults is optional help: without it a fault ends the process as usual */
+    /* names_faults is optional: without its line a fault ends the process as usual */
+    if (!survives)
         return TR_OK;
     tr__log(
         system,

@@ -20,15 +20,16 @@ struct worker;
 
 /**
  * Prepares the process for a new system with traps_faults or names_faults. If that is not possible,
- * clears both options. TR_NOT_SUPPORTED only if faults were to be trapped.
+ * clears both options, and returns TR_NOT_SUPPORTED if traps_faults was set. Otherwise returns
+ * TR_OK.
  */
 TR_MUST_CHECK tr_status tr__faults_switch_on(struct tr_system *system);
 /** Undoes tr__faults_switch_on, when the system is freed. */
 void tr__faults_switch_off(struct tr_system *system);
 
 /**
- * The calling thread begins to run a worker: its faults are trapped or named from now on. Without
- * memory it logs a warning, and they are not.
+ * Makes the calling thread, which begins to run a worker, trap or name its faults from now on.
+ * Without memory, only logs a warning.
  */
 void tr__faults_begin(struct worker *worker);
 /** Ends tr__faults_begin, on the same thread. */
@@ -38,7 +39,7 @@ void tr__faults_end(struct worker *worker);
 tr_next tr__fault_call(struct tr_self *self,
                        tr_next (*call)(tr_self *self, void *state, const void *message),
                        const void *message);
-/** As tr__fault_call, for the handler of the turn's message. */
+/** As tr__fault_call, but calls the handler of the turn's message. */
 tr_next tr__fault_call_handler(struct tr_self *self, const tr_handler *handler);
 
 #endif

@@ -22,7 +22,10 @@ static const struct {
             {tr__cell_run_trapping, tr__cell_run_trapping_following},
             {tr__cell_run_with_handoff, tr__cell_run_with_handoff_following}};
 
-/* Lets all workers run the functions that look at causal ids, or the others. A worker sees it at its next run. */
+/*
+ * Switches all workers to the functions that look at causal ids (`is_on`), or back to the usual
+ * ones. A worker sees the change at its next run.
+ */
 static void workers_switch(struct tr_system *system, bool is_on)
 {
     atom32_store(&system->follow.is_on, is_on, ATOM_RELAXED);
@@ -99,7 +102,10 @@ void tr__follow_unmark(struct tr_system *system, uint64_t actor)
 
 /* ---- Turns. ---- */
 
-/* The outbox of all turns that are followed: nothing is held in it, so that it never changes. */
+/*
+ * The outbox of all followed turns that have no own outbox. It is always open and holds nothing, so
+ * it never changes.
+ */
 static const struct outbox open_outbox = {.is_open = true};
 
 void tr__follow_begin(struct tr_self *self)
@@ -111,7 +117,8 @@ void tr__follow_begin(struct tr_self *self)
     if (!tr__follow_wants(follow, self->causal, cell->identity))
         return;
     self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;
-    if (!self->causal) { /* of a channel or a timer: what follows from it is to be found */
+    /* a message of a channel or a timer: give it a causal id, by which what follows is found */
+    if (!self->causal) {
         self->causal =
             hash_bytes(worker->system->names.key, &self->followed, sizeof self->followed) | 1;
         tr__follow_causal(follow, self->causal);
@@ -133,7 +140,7 @@ void tr__follow_begin(struct tr_self *self)
         outbox_begin(self, (struct outbox *)(uintptr_t)&open_outbox);
 }
 
-/* Ends what tr__follow_begin has begun. */
+/* Ends the following of a turn: records its end, and the children that it spawned. */
 static void leave(struct tr_self *self, tr_status status)
 {
     struct worker *worker = self->worker;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns that are followed: actor/cell/follow.h.
+ * Following turns: recording what a turn does. See actor/cell/follow.h.
  */
 #ifndef ACTOR_TURN_FOLLOW_TURN_H
 #define ACTOR_TURN_FOLLOW_TURN_H
@@ -11,28 +11,32 @@ struct tr_self;
 struct tr_system;
 
 /**
- * Begins to follow: from now on each worker looks at the causal ids of its turns. Each call is ended by one of
- * tr__follow_close. TR_NO_MEMORY. Any thread.
+ * Begins to follow: from now on each worker looks at the causal ids of its turns. Each call needs a
+ * call of tr__follow_close. Returns TR_OK or TR_NO_MEMORY. Any thread.
  */
 TR_MUST_CHECK tr_status tr__follow_open(struct tr_system *system);
 void tr__follow_close(struct tr_system *system);
 /**
- * Follows the messages that an actor handles from now on. TR_LIMIT: TR_FOLLOWED_MAX others are marked. Each call is
- * ended by one of tr__follow_unmark. Any thread, between tr__follow_open and tr__follow_close.
+ * Follows the messages that an actor handles from now on. Returns TR_OK, or TR_LIMIT if
+ * TR_FOLLOWED_MAX others are marked. Each call needs a call of tr__follow_unmark. Any thread,
+ * between tr__follow_open and tr__follow_close.
  */
 TR_MUST_CHECK tr_status tr__follow_mark(struct tr_system *system, uint64_t actor);
 void tr__follow_unmark(struct tr_system *system, uint64_t actor);
 
-/** A turn begins. Owner only, as those below. */
+/**
+ * Follows a turn that begins, if its causal id or its actor is to be followed. This and the
+ * functions below: Owner only.
+ */
 void tr__follow_begin(struct tr_self *self);
-/** The handler of a turn that is followed has returned. */
+/** Ends the following of a turn whose handler has returned. */
 void tr__follow_end(struct tr_self *self, tr_next next);
 /**
- * The turn has got another causal id: what it has begun with ends, and it may be followed by the new one. The caller ends that
- * by tr__follow_end.
+ * Follows a turn again after its causal id has changed: ends the following by the old id, and
+ * begins by the new one if that is to be followed. The caller ends it with tr__follow_end.
  */
 void tr__follow_again(struct tr_self *self);
-/** A turn that is followed was ended by tr_crash, a fault, or because it was abandoned. */
+/** Ends the following of a turn that was ended by tr_crash or a fault, or that was abandoned. */
 void tr__follow_crashed(struct tr_self *self);
 
 #endif

@@ -20,7 +20,7 @@
 #include "actor/mail/outbox.h"
 #include "actor/mail/kind.h"
 
-enum { SPARE_MAX = 64 }; /* spare turns that a worker keeps for the next turns that wait */
+enum { SPARE_MAX = 64 }; /* the most spare turns that a worker keeps */
 
 /* ---- The memory of turns. ---- */
 
@@ -55,13 +55,16 @@ static struct tr_self *turn_take(struct worker *worker)
     return self;
 }
 
-/* Whether a turn is the worker's first one: part of the worker, and not freed on its own. */
+/*
+ * Whether a turn is the worker's first one, which is a member of the worker and cannot be freed
+ * alone.
+ */
 static bool is_own(const struct worker *worker, const struct tr_self *self)
 {
     return self == &worker->turns.calls[0];
 }
 
-/* Makes a turn that is over a spare one, or frees it if there are enough. */
+/* Keeps a turn that is over as a spare turn, or frees it if there are SPARE_MAX. */
 static void turn_give(struct worker *worker, struct tr_self *self)
 {
     self->is_detached = false;
@@ -95,9 +98,9 @@ void tr__turns_trim(struct worker *worker)
     if (!has_own)
         return;
     /*
-     * Free the turn for messages too, and use the worker's own again. That turn is the newest
-     * allocation: at the end of the heap, it would keep the heap from releasing the memory before
-     * it.
+     * Free the turn for messages too, and use the worker's own turn again. The freed turn is the
+     * newest allocation: at the end of the heap, it would keep the heap from releasing the memory
+     * before it.
      */
     tr__turn_asks_free(worker->turns.message);
     tr__scratch_deinit(&worker->turns.message->scratch.own);
@@ -117,8 +120,8 @@ void tr__turns_free(struct worker *worker)
 /* ---- Waiting. ---- */
 
 /*
- * Makes the current fiber the turn's own: detaches the turn. Returns a fresh fiber for the worker's
- * loop. NULL: no memory, and nothing has changed.
+ * Makes the current fiber the turn's own: the turn is detached. Returns a fresh fiber for the
+ * worker's loop. Returns NULL if there is no memory; then nothing has changed.
  */
 static struct fiber *keep_fiber(struct tr_self *self)
 {
@@ -145,8 +148,8 @@ static struct fiber *keep_fiber(struct tr_self *self)
 }
 
 /*
- * Parks a turn that waits for the first time: the loop continues on another fiber. Returns when the
- * turn is resumed, or TR_NO_MEMORY at once.
+ * Parks a turn that waits for the first time. The loop continues on another fiber. Returns TR_OK
+ * when the turn is resumed, or TR_NO_MEMORY at once.
  */
 static tr_status detach(struct tr_self *self)
 {
@@ -154,7 +157,7 @@ static tr_status detach(struct tr_self *self)
     struct fiber *fiber = keep_fiber(self);
     if (!fiber)
         return TR_NO_MEMORY;
-    /* The run in which this turn began ends here. */
+    /* This ends the run in which the turn began. */
     tr__cell_park_or_requeue(worker, self->cell);
     if (self->job)
         tr__blocking_submit(self);
@@ -162,7 +165,7 @@ static tr_status detach(struct tr_self *self)
     return TR_OK;
 }
 
-/* A turn with an outbox runs again. */
+/* Holds the messages of a turn with an outbox again, after a wait. */
 static void outbox_resume(struct tr_self *self)
 {
     const struct durable *durable = self->cell->extra->durable;
@@ -172,8 +175,9 @@ static void outbox_resume(struct tr_self *self)
 }
 
 /*
- * Ends the part of a durable turn before a wait. That takes in the mail of the actor, and what the turn waits
- * for may be there already. Returns false if so: the turn must not wait, because nothing would wake it again.
+ * Ends the stretch of a durable turn before a wait. This takes in mail of the actor, so what the
+ * turn waits for may have arrived. Returns false then: the turn must not wait, because nothing
+ * would wake it.
  */
 static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
 {
@@ -186,7 +190,10 @@ static bool end_part(struct tr_self *self, const struct durable_hooks *hooks)
     return !self->wait.is_over;
 }
 
-/* A turn with an outbox begins to wait: what other turns send is not held. Returns false if it must not wait. */
+/*
+ * Prepares a turn with an outbox for a wait: stops holding messages, so that other turns can send.
+ * Returns false if the turn must not wait.
+ */
 static bool outbox_wait(struct tr_self *self)
 {
     const struct durable *durable = self->cell->extra->durable;
@@ -238,7 +245,10 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
         outbox_resume(self);
     if (status == TR_OK)
         return self->wait.outcome;
-    /* The turn could not be detached. If it became a barrier, tr__turn_finish ends the barrier. */
+    /*
+     * The turn could not be detached, and does not wait. If it became a barrier, tr__turn_finish
+     * ends the barrier.
+     */
     turn_require_slow_end(self);
     tr__wheel_cancel(&worker->turns.deadlines, &self->waits.deadline);
     self->state = TURN_RUNS;
@@ -269,12 +279,12 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
         tr__turn_wake(LIST_OWNER(node, struct tr_self, waits.deadline), TR_TIMEOUT);
 }
 
-/* ---- States that turns began with. ---- */
+/* ---- Old states: those that waiting turns began with. ---- */
 
-/* A state that its actor has replaced while turns that use it waited. */
+/* A state that its actor has replaced while turns that use the state waited. */
 struct old_state {
     void *memory;   /* NULL: the state is in the cell, or beside it in the slot */
-    uint32_t turns; /* that still use it */
+    uint32_t turns; /* how many turns still use it */
 };
 
 bool tr__state_keep(struct worker *worker, struct cell *cell)
@@ -298,7 +308,7 @@ bool tr__state_keep(struct worker *worker, struct cell *cell)
     return true;
 }
 
-/* A turn ends: frees the old state that it used, if it was the last turn that used it. */
+/* Releases the old state of a turn that ends. Frees the state if no other turn uses it. */
 static void old_state_leave(struct worker *worker, struct tr_self *self)
 {
     struct old_state *old = self->old_state;
@@ -384,7 +394,8 @@ bool tr__turn_stick(struct tr_self *self)
         return false;
     TR_ASSERT(!extra->waits.stuck);
     if (self->is_detached) {
-        worker->stacks.fiber = self->wait.caller; /* as if the turn had parked again */
+        /* continue the loop as if the turn had parked again */
+        worker->stacks.fiber = self->wait.caller;
     } else {
         struct fiber *fiber = keep_fiber(self);
         if (!fiber)
@@ -398,7 +409,7 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked.count)
         tr__idle_pause(worker, cell);
     if (self->outbox)
-        outbox_leave(self); /* other turns run on this worker meanwhile */
+        outbox_leave(self); /* messages of other turns are not held meanwhile */
     self->state = TURN_STUCK;
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;
@@ -439,7 +450,7 @@ static void abandon(struct worker *worker, struct tr_self *self)
         envelope_give(&worker->pool, self->sender.held);
     self->sender.held = NULL;
     list_remove(&self->sender.line);
-    self->borrowed = NULL; /* its actor ends, and its channels with it */
+    self->borrowed = NULL; /* the actor ends, and its channels with it */
     self->sender.wants = 0;
     self->waits.on = 0;
     self->waits.number = 0;
@@ -465,7 +476,8 @@ void tr__turns_abandon(struct worker *worker, struct cell *cell)
     woken_clear(cell);
     LIST_EACH (link, &extra->parked.turns) {
         struct tr_self *self = LIST_OWNER(link, struct tr_self, wait.link);
-        if (turn_waits(self) && !self->job) /* with a job, a helper thread uses its stack */
+        /* not with a job: a helper thread uses the stack of the turn */
+        if (turn_waits(self) && !self->job)
             abandon(worker, self);
     }
     extra->parked.abandons = extra->parked.count > 0;
@@ -488,7 +500,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell)
         self->is_cancelled = true;
         self->wait.outcome = TR_CANCELLED;
         tr__dead_letter_batches_end(worker);
-        woken_clear(cell); /* it may contain this turn, or one that is cancelled later */
+        woken_clear(cell); /* the list may contain this turn, or one that is cancelled later */
         if (!resume_cancelled(self))
             TR_NOT_REACHED("a cancelled turn waits");
         (void)tr__resumed_turn_finish(self);

@@ -3,10 +3,10 @@
  * Turns that wait.
  *
  * A handler runs on the fiber of its worker's loop. When it waits for the first time, that fiber
- * becomes the turn's own (the turn is detached). The loop continues from its beginning on a fresh
- * fiber, and the frames of the old loop, which called the handler, are never returned to. From then
- * on the turn is resumed like a function call: the run of its actor switches to the turn's fiber,
- * and gets control back when the turn waits again or has ended.
+ * becomes the turn's own (the turn is detached). The loop starts again on a fresh fiber. The
+ * handler never returns to the frames of the old loop that called it. From then on the turn is
+ * resumed like a function call: the run of its actor switches to the turn's fiber, and gets control
+ * back when the turn waits again or has ended.
  *
  * A turn that may resume is *woken*: the next run of its actor resumes it, between two turns, in
  * the order of waking. A Suspended actor resumes no turn. When an actor ends, its parked turns are
@@ -34,21 +34,23 @@ static inline tr_status turn_may_park(const struct tr_self *self)
 {
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
-    /* A turn in whose end defers run (not TURN_RUNS) may not wait: its handler has returned. */
+    /*
+     * A turn whose defers run is not TURN_RUNS and may not wait, because its handler has returned.
+     */
     bool is_message =
         self->kind == TURN_MESSAGE && !self->worker->turns.depth && self->state == TURN_RUNS;
     return __builtin_expect(is_message, 1) ? TR_OK : TR_NOT_IN_A_TURN;
 }
 
 /**
- * Waits until tr__turn_wake, and returns its outcome. TR_TIMEOUT if `deadline_ns` is reached first,
- * TR_CANCELLED if the actor ends. Without waiting, returns the status of turn_may_park if that is
- * not TR_OK, or TR_NO_MEMORY.
+ * Waits until tr__turn_wake is called, and returns the outcome passed to it. Returns TR_TIMEOUT if
+ * `deadline_ns` is reached first, TR_CANCELLED if the actor ends. Without waiting, returns the
+ * status of turn_may_park if that is not TR_OK, or TR_NO_MEMORY.
  */
 tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
- * As tr__turn_park, for a wait that is not a tr_await. `where` is its place in the program
+ * As tr__turn_park, but for a wait other than tr_await. `where` is its place in the program
  * ("bank.c:33"); NULL if that is not known. Restores the place that tr_self_at has noted, because a
  * tr_await may note its place before it evaluates its ask, and that ask may wait.
  */
@@ -64,13 +66,13 @@ static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, 
 /** Wakes a turn that waits. Does nothing if it was woken already. */
 void tr__turn_wake(struct tr_self *self, tr_status outcome);
 
-/** Whether a turn of the list of turns that have waited is waiting now. */
+/** Whether a turn waits now. The turn must be in its actor's list of turns that have waited. */
 static inline bool turn_waits(const struct tr_self *self)
 {
     return self->state == TURN_PARKED || self->state == TURN_WOKEN;
 }
 
-/** Returns the first turn that waits in an actor's list, beginning at `link`; NULL for none. */
+/** Returns the first waiting turn of an actor, from `link` on in its list; NULL for none. */
 static inline struct tr_self *parked_from(const struct cell_extra *extra, const struct list *link)
 {
     for (; link != &extra->parked.turns; link = link->next) {
@@ -81,7 +83,7 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
     return NULL;
 }
 
-/** Loops over the turns of an actor that wait, in the order in which these waits began. */
+/** Loops over the waiting turns of an actor, in the order in which their waits began. */
 #define PARKED_EACH(turn, extra)                                                                   \
     for (struct tr_self *turn = parked_from(extra, (extra)->parked.turns.next); turn;              \
          turn = parked_from(extra, turn->wait.link.next))
@@ -120,10 +122,13 @@ static inline void woken_clear(struct cell *cell)
     cell->flags &= (uint16_t)~CELL_WOKEN;
 }
 
-/** As tr__turn_wake, for a turn that is not parked: it has been woken, or has only begun to wait. */
+/**
+ * As tr__turn_wake, but for a turn that is not parked: it was woken already, or is only beginning
+ * to wait.
+ */
 void tr__turn_wake_early(struct tr_self *self, tr_status outcome);
 
-/** As tr__turn_wake, inline. */
+/** As tr__turn_wake, but inline. */
 static inline void turn_wake(struct tr_self *self, tr_status outcome)
 {
     struct cell *cell = self->cell;
@@ -141,8 +146,8 @@ static inline void turn_wake(struct tr_self *self, tr_status outcome)
 }
 
 /**
- * Resumes the woken turns of an actor, until an order arrives or the turns or the time of the run
- * are used up. Returns false if the actor has stopped running.
+ * Resumes the woken turns of an actor. Stops when an order arrives, or when the turns or the time
+ * of the run are used up. Returns false if the actor has stopped running.
  */
 bool tr__turns_resume(struct worker *worker, struct cell *cell);
 
@@ -156,7 +161,7 @@ void tr__turns_cancel(struct worker *worker, struct cell *cell);
  */
 void tr__turns_abandon(struct worker *worker, struct cell *cell);
 
-/** Wakes the turns of the worker whose deadline is reached, with TR_TIMEOUT. Worker only. */
+/** Wakes with TR_TIMEOUT the turns of the worker whose deadline is reached. Worker only. */
 void tr__waits_fire(struct worker *worker, tr_time now_ns);
 
 /**
@@ -173,15 +178,15 @@ bool tr__state_keep(struct worker *worker, struct cell *cell);
  */
 TR_MUST_CHECK bool tr__turn_stick(struct tr_self *self);
 /**
- * Gets the records that tr__turn_stick needs, before it. Only a fiber may still have to be
- * allocated there. Returns false if there is no memory.
+ * Allocates the records that tr__turn_stick needs, so that tr__turn_stick allocates a fiber at
+ * most. Call it before. Returns false if there is no memory.
  */
 TR_MUST_CHECK bool tr__turn_prepare(struct tr_self *self);
 
 /**
- * Resumes the stuck turn of an actor, on the thread of that turn, which is back. The other orders
- * in `bits`, which were taken from the actor's control word, are put back and handled after it.
- * Returns false if the actor has stopped running.
+ * Resumes the stuck turn of an actor. Runs on the thread of that turn, which has come back to the
+ * runtime. `bits` were taken from the actor's control word: the other orders in it are put back and
+ * handled later. Returns false if the actor has stopped running.
  */
 bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 
@@ -192,8 +197,8 @@ bool tr__turn_unstick(struct worker *worker, struct cell *cell, uint32_t bits);
 TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
 
 /**
- * Whether this turn is a barrier while it waits. Only the first message of a batch is tested,
- * because a batch of several messages has none for which barrier_if is true.
+ * Whether this turn is a barrier while it waits. Tests only the first message of a batch, because
+ * no batch of several messages has one for which barrier_if is true.
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {
@@ -208,10 +213,10 @@ static inline bool turn_wants_barrier(const struct tr_self *self)
  * turns of an actor may be barriers at the same time.
  */
 void tr__barrier_begin(struct tr_self *self);
-/** Ends tr__barrier_begin. The last barrier of the actor releases its mail. */
+/** Ends the barrier of a turn. If it was the actor's last one, releases the mail that waited. */
 void tr__barrier_end(struct tr_self *self);
 
-/** Prepares a turn that resumes, if its actor is metered or behind a barrier. */
+/** Prepares the next stretch of a turn, if its actor is metered or behind a barrier. */
 void tr__resume_prepare(struct tr_self *self);
 /** Ends a turn that has waited. Returns false if its actor has stopped running. */
 bool tr__resumed_turn_finish(struct tr_self *self);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Stretches: what a turn that has waited runs from one wait to the next.
+ * Stretches: resuming a turn that has waited, until it waits again or ends.
  *
  * These functions are inline, because the processor mispredicts the return from a function that
  * contains a switch of stacks. So there is no call between the switch and the code that waits, or
@@ -18,8 +18,8 @@
 #define RESUME_INLINE __attribute__((__always_inline__)) static inline
 
 /**
- * Moves a turn that begins to wait to the end of the list of turns that have waited. If it was the
- * last one to wait, it is there already.
+ * Moves a turn that begins to wait to the end of the list of turns that have waited. If the turn
+ * was also the last one to wait before, it is there already.
  */
 RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 {
@@ -31,7 +31,7 @@ RESUME_INLINE void parked_push(struct cell_extra *extra, struct tr_self *self)
 
 /**
  * Runs a turn of the running actor until it waits again, is stuck or has ended. Returns true if it
- * has ended. `is_stuck`: the turn was stuck, and its own thread, which is back, runs it.
+ * has ended. `is_stuck`: the turn was stuck, and this is the thread that was stuck in it.
  */
 RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, struct tr_self *self,
                                      bool is_stuck)
@@ -61,7 +61,9 @@ RESUME_INLINE bool resume_until_wait(struct worker *worker, struct cell *cell, s
     return true;
 }
 
-/** As resume_until_wait, for a turn that waits: it is no longer counted as parked. */
+/**
+ * As resume_until_wait, but for a waiting turn: removes it from the count of parked turns first.
+ */
 RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_waits(self));
@@ -71,7 +73,7 @@ RESUME_INLINE bool resume_parked(struct worker *worker, struct cell *cell, struc
     return resume_until_wait(worker, cell, self, false);
 }
 
-/** As resume_parked, for a turn that is cancelled: its actor need not be the one that runs. */
+/** As resume_parked, but for a turn that is cancelled, whose actor need not be the running one. */
 RESUME_INLINE bool resume_cancelled(struct tr_self *self)
 {
     struct worker *worker = self->worker;
@@ -83,8 +85,8 @@ RESUME_INLINE bool resume_cancelled(struct tr_self *self)
 }
 
 /**
- * Resumes the first woken turn. Returns false if the actor has stopped running. After a trapped
- * fault, abandons the turns that wait instead.
+ * Resumes the first woken turn. After a trapped fault, abandons all waiting turns instead. Returns
+ * false if the actor has stopped running.
  */
 RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
 {
@@ -95,25 +97,26 @@ RESUME_INLINE bool resume_first_woken(struct worker *worker, struct cell *cell)
         return true;
     }
     struct tr_self *self = woken_pop(cell);
-    worker->turns.message->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
+    /* the envelope was freed: tr__ask_is_here must not find it */
+    worker->turns.message->envelope = NULL;
     if (!resume_parked(worker, cell, self))
         return self->state != TURN_STUCK;
     return tr__resumed_turn_finish(self);
 }
 
-/** Whether a turn that has waited may wait again by park_plainly. */
+/** Whether park_plainly can be used when this turn waits again. */
 RESUME_INLINE bool park_is_plain(const struct tr_self *self)
 {
     const struct worker *worker = self->worker;
     /* One test for several rare conditions, instead of a branch for each. */
     uintptr_t is_odd = (uintptr_t)self->capacity.favoured | (uintptr_t)self->capacity.grant |
                        (uintptr_t)self->outbox | (self->cell->flags & (CELL_METERED | CELL_IDLES));
-    TR_ASSERT_SLOW(!self->job); /* a turn that awaits does not wait for a helper thread */
+    TR_ASSERT_SLOW(!self->job); /* a turn with a job waits by tr__turn_park */
     return self->waits_plainly && !self->asks_barrier && !is_odd && !self->is_cancelled &&
            !worker->turns.depth && self->state == TURN_RUNS;
 }
 
-/** As tr__turn_park without a deadline. Requires park_is_plain. */
+/** As tr__turn_park without a deadline, but inline and with fewer tests. Requires park_is_plain. */
 RESUME_INLINE tr_status park_plainly(struct tr_self *self)
 {
     struct worker *worker = self->worker;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Runs: from the run queue to the handlers, and where an actor goes afterwards.
+ * Runs: take an actor from the run queue, call its handlers, and queue it again or let it wait.
  *
  * Every message takes this path. So the code for ordinary actors and messages is inline, with few
  * tests, and the code for all others is in separate functions. An actor is ordinary while none of
@@ -26,8 +26,8 @@
 #include "actor/mail/mail.h"
 
 /*
- * The functions that are RUN_INLINE are compiled six times, once for each enum call_mode. With a sanitizer that takes five
- * times as long as to compile them once, and nobody measures its speed.
+ * RUN_INLINE functions are compiled six times, once for each call mode. With a sanitizer they are
+ * compiled once: that is five times faster, and the speed of such a build does not matter.
  */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUN_INLINE static inline
@@ -46,8 +46,8 @@ enum call_mode {
     CALL_PLAIN,
     CALL_TRAPPING,
     CALL_RELIEVING,
-    CALL_BASE = 3,     /* a mask for those above */
-    CALL_FOLLOWING = 4 /* added to one of the others: see actor/turn/follow_turn.h */
+    CALL_BASE = 3,     /* mask for the modes above */
+    CALL_FOLLOWING = 4 /* added to one of the modes above: see actor/turn/follow_turn.h */
 };
 
 /* ---- Messages. ---- */
@@ -64,7 +64,7 @@ __attribute__((__noinline__)) static bool message_end_slowly(struct tr_self *sel
     return tr__turn_finish(self, next);
 }
 
-/* Prepares a turn that begins, if its actor is metered or behind a barrier. */
+/* Prepares a turn that is about to begin, if its actor is metered or behind a barrier. */
 static void look_closely(struct tr_self *self)
 {
     const struct cell *cell = self->cell;
@@ -77,7 +77,7 @@ static void look_closely(struct tr_self *self)
 
 /*
  * Accounts for a message that was removed from the mailbox, if the message or its actor is not
- * ordinary. Returns false if there is nothing to handle: the envelope was taken.
+ * ordinary. Returns false if there is nothing to handle; then the envelope was taken.
  */
 __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
                                                         struct envelope *envelope)
@@ -115,8 +115,8 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
 }
 
 /*
- * Notifies a durable actor that a message ended without a turn, because the actor may have waited
- * for that message before it sleeps.
+ * Notifies a durable actor that a message ended without a turn: the actor may wait for that message
+ * before it sleeps.
  */
 static void message_skipped(struct worker *worker, struct cell *cell)
 {
@@ -137,7 +137,7 @@ __attribute__((__noinline__)) static void message_late(struct tr_self *self,
                                                        struct envelope *envelope)
 {
     self->envelope = NULL;
-    envelope->kind = ENVELOPE_ANSWERED; /* the asker has its TR_TIMEOUT: send no answer */
+    envelope->kind = ENVELOPE_ANSWERED; /* the asker has got TR_TIMEOUT: send no answer */
     tr__mail_bury_one(self->worker, self->cell, envelope, TR_TIMEOUT);
     message_skipped(self->worker, self->cell);
 }
@@ -157,7 +157,7 @@ RUN_INLINE tr_next call_unfollowed(struct tr_self *self, const tr_handler *handl
     return next;
 }
 
-/* As call_unfollowed; with CALL_FOLLOWING in `mode` the turn may be followed. */
+/* As call_unfollowed, but with CALL_FOLLOWING in `mode` the turn may be followed. */
 RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
                                 tr_next (*call)(tr_self *, void *, const void *), void *state,
                                 const void *message, enum call_mode mode)
@@ -171,7 +171,10 @@ RUN_INLINE tr_next call_handler(struct tr_self *self, const tr_handler *handler,
     return next;
 }
 
-/* As message_turn, for a message that was accounted for, and is not ordinary or not `quick`. */
+/*
+ * As message_turn, but for a message that is accounted for already, and that is not ordinary or not
+ * `quick`.
+ */
 RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker, struct cell *cell,
                                     struct envelope *envelope, enum call_mode mode)
 {
@@ -204,15 +207,15 @@ RUN_INLINE bool message_turn_slowly(struct tr_self *self, struct worker *worker,
     else
         envelope_give(&worker->pool, self->envelope);
     TR_ASSERT_SLOW(turn_is_plain(self));
-    self->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
+    self->envelope = NULL; /* the envelope was freed: tr__ask_is_here must not find it */
     return true;
 }
 
 static_assert(TR_NEXT_SAME == 0, "the end of an ordinary turn is one test");
 
 /*
- * As message_turn, for a request whose data is inside its envelope, of an actor that has none of
- * CELL_COUNTS_MESSAGES. The request was accounted for.
+ * As message_turn, but for a request whose data is inside its envelope. The actor must have none of
+ * CELL_COUNTS_MESSAGES. The request is accounted for already.
  */
 RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, enum call_mode mode)
@@ -234,13 +237,13 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    self->envelope = NULL; /* it is free: tr__ask_is_here must not find it */
+    self->envelope = NULL; /* the envelope was freed: tr__ask_is_here must not find it */
     return true;
 }
 
 /*
- * Handles a message that was removed from the cycle. `is_plain`: the caller knows that the actor
- * has none of CELL_SLOW_CAPACITY. Returns false if the actor has stopped running.
+ * Handles a message that was removed from the cycle. With `is_plain` the actor must have none of
+ * CELL_SLOW_CAPACITY. Returns false if the actor has stopped running.
  */
 RUN_INLINE bool message_turn(struct tr_self *self, struct worker *worker, struct cell *cell,
                              struct envelope *envelope, bool is_plain, enum call_mode mode)
@@ -296,8 +299,8 @@ static inline bool is_used_up(const struct tr_self *self, const struct worker *w
 }
 
 /*
- * Whether an actor that has no cycle has no control bits, none of `flags` and no mail behind its
- * door. With CELL_SLOW_RUN in `flags`, its next cycle has only notices.
+ * Whether an actor without a cycle has no control bits, none of `flags` and no mail in its door. If
+ * `flags` contains CELL_SLOW_RUN, true also means that the next cycle has only notices.
  */
 RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 {
@@ -306,15 +309,18 @@ RUN_INLINE bool is_ordinary(const struct cell *cell, uint32_t flags)
 }
 
 /*
- * Begins the cycle of an actor of which is_ordinary, and returns the first message. NULL: there is
- * no message, and the actor is SCHED_WAITING now.
+ * Begins the cycle of an actor for which is_ordinary is true, and returns its first message.
+ * Returns NULL if there is no message; then the actor is SCHED_WAITING.
  */
 RUN_INLINE struct envelope *take_notices(struct cell *cell)
 {
     struct envelope *last = cell->notices;
     TR_ASSERT_SLOW(!cell->cycle);
     if (__builtin_expect(!last, 0)) {
-        /* Mail of other threads posts the door. Mail of this worker finds SCHED_WAITING. */
+        /*
+         * The cell may wait: mail of other threads posts the door, and mail of this worker finds
+         * SCHED_WAITING.
+         */
         cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
         return NULL;
     }
@@ -327,7 +333,10 @@ RUN_INLINE struct envelope *take_notices(struct cell *cell)
     return first;
 }
 
-/* Returns the next message of a cycle. NULL: control bits or woken turns come first. */
+/*
+ * Returns the next message of a cycle. Returns NULL if control bits or woken turns must be handled
+ * first.
+ */
 RUN_INLINE struct envelope *take_on(struct cell *cell)
 {
     if (__builtin_expect(has_control(cell) || cell->flags & CELL_WOKEN, 0))
@@ -337,9 +346,8 @@ RUN_INLINE struct envelope *take_on(struct cell *cell)
 
 /*
  * Returns the next message to handle. NULL: the run is over, and the actor waits, is queued again
- * or is gone. Inside, stacks may be switched, and only two registers are kept then: they hold
- * `worker` and `cell`. So there is no parameter `self`: the caller reads worker->turns.message
- * afterwards.
+ * or is gone. A switch of stacks inside keeps only two registers, which hold `worker` and `cell`.
+ * So there is no parameter `self`: the caller reads worker->turns.message afterwards.
  */
 RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cell)
 {
@@ -365,7 +373,7 @@ RUN_INLINE struct envelope *next_message(struct worker *worker, struct cell *cel
             break;
         }
         if (is_used_up(worker->turns.message, worker))
-            break; /* turns that resumed, or orders, have used up the run */
+            break; /* resumed turns or orders have used up the run */
     }
     tr__cell_park_or_requeue(worker, cell);
     return NULL;
@@ -406,7 +414,8 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
-                cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING); /* as take_notices */
+                /* for the reason in take_notices */
+                cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
                 return self;
             }
             if (__builtin_expect(is_used_up(self, worker), 0)) {
@@ -419,7 +428,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 }
 
 /*
- * Runs an actor, and then the next actors of the queue, while the loop has nothing else to do in
+ * Runs an actor. Then runs the next actors of the queue, as long as the loop has nothing to do in
  * between. Returns the turns of the last actor; loop_next charges those of the others.
  */
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
@@ -429,7 +438,8 @@ RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t 
     self->kind = TURN_MESSAGE;
     self->turns_max = turns_max;
     if (__builtin_expect(worker->loop.hooks == &worker->shutdown.stats.hooks, 0))
-        loop_call_back(&worker->loop); /* one actor only: mail/shutdown_stats.h counts each run */
+        /* return after one actor, because mail/shutdown_stats.h counts each run */
+        loop_call_back(&worker->loop);
     for (;;) {
         struct cell *cell = cell_of_task(task);
         RUN_OPAQUE(cell);
@@ -486,7 +496,7 @@ uint32_t tr__cell_run_with_handoff_following(struct loop *loop, struct task *tas
 
 /* ---- Where an actor goes after a run. ---- */
 
-/* Whether something waits for an actor that does not run: mail, control bits, or its own end. */
+/* Whether an actor that does not run must run: it has mail or control bits, or should stop now. */
 static bool is_needed(const struct cell *cell)
 {
     return cell->cycle || mail_has_arrived(cell) || atom32_load(&cell->control, ATOM_SEQ_CST) ||
@@ -499,16 +509,22 @@ static inline void settle_waiting(struct worker *worker, struct cell *cell)
     cell_sched_change(cell, SCHED_WAITING);
     if (__builtin_expect(cell->flags & CELL_HAS_WAITING_SENDERS, 0))
         tr__waiters_serve(worker, cell);
-    /* Look again: mail that arrived meanwhile has posted the door. Do not wait for that post. */
+    /*
+     * Look again for mail that arrived meanwhile. It has posted the door; do not wait for that
+     * post.
+     */
     mail_look(worker, cell);
-    /* Mail that was taken in may be a dead letter, and this actor may be a subscriber of those. */
+    /*
+     * Mail that was taken in may become a dead letter, and this actor may subscribe to dead
+     * letters.
+     */
     if (cell->sched_state == SCHED_WAITING && is_needed(cell))
         mail_make_ready(worker, cell);
 }
 
 /*
- * As settle_waiting, for an actor that is sealed or metered. A sealed actor may stop instead. Not
- * inline, so that other actors pay for one test only.
+ * As settle_waiting, but for an actor that is sealed or metered. A sealed actor may stop instead of
+ * waiting. Not inline, so that other actors pay for one test only.
  */
 __attribute__((__noinline__)) static void settle_looking(struct worker *worker, struct cell *cell)
 {

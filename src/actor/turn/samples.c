@@ -9,7 +9,7 @@
 #include "actor/mail/mail.h"
 #include "base/hash.h"
 
-/* Returns the entry of a handler, which is made if needed; NULL: the table is full. */
+/* Returns the entry of a handler, and makes it if needed; NULL: the table is full. */
 static struct turn_sample *entry_of(struct worker *worker, const tr_handler *handler,
                                     const tr_behavior *behavior)
 {
@@ -76,7 +76,7 @@ static void note_waited(struct worker *worker)
     atom64_count(&entry->count, 1);
 }
 
-/* Keeps a turn, if it is one of the slowest. */
+/* Keeps the record of a turn, if it is one of the slowest. */
 static void note_slow(struct worker *worker, const struct slow_turn *turn)
 {
     struct slow_turns *slow = &worker->samples.slow;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How long turns take, by handler: a sample of one turn for each round of a worker, at most two thousand in a second, while
- * somebody looks (tr_system.samples).
+ * Measures how long turns take, by handler. Times one turn in each round of a worker, at most two
+ * thousand in a second, and only while somebody looks (tr_system.samples).
  *
  * Nothing is done for each message. A round begins with a look at the clock; if turns are to be timed, it replaces the
  * hooks of the loop until one of the next runs, chosen at random; that run handles one message, with a look at the clock before

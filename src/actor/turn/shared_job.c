@@ -30,7 +30,10 @@ static struct shared_job *find(const struct blocking *blocking, const char *key)
     return NULL;
 }
 
-/* Lets a shared job run, or wait in line. Returns whether it may begin now. Under the lock. */
+/*
+ * Decides whether a shared job may run now. If too many run, marks it as waiting in line and
+ * returns false. Under the lock.
+ */
 static bool admit(struct blocking *blocking, struct shared_job *shared)
 {
     shared->is_in_line = blocking->shared_running >= TR_LOOKUPS_MAX;
@@ -38,7 +41,10 @@ static bool admit(struct blocking *blocking, struct shared_job *shared)
     return !shared->is_in_line;
 }
 
-/* One less runs: returns the next in line, which begins now. NULL: none. Under the lock. */
+/*
+ * Notes that one shared job less runs. Returns the next job in line, which may begin now; NULL:
+ * none. Under the lock.
+ */
 static struct shared_job *next_in_line(struct blocking *blocking)
 {
     blocking->shared_running--;
@@ -50,7 +56,10 @@ static struct shared_job *next_in_line(struct blocking *blocking)
     return NULL;
 }
 
-/* Ends a shared job whose function has returned, and returns the next one that may begin. */
+/*
+ * Ends a shared job whose function has returned. Returns the next shared job that may begin; NULL:
+ * none.
+ */
 static struct shared_job *finish(struct blocking *blocking, struct shared_job *shared)
 {
     struct tr_system *system = blocking->system;
@@ -63,9 +72,13 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
     list_remove(&shared->link);
     list_append(&waiting, &shared->waiting);
     LIST_EACH (at, &waiting)
-        LIST_OWNER(at, struct blocking_job, link)->is_queued = false; /* it can leave no more */
+        /* from now on its turn cannot leave */
+        LIST_OWNER(at, struct blocking_job, link)->is_queued = false;
     struct shared_job *next = next_in_line(blocking);
-    /* The shutdown wait may wait for this one alone. Under the lock, so that its parker is there. */
+    /*
+     * The shutdown wait may wait only for this job. Wake under the lock, so that its parker still
+     * exists.
+     */
     tr_parker *parker = atomptr_load(&system->shutdown.parker, ATOM_ACQUIRE);
     if (parker && list_is_empty(&waiting))
         platform->wake(platform, parker);
@@ -79,14 +92,17 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
     return next;
 }
 
-/* Gives a shared job to the pool. One that the pool does not take ends at once, and the next one begins. */
+/*
+ * Queues a shared job for the helpers. If it cannot be queued, ends it, and begins the next one in
+ * line.
+ */
 static void begin(struct blocking *blocking, struct shared_job *shared)
 {
     while (shared) {
         tr_status status = tr__blocking_enqueue(blocking, &shared->job);
         if (status == TR_OK)
             return;
-        if (status == TR_NOT_SUPPORTED) /* there are no threads */
+        if (status == TR_NOT_SUPPORTED) /* the platform has no threads */
             shared->job.function(shared);
         else
             shared->failure = status;
@@ -101,7 +117,7 @@ void tr__shared_submit(struct tr_self *self)
     struct blocking_job *job = self->job;
     struct shared_job *fresh = job->shared;
     if (job->is_submitted)
-        return; /* its envelope is on its way */
+        return; /* the envelope of the job is on its way */
     job->is_submitted = job->is_queued = true;
     self->cell->extra->waits.blocked++;
     lock_take(&blocking->lock);
@@ -118,7 +134,8 @@ void tr__shared_submit(struct tr_self *self)
     if (shared != fresh)
         source_resize(&self->worker->system->source, fresh, 0);
     if (begins)
-        begin(blocking, shared); /* it may have ended, and this turn be woken */
+        /* when this returns, the shared job may have ended, and this turn be woken */
+        begin(blocking, shared);
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
@@ -155,7 +172,10 @@ void tr__shared_drop(struct blocking *blocking, struct shared_job *unwanted)
     begin(blocking, next);
 }
 
-/* Leaves the shared job that a turn awaits. False: it is done, and the envelope of the turn is on its way. */
+/*
+ * Leaves the shared job that a turn awaits. Returns false if the shared job is done: then the
+ * envelope of the turn is on its way.
+ */
 static bool leave(struct tr_self *self, struct blocking_job *job)
 {
     struct tr_system *system = self->worker->system;
@@ -187,9 +207,10 @@ tr_status tr__shared_await(struct tr_self *self, struct shared_job *fresh, void 
     while (job.is_submitted && self->job && !has_left) {
         has_left = leave(self, &job);
         if (!has_left)
-            (void)turn_park_at(self, TR_NEVER, NULL); /* for the envelope */
+            (void)turn_park_at(self, TR_NEVER, NULL); /* wait for the envelope */
     }
-    if (!job.is_submitted) /* it was woken, or has failed, before it was parked */
+    /* the turn was woken, or parking has failed, before the job was submitted */
+    if (!job.is_submitted)
         source_resize(&worker->system->source, fresh, 0);
     if (status == TR_OK && (has_left || !job.is_submitted))
         status = TR_WOULD_BLOCK;

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "fiber/fiber.h"
 
-/* Touched stacks that stay so when they are free: they are large. */
+/* How many free stacks keep their memory. Few, because these stacks are large. */
 enum { RESERVE = 1 };
 
 tr_status tr__stacks_pool(struct worker *worker, size_t bytes, struct fiber_pool **pool)
@@ -65,12 +65,18 @@ void tr__stacks_free(struct worker *worker)
     }
 }
 
-/* The larger fiber: runs one actor, and lets the loop continue on a fiber of its own. */
+/*
+ * Main function of a larger fiber: runs one actor, and then returns to the loop on a fiber of the
+ * loop's size.
+ */
 static void guest_main(void *context)
 {
     struct worker *worker = context;
     struct worker_stacks *stacks = &worker->stacks;
-    /* The stack that the loop has just left is in its pool again, beside the spare: this cannot fail. */
+    /*
+     * This cannot fail: the stack that the loop has just left is in the pool again, and so is the
+     * spare one.
+     */
     tr_status status = tr__fiber_new(&stacks->pool, tr__worker_fiber, worker, &stacks->home);
     TR_ASSERT(status == TR_OK);
     tr__loop_run(&worker->loop, &stacks->guest->task);
@@ -83,7 +89,7 @@ void tr__stack_enter(struct worker *worker, struct cell *cell)
     TR_ASSERT(!worker->stacks.home);
     struct fiber_pool *pool = stack_pool(worker, cell);
     struct fiber *fiber = tr__fiber_pool_take(pool);
-    if (!fiber) /* there is one: tr__stack_keep leaves one */
+    if (!fiber) /* no other fiber is free, but tr__stack_keep has left a spare one */
         fiber = tr__fiber_pool_take_spare(pool);
     tr__fiber_prepare(fiber, guest_main, worker);
     cell_sched_change_from(cell, SCHED_RUNNING, SCHED_READY);

@@ -22,7 +22,7 @@
 static const tr_next same = {TR_NEXT_SAME};
 static const tr_next failed = {TR_NEXT_FAILED};
 
-/* Runs what tr_defer registered, the last one first. */
+/* Runs the functions that tr_defer registered, the last one first. */
 static void run_defers(struct tr_self *self)
 {
     while (self->defer_count) {
@@ -41,7 +41,7 @@ void tr__become_forget(struct tr_self *self)
     self->become.message = NULL;
 }
 
-/* Resets what a turn leaves behind, for the next turn that uses the record. */
+/* Clears the error and the other remains of a turn, for the next turn that uses the record. */
 static void story_clear(struct tr_self *self)
 {
     self->defer_count = 0;
@@ -54,7 +54,7 @@ static void story_clear(struct tr_self *self)
     self->state = TURN_RUNS;
 }
 
-/* Makes the error of a turn a failure of its actor. */
+/* Reports the error of a turn as a failure of its actor. */
 static void fail(struct tr_self *self)
 {
     const char *where = self->kind == TURN_MESSAGE ? worker_type(self->worker)->name : "a signal";
@@ -86,7 +86,7 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next)
                                &self->error)) {
         case TR_OK:
             return true;
-        case TR_STOPPED: /* the set-up asked for it */
+        case TR_STOPPED: /* the set-up asked to stop the actor */
             tr__cell_stop(worker, cell, false);
             break;
         default:
@@ -133,7 +133,7 @@ static void bury_unhandled(struct tr_self *self, const void *message)
                                           .behavior = self->cell->dispatch->behavior->name});
 }
 
-/* As bury_unhandled, for the messages of a channel that came in a batch behind the first one. */
+/* As bury_unhandled, but for a batch of a channel: buries the messages after the first one. */
 static void bury_batch(struct tr_self *self)
 {
     size_t count;
@@ -190,8 +190,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
     } else {
         atom64_count(&worker->counters.handled, 1);
         /*
-         * Return the envelope to its timer or channel now: below the actor may end, with all of
-         * these.
+         * Return the envelope to its timer or channel now, because below the actor may end, and its
+         * timers and channels with it.
          */
         if (self->envelope->kind == ENVELOPE_EVENT || self->envelope->kind == ENVELOPE_CHANNEL)
             envelope_done(self);
@@ -210,8 +210,8 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
 }
 
 /*
- * Ends a turn of a message that was aborted, and continues with the worker's loop. Runs on a fresh
- * stack: that of the turn was dropped.
+ * Ends a message turn that was aborted, and continues with the worker's loop. Runs on a fresh
+ * stack, because the stack of the turn was dropped.
  */
 static void message_crashed(void *context)
 {
@@ -229,7 +229,7 @@ static void message_crashed(void *context)
 
 /* ---- Other calls of user code: each on a fiber of its own. ---- */
 
-/* The fiber of a call: calls the user code and switches back to tr__call_hook. */
+/* Main function of the fiber of a call: calls the user code and switches back to tr__call_hook. */
 static void call_main(void *context)
 {
     struct tr_self *self = context;
@@ -240,7 +240,7 @@ static void call_main(void *context)
     tr__fiber_end(&self->worker->stacks.host, self->wait.caller);
 }
 
-/* Ends a call, or a turn that has waited, that was aborted. On a fresh stack. */
+/* Ends an aborted call of a hook, or an aborted turn that had waited. Runs on a fresh stack. */
 static void call_crashed(void *context)
 {
     struct tr_self *self = context;
@@ -270,7 +270,10 @@ static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, 
     return fiber;
 }
 
-/* Reserves another fiber. Its stack is there: the pool has got back that of the last one. */
+/*
+ * Reserves another fiber for the last signal. Its stack is available, because the last one has
+ * returned to the pool.
+ */
 static void keep_last(struct worker *worker)
 {
     tr_status status =
@@ -309,7 +312,8 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
     if (is_watched)
         tr__budget_call_begin(worker, cell);
     if (!running)
-        loop_step(&worker->loop); /* time before and after the call is not the actor's */
+        /* so that time before and after the call is not charged to the actor */
+        loop_step(&worker->loop);
     worker_set_running(worker, cell);
     worker_set_type(worker, NULL);
     worker_set_handler(worker, tr__dispatch_handler(cell->dispatch, call));
@@ -356,6 +360,6 @@ void tr__turn_abort(struct tr_self *self, tr_next next)
         tr__stack_restart(worker, message_crashed, self);
     if (stacks->host.current->pool == &stacks->pool)
         tr__fiber_replace(&stacks->host, &stacks->pool, call_crashed, self);
-    call_crashed(self); /* a pool of larger stacks may have no spare one */
+    call_crashed(self); /* on this stack: a pool of larger stacks may have no spare one */
     TR_NOT_REACHED("an ended fiber was continued");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Turns: the end of a turn, what the result of a handler does, and calls of user code that handle
- * no message. actor/turn/run.h calls the handlers of messages.
+ * Turns: ending a turn, applying the result of a handler, and calling user code that handles no
+ * message. actor/turn/run.h calls the handlers of messages.
  */
 #ifndef ACTOR_TURN_TURN_H
 #define ACTOR_TURN_TURN_H
@@ -14,9 +14,10 @@ struct cell;
 struct worker;
 
 /**
- * Calls user code that handles no message, on a fiber of its own, and then the defers of that turn.
- * Returns the turn, which is valid until tr__call_hook_end; self->call.next is the result. Returns
- * NULL if there is no stack or the calls are nested too deep: nothing was called. Owner only.
+ * Calls user code that handles no message, on a fiber of its own. Then runs the defers of that
+ * turn. Returns the turn, which is valid until tr__call_hook_end; self->call.next is the result.
+ * Returns NULL if there is no stack or the calls are nested too deep: nothing was called. Owner
+ * only.
  */
 struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum turn_kind kind,
                               tr_next (*call)(tr_self *self, void *state, const void *message),
@@ -25,7 +26,8 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
 void tr__call_hook_end(struct tr_self *self);
 
 /**
- * Drops the set-up message that tr_become got, if any. Before the turn's scratch memory is freed.
+ * Drops the set-up message that was passed to tr_become, if any. Call it before the turn's scratch
+ * memory is freed.
  */
 void tr__become_forget(struct tr_self *self);
 
@@ -36,8 +38,8 @@ void tr__become_forget(struct tr_self *self);
 bool tr__turn_apply_result(struct tr_self *self, tr_next next);
 
 /**
- * Ends the message of a turn that no handler took: makes it a dead letter, and refuses it if it is
- * a request. A signal is ignored instead.
+ * Ends a turn for whose message there is no handler: makes the message a dead letter, and refuses a
+ * request. Ignores a signal.
  */
 void tr__turn_unhandled(struct tr_self *self);
 
@@ -48,7 +50,7 @@ void tr__turn_unhandled(struct tr_self *self);
  */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 
-/** As tr__turn_crash, with the result `next` instead of a failure. */
+/** As tr__turn_crash, but the turn ends with the result `next` and not with a failure. */
 TR_NO_RETURN void tr__turn_abort(struct tr_self *self, tr_next next);
 
 /** Returns the record of the call of tr_defer with this index. */

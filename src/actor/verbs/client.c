@@ -101,8 +101,8 @@ static void drop(struct tr_client *client, struct envelope *envelope)
 }
 
 /*
- * Frees a message. If it is a request, sends it back to the asker as an exception with this status,
- * because a client never answers a request.
+ * Frees a message. A request is sent back to the asker as an exception with this status, because a
+ * client never answers requests.
  */
 static void put_away(struct tr_client *client, struct envelope *envelope, tr_status status)
 {
@@ -168,8 +168,8 @@ static void take_outcome(struct tr_client *client, const struct tr_outcome *outc
 }
 
 /*
- * Takes the answer to a wait for capacity. It belongs to the current wait, because a wait that has
- * ended gets no answer.
+ * Takes the answer to a wait for capacity. The answer belongs to the current wait, because no
+ * answer is sent to a wait that has ended.
  */
 static void take_grant(struct tr_client *client, struct envelope *envelope)
 {
@@ -238,7 +238,10 @@ void tr__client_look(struct tr_client *client)
 
 void tr__client_look_last(struct tr_client *client)
 {
-    /* After is_over no thread sends any more, so the look that follows this load finds all mail. */
+    /*
+     * Read is_over before the look: after is_over no thread sends any more, so the look finds all
+     * mail.
+     */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     tr__client_look(client);
 }
@@ -248,7 +251,7 @@ bool tr__client_wait(struct tr_client *client, tr_time deadline_ns)
     const tr_platform *platform = client->system->platform;
     if (client->is_last || deadline_ns <= platform->mono_now(platform))
         return false;
-    /* After is_over no thread sends any more, but the caller must look once after this load. */
+    /* After is_over no thread sends any more, but the caller must look once more for mail. */
     client->is_last = atom32_load(&client->system->ending.is_over, ATOM_SEQ_CST);
     if (client->is_last)
         return true;
@@ -386,8 +389,8 @@ static bool is_wanted(const struct envelope *envelope, const tr_type *type)
 }
 
 /*
- * Updates the counts for a received message that leaves the ring. The newest message of the ring
- * has rank 1; messages that have left already do not count.
+ * Updates the counts for a received message that leaves the ring. `rank` is its place in the ring,
+ * counted from the newest message, which has 1.
  */
 static void received_leave(struct tr_client *client, uint32_t rank)
 {
@@ -399,11 +402,14 @@ static void received_leave(struct tr_client *client, uint32_t rank)
 
 /*
  * Removes the oldest message of a type from the ring and returns it; NULL: there is no such
- * message. A type of NULL is any type.
+ * message. `type` NULL: any type.
  */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
-    /* A user message may have the name of this signal, but it is no signal: see is_forged. */
+    /*
+     * A message of the program may have the name of this signal, but is not the signal: see
+     * is_forged.
+     */
     if (type && tr_type_is_equal(type, &tr__terminated_type))
         type = &tr__terminated_type;
     struct envelope *picked = NULL;
@@ -426,7 +432,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             ring_push(&others, envelope);
         }
         if (picked && !others)
-            break; /* it was the oldest: the others keep their places */
+            /* the picked message was the first of the ring, so the others keep their order */
+            break;
     }
     ring_join(&others, &client->received);
     client->received = others;
@@ -434,8 +441,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
 }
 
 /*
- * Waits for a message of a type and sets client->lent to it; NULL: no message came in time. A type
- * of NULL is any type.
+ * Waits for a message of a type and sets client->lent to it, or to NULL if none came in time.
+ * `type` NULL: any type.
  */
 static void receive(struct tr_client *client, const tr_type *type, tr_time timeout_ns)
 {

@@ -19,16 +19,19 @@ TR_BEHAVIOR_DECLARE(tr_inbox);
 
 /** An ask of a client. */
 struct client_ask {
-    /* In the same place of the table; while its callback is due, in the queue of due asks. */
+    /*
+     * The next ask in the same place of the table, or in the queue of due asks while its callback
+     * is due.
+     */
     struct client_ask *next;
-    struct envelope *answer; /* NULL: none yet */
+    struct envelope *answer; /* NULL: no answer has arrived */
     const tr_type *type;
     uint64_t to;
     tr_time deadline_ns;
     const tr_callback *callback; /* NULL: none */
     void *context;
     struct timer_node timeout; /* only used with a callback */
-    tr_status status;          /* why it ended without an answer; else TR_OK */
+    tr_status status;          /* why the ask ended without an answer; otherwise TR_OK */
     uint32_t id;
     bool is_look; /* an ask of the runtime itself: if it times out, no trace is made */
 };
@@ -40,7 +43,7 @@ struct client_ask_trace {
     char words[STORY_MAX];
 };
 
-/** Takes in what has arrived. The client's thread only. */
+/** Takes in the mail that has arrived. The client's thread only. */
 void tr__client_look(struct tr_client *client);
 /**
  * As tr__client_look, but first sets client->is_last if the system is over. If is_last is set,
@@ -48,29 +51,31 @@ void tr__client_look(struct tr_client *client);
  */
 void tr__client_look_last(struct tr_client *client);
 /**
- * Waits until something arrives or the deadline passes. Returns true if the caller must look again.
- * Returns false without a wait if the deadline has passed, or if client->is_last was already set.
- * When the system is over, the first call sets is_last and returns true at once. The client's
+ * Waits until something arrives or the deadline passes. Returns true if the caller must look for
+ * mail. Returns false without a wait if the deadline has passed, or if client->is_last was already
+ * set. When the system is over, the first call sets is_last and returns true at once. The client's
  * thread only.
  */
 bool tr__client_wait(struct tr_client *client, tr_time deadline_ns);
 /**
- * Makes the client's descriptor readable, or not readable, as tr_client_fd says. A call that has
- * taken something in ends with this. A wake may come so late that the descriptor is readable
- * although there is nothing to do. With is_sure the kernel is asked, which clears such a
- * descriptor. In each iteration of a client's event loop one call must set is_sure. The client's
- * thread only.
+ * Makes the client's descriptor readable, or not readable, as tr_client_fd says. Every call that
+ * takes mail in ends with this. A late wake may have made the descriptor readable although there is
+ * nothing to do. With is_sure the kernel is asked, which clears such a descriptor. In each
+ * iteration of a client's event loop one call must set is_sure. The client's thread only.
  */
 void tr__client_announce(struct tr_client *client, bool is_sure);
 /**
- * Returns when a wait that begins now ends: 0 if timeout_ns is 0 or negative, TR_NEVER if it is
- * TR_NEVER. The client's thread only.
+ * Returns the deadline of a wait that begins now: 0 if timeout_ns is 0 or negative, TR_NEVER if it
+ * is TR_NEVER. The client's thread only.
  */
 tr_time tr__client_deadline(struct tr_client *client, tr_time timeout_ns);
 
 /** Wakes all clients that wait, because the system is over. Any thread. */
 void tr__clients_nudge(struct tr_system *system);
-/** Frees the clients that are still in use, as tr_client_free does. No other thread may use one. */
+/**
+ * Frees the clients that are still in use, as tr_client_free does. No other thread may use a client
+ * any more.
+ */
 void tr__clients_close(struct tr_system *system);
 /** Frees the memory of all clients of a system. None of them may be in use. */
 void tr__clients_free(struct tr_system *system);

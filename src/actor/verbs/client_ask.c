@@ -108,7 +108,7 @@ tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type 
                              struct client_ask **made)
 {
     if (client->asks.count + client->asks.due >= TR_CLIENT_ASKS_MAX)
-        return TR_LIMIT; /* they were neither awaited nor polled */
+        return TR_LIMIT; /* the client has neither awaited nor polled its asks */
     struct client_ask *ask = source_resize(&client->system->source, NULL, sizeof *ask);
     if (!ask)
         return TR_NO_MEMORY;
@@ -129,8 +129,8 @@ void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envel
     }
     tr_status status = TR_STOPPED;
     if (cell && cell_is_client(cell) && !ask->is_look)
-        status = TR_NO_REPLY; /* clients answer no requests */
-    /* An answer may arrive as soon as the request is sent, but only this thread takes it in. */
+        status = TR_NO_REPLY; /* because a client does not answer requests */
+    /* An answer may arrive before ask->status is set, but only this thread takes it in, later. */
     else if (cell && cell_is_group_address(cell))
         status = tr__client_send_group(client, &cell, &ask->to, ask->type, message, ask);
     else if (cell)
@@ -162,8 +162,8 @@ void tr__client_ask_error(const struct client_ask *ask, tr_error *error)
 }
 
 /*
- * Whether an answer was sent after the deadline of its ask, with a precision of a millisecond. When
- * the client looks does not matter: an answer that was sent before the deadline is not late.
+ * Whether an answer was sent after the deadline of its ask, with a precision of a millisecond. It
+ * does not matter when the client looks: an answer that was sent before the deadline is not late.
  */
 static bool is_late(const struct tr_client *client, const struct client_ask *ask,
                     const struct envelope *answer)
@@ -171,7 +171,7 @@ static bool is_late(const struct tr_client *client, const struct client_ask *ask
     uint32_t due_ms = (uint32_t)((uint64_t)ask->deadline_ns / TR_MILLISECOND);
     if ((int32_t)(answer->payload.ask.deadline_ms - due_ms) <= 0)
         return false;
-    /* The low 32 bits say nothing about a deadline that is weeks away, so compare the full time. */
+    /* If the deadline is weeks away, the low 32 bits say nothing: compare the full time. */
     const tr_platform *platform = client->system->platform;
     return ask->deadline_ns <= platform->mono_now(platform);
 }
@@ -210,7 +210,7 @@ void tr__client_asks_free(struct tr_client *client)
     *asks = (struct client_asks){.last = asks->last, .due = asks->due};
 }
 
-/* ---- The ask trace, after a timeout. ---- */
+/* ---- The ask trace: where the request is, after a timeout. ---- */
 
 void tr__client_told(struct tr_client *client, struct envelope *envelope)
 {
@@ -232,8 +232,8 @@ static void text_copy(char *to, size_t size, const char *from)
 }
 
 /*
- * Finds out where the request of an ask that timed out is, for client->why and for the log. Waits
- * until the receiver's worker has answered, STORY_NS at most.
+ * Finds out where the request of a timed-out ask is, and writes this to client->why and to the log.
+ * Waits until the receiver's worker has answered, STORY_NS at most.
  */
 static void tell_story(struct tr_client *client, const struct client_ask *ask)
 {
@@ -259,7 +259,7 @@ static void tell_story(struct tr_client *client, const struct client_ask *ask)
         snprintf(trace.words, sizeof trace.words, "the receiver has stopped");
     else if (!trace.is_told)
         tr__ask_trace_guess(system, ask->to, trace.words);
-    char *text = client->why.text; /* the log has the whole text */
+    char *text = client->why.text; /* cut to its size; the log has the whole text */
     int length = snprintf(text, sizeof client->why.text, "%s: ", ask->type->name);
     size_t used = length < 0 ? 0 : (size_t)length;
     if (used < sizeof client->why.text)
@@ -313,7 +313,7 @@ bool tr_client_is_answered(tr_client *client, tr_pending pending)
     return ask->answer || client->is_last || ask->deadline_ns <= platform->mono_now(platform);
 }
 
-/* Waits until an ask has an answer, or a status instead. */
+/* Waits until an ask has ended: it has an answer, or a status that says why there is none. */
 static void client_ask_wait(struct tr_client *client, struct client_ask *ask)
 {
     while (ask->status == TR_OK && !ask->answer) {

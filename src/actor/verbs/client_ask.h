@@ -18,15 +18,15 @@ struct envelope;
 struct tr_client;
 
 /**
- * Makes an ask and adds it to the client's table; it is not sent yet. TR_NO_MEMORY. TR_LIMIT: the
- * client has TR_CLIENT_ASKS_MAX asks that were neither awaited nor polled. The client's thread
- * only, as all functions of this header.
+ * Makes an ask and adds it to the client's table, but does not send it. Returns TR_OK,
+ * TR_NO_MEMORY, or TR_LIMIT if the client has TR_CLIENT_ASKS_MAX asks that were neither awaited nor
+ * polled. The client's thread only, as all functions of this header.
  */
 TR_MUST_CHECK tr_status tr__client_ask_new(struct tr_client *client, tr_ref to, const tr_type *type,
                                            struct client_ask **ask);
 /**
- * Sends the request of an ask to the actor of this cell. If that fails, ask->status says why. A
- * cell that is NULL means that there is no such actor: TR_STOPPED.
+ * Sends the request of an ask to the actor of this cell. If that fails, ask->status says why.
+ * `cell` NULL: there is no such actor, and the status is TR_STOPPED.
  */
 void tr__client_ask_send(struct tr_client *client, struct cell *cell, enum envelope_kind kind,
                          struct client_ask *ask, const void *message, tr_time timeout_ns);
@@ -36,7 +36,10 @@ void tr__client_told(struct tr_client *client, struct envelope *envelope);
 bool tr__client_ask_leave(struct tr_client *client, struct client_ask *ask);
 /** Returns the ask in the table that has this id; NULL if there is none. */
 struct client_ask *tr__client_ask_find(const struct tr_client *client, uint64_t id);
-/** Sets `error` to how an ask that has left the table ended: a status, and a text unless TR_OK. */
+/**
+ * Describes in `error` how an ask that has left the table ended: its status, and a text if that is
+ * not TR_OK.
+ */
 void tr__client_ask_error(const struct client_ask *ask, tr_error *error);
 /** Frees an ask that has left the table, and its answer. */
 void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
@@ -47,18 +50,18 @@ void tr__client_ask_free(struct tr_client *client, struct client_ask *ask);
  */
 bool tr__client_answered(struct tr_client *client, struct envelope *envelope);
 /**
- * Makes an ask and sends it to the actor of this cell, in an envelope of this kind. An error is
- * reported when the result is awaited, by tr_client_try_await.
+ * Makes an ask and sends it to the actor of this cell, in an envelope of this kind. If that fails,
+ * tr_client_try_await returns the error later.
  */
 tr_pending tr__client_ask(struct tr_client *client, struct cell *cell, uint64_t to,
                           enum envelope_kind kind, const tr_type *type, const void *message,
                           tr_time timeout_ns);
 /**
- * Waits until an ask has ended, and leaves it in the table. Returns true if it has ended with
- * TR_STOPPED; *is_unbegun: before a handler has seen its request.
+ * Waits until an ask has ended, and leaves it in the table. Returns true if the ask has ended with
+ * TR_STOPPED. Then *is_unbegun says whether no handler has seen the request.
  */
 bool tr__client_ask_has_stopped(struct tr_client *client, tr_pending pending, bool *is_unbegun);
-/** Removes an ask that has ended, and frees it. */
+/** Removes an ask that has ended from the table, and frees the ask. */
 void tr__client_ask_forget(struct tr_client *client, tr_pending pending);
 /**
  * Frees the asks that are left, and the reply that tr_client_try_await returned last. Call

@@ -19,7 +19,7 @@ struct client_calls {
     struct client_ask *first; /* the queue of due asks */
     struct client_ask **last;
     size_t pending;   /* asks in the wheel */
-    uint32_t calling; /* callbacks on the stack */
+    uint32_t calling; /* number of callbacks that are running, one inside the other */
     bool is_ending;
 };
 
@@ -46,7 +46,7 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
     struct client_calls *calls = client->calls;
     TR_ASSERT(ask->answer || ask->status != TR_OK);
     bool is_left = tr__client_ask_leave(client, ask);
-    TR_ASSERT(is_left); /* else it would have two outcomes */
+    TR_ASSERT(is_left); /* otherwise the ask would have two outcomes */
     calls->pending -= tr__wheel_cancel(&calls->timeouts, &ask->timeout);
     *calls->last = ask;
     calls->last = &ask->next;
@@ -81,7 +81,7 @@ static struct client_ask *take(struct client_calls *calls)
     return ask;
 }
 
-/* Ends, with this status, all asks in the wheel whose deadline is not after a time. */
+/* Ends with `status` all asks in the wheel whose deadline is at or before `time_ns`. */
 static void end_until(struct tr_client *client, tr_time time_ns, tr_status status)
 {
     struct client_calls *calls = client->calls;
@@ -122,7 +122,10 @@ tr_status tr_client_ask_callback(tr_client *client, const tr_callback *callback,
     return TR_OK;
 }
 
-/* Takes in what has arrived. Ends the asks that have timed out, or all if the system is over. */
+/*
+ * Takes in mail that has arrived. Ends the asks that have timed out, or all asks if the system is
+ * over.
+ */
 static void gather(struct tr_client *client)
 {
     const tr_platform *platform = client->system->platform;
@@ -151,7 +154,10 @@ static void gather_first(struct tr_client *client, tr_time deadline_ns)
 static size_t call_all(struct tr_client *client)
 {
     struct client_calls *calls = client->calls;
-    /* Asks that end during these calls wait for the next poll, else this one might never return. */
+    /*
+     * Count first: asks that end during these calls wait for the next poll, so that this one
+     * returns.
+     */
     size_t count = 0;
     for (const struct client_ask *ask = calls->first; ask; ask = ask->next)
         count++;
@@ -169,8 +175,8 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns)
         return 0;
     size_t called = 0;
     /*
-     * Between two polls a loop receives all types that it wants. So what arrived before the last
-     * poll and is still here is no longer news.
+     * A message that arrived before the last poll and is still here is not news any more: between
+     * two polls a loop receives all types that it wants.
      */
     client->news_count = client->fresh_count;
     if (client->calls) {

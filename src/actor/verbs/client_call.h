@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Calls of clients: asks whose outcome a function receives.
+ * Asks of clients with a callback: a function receives the outcome.
  */
 #ifndef ACTOR_VERBS_CLIENT_CALL_H
 #define ACTOR_VERBS_CLIENT_CALL_H
@@ -11,16 +11,15 @@ struct client_ask;
 struct tr_client;
 
 /**
- * Makes an ask with a callback due, after it got an answer or a status: it leaves the table and the
- * wheel and enters the queue of due asks. The client's thread only, as all functions of this
- * header.
+ * Makes an ask with a callback due, when it has an answer or a status: moves it from the table and
+ * the wheel to the queue of due asks. The client's thread only, as all functions of this header.
  */
 void tr__client_call_due(struct tr_client *client, struct client_ask *ask);
 /** Ends all asks with a callback and calls their callbacks, because the client is being freed. */
 void tr__client_calls_end(struct tr_client *client);
 /**
- * Whether a callback is due. Sets *next_ns to when the next ask with a callback times out; TR_NEVER
- * if none will.
+ * Whether a callback is due. Sets *next_ns to the time at which the next ask with a callback times
+ * out, or to TR_NEVER.
  */
 bool tr__client_calls_are_due(struct tr_client *client, tr_time *next_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What clients send: messages, orders and spawns. And how a client waits for capacity, and for the
- * outcome of a spawn.
+ * Sends of clients: messages, orders and spawns. Also waits for capacity, and for the outcome of a
+ * spawn.
  */
 #include "actor/verbs/client_send.h"
 
@@ -46,9 +46,10 @@ static tr_status refuse(struct tr_client *client, uint64_t to, const tr_type *ty
 }
 
 /*
- * Waits for capacity, behind the senders that came before. Returns TR_OK when the client has got
- * the capacity. TR_MAILBOX_FULL: not within TR_PARK_NS. TR_TIMEOUT: not before the deadline of the
- * ask. TR_STOPPED: the receiver has stopped, or the system is over. TR_NO_MEMORY.
+ * Waits for capacity, behind the senders that came before. Returns TR_OK when the client has the
+ * capacity. TR_MAILBOX_FULL: it did not get it within TR_PARK_NS. TR_TIMEOUT: it did not get it
+ * before the deadline of the ask. TR_STOPPED: the receiver has stopped, or the system is over. Also
+ * TR_NO_MEMORY.
  */
 static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, uint64_t to,
                                    int32_t lines, const struct client_ask *ask)
@@ -71,7 +72,8 @@ static tr_status wait_for_capacity(struct tr_client *client, struct cell *cell, 
         if (client_claim(client, wanted.number))
             status = client->is_last ? TR_STOPPED : is_ask_first ? TR_TIMEOUT : TR_MAILBOX_FULL;
         else
-            deadline_ns = TR_NEVER; /* another thread has ended the wait: its answer comes */
+            /* another thread has claimed the wait, and its answer is on its way */
+            deadline_ns = TR_NEVER;
     }
     tr__client_announce(client, false);
     struct envelope *grant = client->grant;
@@ -111,9 +113,9 @@ static bool is_too_late(struct tr_system *system, const struct cell *cell, enum 
 }
 
 /*
- * Makes an envelope and delivers it: as deliver of actor/ask/deliver.h, from a thread that is not a
- * worker. Inline, so that tr_client_tell has a copy for its kind of envelope. `waits`: wait for
- * capacity if that is the policy of the receiver.
+ * Makes an envelope and delivers it, like deliver of actor/ask/deliver.h, but from a thread that is
+ * not a worker. Inline, so that tr_client_tell has a copy for its kind of envelope. With `waits`,
+ * waits for capacity if that is the policy of the receiver.
  */
 ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, uint64_t to,
                                    enum envelope_kind kind, const tr_type *type,
@@ -156,7 +158,7 @@ ATOM_INLINE tr_status deliver_from(struct tr_client *client, struct cell *cell, 
     return status;
 }
 
-/* As deliver_from, for an envelope of any kind. Not inline. */
+/* As deliver_from, but not inline, and for an envelope of any kind. */
 __attribute__((__noinline__)) static tr_status send_kind(struct tr_client *client,
                                                          struct cell *cell, uint64_t to,
                                                          enum envelope_kind kind,
@@ -188,7 +190,7 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
         tr_status one = send_kind(client, member, walk.member, kind, type, message, ask, false);
         if (one == TR_STOPPED)
             continue;
-        /* If all are full, *cell is the first one, because it was the turn of that member. */
+        /* If all are full, report the first member that was tried, because it was its turn. */
         if (one != TR_MAILBOX_FULL || status == TR_STOPPED) {
             status = one;
             *cell = member;
@@ -253,7 +255,7 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (!client)
         return TR_INVALID_ARGUMENT;
     struct cell *cell = slots_find(&client->system->slots, ref.bits);
-    /* Only tr_system_shutdown stops /user. */
+    /* Only tr_system_shutdown may stop /user. */
     if (!cell || cell == client->system->user.guardian)
         return TR_STOPPED;
     if (cell_is_group_address(cell))
@@ -262,8 +264,8 @@ static tr_status order(struct tr_client *client, tr_ref ref, enum envelope_kind 
     if (status != TR_OK || kind == ENVELOPE_STOP)
         return status;
     /*
-     * This is only a hint to look at once. If another actor has the cell by now, that actor looks
-     * without effect.
+     * A hint to look at the mail at once. If the slot has another tenant by now, that tenant looks
+     * and finds nothing.
      */
     atom32_fetch_or(&cell->control, CONTROL_LOOK, ATOM_RELAXED);
     return TR_OK;
@@ -331,12 +333,18 @@ tr_status tr_client_try_spawn(tr_client *client, const tr_spawn_args *args, uint
     cell->origin->worker = args->worker < 0 ? 0 : system_place(system, args->worker);
     door_open(&cell->door, cell->identity, CELL_FOREIGN, true);
     tr__names_show(cell->name, tr__group_of_child(cell));
-    /* The parent's worker adds it to the list of children, then sends it to its own worker. */
+    /*
+     * The parent's worker adds the cell to the list of children, then posts it to the cell's own
+     * worker.
+     */
     tr__spawn_send_off(system, NULL, cell);
     return TR_OK;
 }
 
-/* Whether the client knows that the spawn of this actor has failed; then *error says why. */
+/*
+ * Whether the client was notified that the spawn of this actor has failed; then sets *error to the
+ * reason.
+ */
 static bool has_failed(struct tr_client *client, uint64_t ref, tr_error *error)
 {
     uint32_t count = client->failure_count;

@@ -7,7 +7,7 @@
 #include "actor/ask/ask.h"
 #include "actor/cell/verb.h"
 
-/* Gives all of these asks the same outcome, without an ask. */
+/* Gives all these places the outcome `status`, without making an ask. */
 static void fill(tr_pending *asks, size_t count, tr_status status)
 {
     for (size_t i = 0; i < count; i++)
@@ -33,7 +33,10 @@ size_t tr_self_gather(tr_self *self, tr_ref group, const tr_type *type, const vo
     count = there < count ? there : count;
     for (size_t i = 0; i < count; i++)
         asks[i] = tr_self_ask(self, members[i], type, message, timeout_ns);
-    /* Each ask has an outcome then, or tr_try_await returns why this turn cannot wait. */
+    /*
+     * Ignore the status: after this each ask has an outcome, or tr_try_await returns why this turn
+     * cannot wait.
+     */
     (void)!tr_self_await_all(self, asks, count);
     return there;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The group supervisor: the actor behind a group address, and the parent of the members. And the
- * verbs that spawn a group and list its members.
+ * The group supervisor, which is the actor behind a group address and the parent of the members.
+ * Also the verbs that spawn a group and list its members.
  */
 #include <stdio.h>
 
@@ -18,14 +18,14 @@
 
 struct supervisor {
     struct group_address *group;
-    uint64_t ref; /* of the group address */
+    uint64_t ref; /* ref of the group address */
 };
 
 /* ---- The actor. ---- */
 
 static tr_next fail(tr_self *self, const struct supervisor *supervisor, const tr_error *error)
 {
-    /* A client that spawned the group knows only the group address. */
+    /* Notify the client under the ref of the group address, because it knows no other ref. */
     if (supervisor->group->spawner)
         tr__outcome_send(self->worker, supervisor->group->spawner, supervisor->ref, error);
     return tr_fail(self, error->status, "%s", error->text);
@@ -85,7 +85,7 @@ static tr_next on_any(tr_self *self, struct supervisor *supervisor, const tr_mes
     struct board *board = &supervisor->group->board;
     uint64_t member;
     if (board_is_open(board))
-        return TR_DECLINE; /* it was sent to the group supervisor itself, which handles none */
+        return TR_DECLINE; /* sent to the group supervisor itself, which handles no messages */
     /* is_ask stays false: the sender may be on another worker, so no member counts as near. */
     struct group_letter letter = {.type = message->type, .data = message->data};
     tr_status status = tr__group_choose(supervisor->group, self->worker, &letter, &member);
@@ -103,7 +103,10 @@ TR_BEHAVIOR(tr_group_supervisor, struct supervisor, TR_SETUP_WITH(tr_group_open,
             TR_ON(tr_pre_start, on_start), TR_ON(tr_terminated, on_terminated), TR_ON_ANY(on_any),
             TR_OPTIONS(.is_pinned = true));
 
-/* A group supervisor is never restarted, because others know its members by the group address. */
+/*
+ * A group supervisor is never restarted, because other actors know the members by its group
+ * address.
+ */
 static const tr_child_spec group_supervisor_spec = {.behavior = &tr_behavior_tr_group_supervisor,
                                                     .restart = TR_TEMPORARY};
 
@@ -171,9 +174,9 @@ static bool are_args(const tr_spawn_args *spawn, const tr_group_args *group,
 }
 
 /*
- * Ends the spawn of a group after the spawn of its group supervisor, whose status it returns. After
- * TR_INIT_FAILED the group address is freed later, with the origin of the group supervisor, after
- * all members. After other errors it is freed here.
+ * Ends the spawn of a group. `status` is that of the spawn of the group supervisor, and is
+ * returned. After TR_INIT_FAILED the group address is freed later, with the origin of the group
+ * supervisor, after all members. After other errors it is freed here.
  */
 static tr_status finish(tr_status status, struct group_address *group, uint64_t ref,
                         uint64_t *ref_bits)
@@ -216,7 +219,7 @@ tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_g
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
+    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
     if (!are_args(spawn, group, &bits))
         tr_crash(self,
                  TR_INVALID_ARGUMENT,

@@ -2,9 +2,9 @@
 /**
  * The verbs of actors and clients for topics.
  *
- * A publish has two passes. The first pass takes an envelope for each subscriber, and makes the
- * message that they share. If it fails, nothing was sent. The second pass sends the envelopes,
- * which needs no memory.
+ * A publish has two passes. The first pass takes an envelope for each subscriber, and fills the
+ * envelopes. If the first pass fails, nothing was sent. The second pass sends the envelopes, which
+ * needs no memory.
  */
 #include "actor/ask/line.h"
 #include "actor/cell/client.h"
@@ -30,7 +30,7 @@ struct issue {
     uint64_t causal;
 };
 
-/* ---- The first pass. ---- */
+/* ---- The first pass: taking and filling envelopes. ---- */
 
 static void give_all(struct envelope_pool *pool, struct envelope *envelope)
 {
@@ -43,7 +43,8 @@ static void give_all(struct envelope_pool *pool, struct envelope *envelope)
 
 /*
  * Takes an envelope for each live subscriber, in the order of the walk. Until next_of addresses an
- * envelope, its `sender` is the ref of its receiver. TR_NO_MEMORY: no envelope is left taken.
+ * envelope, its `sender` is the ref of its receiver. If this returns TR_NO_MEMORY, it has given all
+ * envelopes back.
  */
 static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
                           struct envelope **first)
@@ -68,7 +69,10 @@ static tr_status take_all(struct envelope_pool *pool, struct topic_walk *walk,
     return TR_OK;
 }
 
-/* Puts the message into all envelopes. If it does not fit into an envelope, they share a block. */
+/*
+ * Puts the message into all envelopes. If the message does not fit into an envelope, the envelopes
+ * share a block.
+ */
 static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, uint32_t count,
                           const struct issue *issue)
 {
@@ -98,7 +102,10 @@ static tr_status fill_all(struct envelope_pool *pool, struct envelope *first, ui
     return TR_OK;
 }
 
-/* Does the first pass: sets *first to the filled envelopes; NULL: there are none, or it failed. */
+/*
+ * Does the first pass. Sets *first to the list of filled envelopes, or to NULL if there are none or
+ * the pass failed.
+ */
 static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
                          const struct issue *issue, struct envelope **first)
 {
@@ -113,7 +120,7 @@ static tr_status prepare(struct envelope_pool *pool, struct topic_walk *walk,
     return status;
 }
 
-/* Removes the first envelope from the list and addresses it. Returns the ref of its receiver. */
+/* Removes the first envelope from the list, and addresses it. Returns the ref of the receiver. */
 static uint64_t next_of(struct envelope **first, const struct issue *issue)
 {
     struct envelope *envelope = *first;
@@ -126,7 +133,7 @@ static uint64_t next_of(struct envelope **first, const struct issue *issue)
     return to;
 }
 
-/* ---- The second pass. ---- */
+/* ---- The second pass: sending the envelopes. ---- */
 
 static void send_all(struct tr_self *self, struct envelope *first, const struct issue *issue,
                      tr_published *published)
@@ -145,7 +152,8 @@ static void send_all(struct tr_self *self, struct envelope *first, const struct 
         }
         envelope_give(&worker->pool, envelope);
         if (status == TR_STOPPED)
-            continue; /* stopped since the first pass: not a subscriber any more */
+            /* the receiver has stopped since the first pass, and is no subscriber any more */
+            continue;
         published->refused++;
         atom64_count(&worker->counters.refused, 1);
         tr__dead_letter(
@@ -179,7 +187,7 @@ tr_published tr_self_publish(tr_self *self, tr_topic topic, const tr_type *type,
     return published;
 }
 
-/* As send_all, from a client. Returns the envelopes that were not taken, in reverse order. */
+/* As send_all, but from a client. Returns the envelopes that were not taken, in reverse order. */
 static struct envelope *send_all_far(struct tr_system *system, struct envelope *first,
                                      const struct issue *issue, tr_published *published)
 {
@@ -189,7 +197,7 @@ static struct envelope *send_all_far(struct tr_system *system, struct envelope *
         struct envelope *envelope = first;
         uint64_t to = next_of(&first, issue);
         struct cell *cell = slots_find(&system->slots, to);
-        /* After the deadline of a shutdown actors get nothing more, as with tr_tell. */
+        /* After the deadline of a shutdown nothing is sent to actors, as in tr_tell. */
         if (cell && is_forced && cell_owner(cell) != CELL_FOREIGN)
             cell = NULL;
         tr_status status = cell ? tr__capacity_take_far(cell, envelope) : TR_STOPPED;
@@ -258,7 +266,7 @@ uint64_t tr_self_topic_open(tr_self *self, const char *name)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
+    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
     tr_status status = tr_self_try_topic_open(self, name, &bits);
     if (status != TR_OK)
         tr_crash(self, status, "tr_topic_open: %s", tr_status_text(status));
@@ -292,7 +300,7 @@ tr_status tr_self_try_subscribe(tr_self *self, tr_topic topic)
 tr_status tr_self_subscribe(tr_self *self, tr_topic topic)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without it, tr_crash has no turn to end */
+    TR_ASSERT(self); /* outside a turn, tr_crash would have nothing to end */
     tr_status status = tr_self_try_subscribe(self, topic);
     if (status != TR_OK)
         tr_crash(self, status, "tr_subscribe: %s", tr_status_text(status));

@@ -21,34 +21,37 @@
 #include "wire/type.h"
 
 enum {
-    ROUND_MAX = 1024, /* schedules that fire before actors run again */
+    ROUND_MAX = 1024, /* the most schedules that fire before actors run again */
     PLACES_FIRST = 16
 };
-/* The delay until a tick is sent again: memory was short, or the actor of a call refused it. */
+/*
+ * The delay until a tick is sent again, because memory was short or the actor of a call refused the
+ * tick.
+ */
 #define RETRY_NS TR_MILLISECOND
 
 /** Where the tick of a call is. */
 enum tick {
     TICK_NONE,
     TICK_QUEUED, /* in the mailbox of the schedule's actor */
-    TICK_RUNNING /* its turn runs */
+    TICK_RUNNING /* the turn of the tick runs */
 };
 
 struct schedule {
     struct timer_node node;
     struct tr_system *system;
     uint64_t number;
-    tr_time due_ns; /* of this tick; for a retry the node is armed for later */
+    tr_time due_ns; /* when this tick was due; for a retry the node is armed for later */
     tr_time period_ns;
     uint64_t to;
-    /* Members of a schedule that calls a function. */
+    /* Only for a schedule that calls a function: */
     tr_schedule_function *function; /* NULL: the schedule sends a message */
     void *argument;
     struct cell *cell;
-    /* Under the lock. */
+    /* Read and written under the lock: */
     bool is_firing;
     bool is_cancelled;
-    bool ends; /* the schedule ends with the turn that runs; worker 0 only, also without lock */
+    bool ends; /* the schedule ends with the current turn; worker 0 only, also without the lock */
     uint8_t tick;
     uint8_t kind; /* enum tr_timer_kind */
     const tr_type *type;
@@ -118,7 +121,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 static void next_update(struct schedules *schedules)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    /* Partner: the nudge that follows in begin, or the next look of worker 0 itself. */
+    /* The nudge that follows in begin, or the next look of worker 0, makes this visible. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
 
@@ -147,7 +150,10 @@ static void remove_and_free(struct schedules *schedules, struct schedule *schedu
 
 /* ---- Firing, on worker 0. ---- */
 
-/* Sends the message of a schedule. TR_NO_MEMORY: nothing was done. Other errors: a dead letter. */
+/*
+ * Sends the message of a schedule. If this returns TR_NO_MEMORY, nothing was done. After any other
+ * error the message is a dead letter.
+ */
 static tr_status send(struct worker *worker, const struct schedule *schedule, uint64_t causal)
 {
     struct cell *cell = slots_find(worker->slots, schedule->to);
@@ -158,7 +164,8 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
         struct envelope *envelope;
         if (tr__mail_new(&worker->pool, address, schedule->type, schedule->message, &envelope) !=
             TR_OK)
-            return TR_NO_MEMORY; /* the only possible error: `make` has checked the size */
+            /* no other error is possible, because `make` has checked the size */
+            return TR_NO_MEMORY;
         status = tr__mail_send(worker, cell, envelope);
         if (status != TR_OK && cell_is_group_address(cell))
             status = tr__group_send(worker, envelope, &cell, &to);
@@ -174,7 +181,10 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
     return status;
 }
 
-/* Returns when the next tick of a fixed rate is due: on its grid. Missed ticks are left out. */
+/*
+ * Returns when the next tick of a fixed rate is due, a whole number of periods after the last.
+ * Leaves missed ticks out.
+ */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {
     tr_time next_ns = timer_deadline(schedule->due_ns, schedule->period_ns);
@@ -216,7 +226,7 @@ static void fire_end(struct worker *worker, struct schedule *schedule, tr_status
         break;
     case TR_TIMER_FIXED_DELAY:
         if (is_call)
-            break; /* on_turn_over arms it */
+            break; /* on_turn_over arms the schedule */
         schedule->due_ns = timer_deadline(platform->mono_now(platform), schedule->period_ns);
         arm(schedules, schedule, schedule->due_ns);
         break;
@@ -263,7 +273,7 @@ tr_time tr__schedules_next(const struct worker *worker)
     return (tr_time)atom64_load(&worker->system->schedules.next_ns, ATOM_RELAXED);
 }
 
-/* ---- Calls: turns of an actor whose only state is the number of its schedule. ---- */
+/* ---- Calls: each is a turn of an actor whose only state is the number of its schedule. ---- */
 
 static uint64_t number_of(const struct cell *cell)
 {
@@ -272,7 +282,7 @@ static uint64_t number_of(const struct cell *cell)
     return number;
 }
 
-/* Runs when the turn of a call has ended, also if it failed. */
+/* Ends the turn of a call, also if it failed: removes the schedule, or arms it again. */
 static void on_turn_over(void *resource)
 {
     struct schedule *schedule = resource;
@@ -299,18 +309,18 @@ static tr_next on_tick(tr_self *self)
     bool is_mine = schedule && schedule->tick == TICK_QUEUED;
     if (is_mine) {
         /*
-         * If a schedule is cancelled while its tick is queued, it is removed at once, unless it
-         * fires. But no turn runs while it fires.
+         * A schedule that is cancelled while its tick is queued is removed at once, unless it is
+         * firing. And while it fires, no turn runs.
          */
         TR_ASSERT(!schedule->is_cancelled);
         schedule->tick = TICK_RUNNING;
-        schedule->ends = true; /* if the turn fails; set again below if the function returns */
+        schedule->ends = true; /* in case the turn fails; set again below if the function returns */
     }
     lock_give(&schedules->lock);
     if (!schedule)
         return TR_STOP; /* the schedule was cancelled */
     if (!is_mine)
-        return TR_SAME; /* the schedule did not send this message */
+        return TR_SAME; /* another sender has sent this message */
     tr_defer(self, schedule, on_turn_over);
     tr_next next = schedule->function(self, schedule->argument);
     if (next.code == TR_NEXT_FAILED)
@@ -336,7 +346,7 @@ void tr__schedule_orphan(struct worker *worker, const struct cell *cell)
     lock_give(&schedules->lock);
 }
 
-/* Makes the actor of a call. Its door is open, but it is not posted yet. */
+/* Makes the actor of a call. Opens its door, but does not post the actor yet. */
 static tr_status actor_make(struct tr_system *system, struct schedule *schedule)
 {
     static const tr_spawn_args args = {.size = sizeof args,
@@ -467,20 +477,23 @@ tr_status tr_schedule_call(tr_system *system, tr_schedule *handle, tr_timer_kind
     return TR_OK;
 }
 
-/* Ends a schedule and returns what it was doing. Under the lock. */
+/* Cancels a schedule. Returns what was cancelled, as tr_schedule_cancel does. Under the lock. */
 static tr_timer_end cancel(struct schedules *schedules, struct schedule *schedule)
 {
     bool is_once = schedule->kind == TR_TIMER_ONCE;
     bool is_queued = schedule->tick == TICK_QUEUED || (schedule->is_firing && schedule->function);
     if (schedule->is_cancelled)
         return TR_TIMER_NONE;
-    /* It is too late: the message is being sent, or the call runs. */
+    /* Too late: the message is being sent, or the call runs. */
     if (is_once && !is_queued && (schedule->is_firing || schedule->tick == TICK_RUNNING))
         return TR_TIMER_NONE;
     struct tr_system *system = schedule->system;
     struct cell *cell = schedule->cell;
     if (cell) {
-        /* The actor of the schedule has nothing more to do. By rule 3 it still has the cell. */
+        /*
+         * The actor of the schedule has nothing more to do. By rule 3 the cell still belongs to
+         * that actor.
+         */
         atom32_fetch_or(&cell->control, CONTROL_STOP, ATOM_SEQ_CST); /* partner: on_post */
         if (door_nudge(&cell->door) == DOOR_TAKEN_POST)
             tr__system_post(system, NULL, cell);

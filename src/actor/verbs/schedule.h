@@ -3,7 +3,7 @@
  * Schedules of a system: messages and calls that fall due later. Any thread may make one.
  *
  * A schedule and its message are one block. The thread that makes the schedule allocates the block,
- * so that this caller gets the status if memory is short. All schedules are in one wheel, under one
+ * so that its caller gets the error if memory is short. All schedules are in one wheel, under one
  * lock, which any thread may take. Worker 0 fires what is due. Worker 0 reads `next_ns` without the
  * lock; a thread that has added a schedule to the wheel nudges worker 0. A schedule of a call has
  * an actor of its own, which makes the call. That actor runs on worker 0. It is a child of /user
@@ -36,17 +36,20 @@ struct worker;
 struct schedule_place {
     struct schedule *schedule; /* NULL: free */
     uint32_t generation;
-    uint32_t free_next; /* of a free place: the index of the next free one, from 1; 0: none */
+    uint32_t free_next; /* for a free place: the index of the next free one, from 1; 0: none */
 };
 
-/** Initializes. `seed` makes the numbers of this system differ from those of another system. */
+/**
+ * Initializes the schedules of a system. `seed` makes their numbers differ from those of another
+ * system.
+ */
 void tr__schedules_init(struct schedules *schedules, tr_time now_ns, uint64_t seed);
 /** Frees the schedules that are left. No worker runs any more. */
 void tr__schedules_deinit(struct schedules *schedules, const struct memory_source *source);
 
 /**
- * Fires what is due, on worker 0; does nothing on other workers. Returns true if more is due than
- * one round may fire. Worker only.
+ * Fires the schedules that are due, on worker 0; does nothing on other workers. Returns true if
+ * more are due than one round may fire. Worker only.
  */
 bool tr__schedules_fire(struct worker *worker, tr_time now_ns);
 

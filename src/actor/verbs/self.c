@@ -24,8 +24,8 @@
 /* ---- Messages. ---- */
 
 /*
- * Counts a message as refused and makes it a dead letter. Returns `reason`. `message` may be NULL:
- * it is not shown then.
+ * Counts a message as refused and makes it a dead letter. Returns `reason`. If `message` is NULL,
+ * the dead letter does not show it.
  */
 __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *self, uint64_t to,
                                                                 const tr_type *type,
@@ -46,8 +46,8 @@ __attribute__((__cold__, __noinline__)) static tr_status refuse(struct tr_self *
 }
 
 /*
- * Ends a send whose receiver did not take the message, for this reason. Returns the status for the
- * caller of the verb. Takes the envelope.
+ * Ends a send that was refused with `status`. Returns the status for the caller of the verb. Takes
+ * the envelope.
  */
 __attribute__((__cold__, __noinline__)) static tr_status unsent(struct tr_self *self,
                                                                 struct cell *cell, uint64_t to,
@@ -110,7 +110,10 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
 {
     struct worker *worker = self->worker;
     struct cell *cell = slots_map_find(&worker->map, to);
-    /* In this order: only if this worker owns the actor may this thread read what comes later. */
+    /*
+     * mail_can_go_fast compares the owner first: only if this worker owns the actor may it read the
+     * rest.
+     */
     if (__builtin_expect(
             !cell || !mail_can_go_fast(worker, cell, ENVELOPE_NOTICE) || self->is_unusual, 0))
         return false;
@@ -126,10 +129,16 @@ ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *
     return true;
 }
 
-/* Most messages are one word, which needs no registers to copy. Other sizes are behind a jump. */
+/*
+ * Most messages have this size: one word, which needs no registers to copy. Other sizes are behind
+ * a jump.
+ */
 enum { WORD = 8 };
 
-/* Whether a message with this type->inline_size fits into its envelope. 0: false, it may not. */
+/*
+ * Whether a message with this type->inline_size fits into its envelope. False for 0: the message is
+ * not flat, or too large.
+ */
 ATOM_INLINE bool is_inside(size_t inline_size)
 {
     return inline_size - 1 < ENVELOPE_INLINE;
@@ -163,8 +172,8 @@ tr_status tr_self_tell(tr_self *self, tr_ref to, const tr_type *type, const void
 }
 
 /*
- * Replies to the sender of a notice or of a request by the fast path. Returns false, and does
- * nothing, in the same cases as send_quickly does.
+ * Replies to the sender of a notice or of a request by the fast path. In the cases in which
+ * send_quickly returns false, does nothing and returns false too.
  */
 ATOM_INLINE bool reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
@@ -225,7 +234,7 @@ __attribute__((__noinline__)) static tr_next reply_or_fail(struct tr_self *self,
 }
 
 /*
- * Replies in a turn whose message is not a notice: nearly always a request. A function of its own,
+ * Replies in a turn whose message is not a notice, and so nearly always a request. Not inline,
  * because this needs more registers.
  */
 __attribute__((__noinline__)) static tr_next reply_to_ask(struct tr_self *self, const tr_type *type,
@@ -317,7 +326,7 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error;
-    error.text[0] = '\0'; /* only the text is read */
+    error.text[0] = '\0'; /* only the text of this error is read */
     if (!args || args->size != sizeof *args)
         tr_crash(self,
                  TR_INVALID_ARGUMENT,

@@ -20,8 +20,8 @@ TR_NO_RETURN static void no_memory(tr_self *self, size_t size)
 }
 
 /*
- * As no_memory, for the memory of the actor. If a budget has refused it, the owner of the budget
- * fails instead.
+ * As no_memory, but for the memory of the actor. If a budget has refused it, the actor that has the
+ * budget fails.
  */
 TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
 {
@@ -30,7 +30,7 @@ TR_NO_RETURN static void no_heap(tr_self *self, const void *memory, size_t size)
     no_memory(self, size);
 }
 
-/* Whether the budgets allow a new block (`memory` is NULL), or another size of a block. */
+/* Whether the budgets allow a new block (`memory` is NULL), or a new size of the block `memory`. */
 static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
 {
     struct cell *cell = self->cell;
@@ -38,7 +38,7 @@ static inline bool is_allowed(tr_self *self, const void *memory, size_t size)
            tr__budget_allows(self->worker, cell, tr__heap_need(cell->heap, memory, size));
 }
 
-/* Whether this is memory of the loaded state of a durable actor. It is no block of the heap. */
+/* Whether this is memory of the loaded state of a durable actor, which is no block of the heap. */
 static inline bool is_loaded(const tr_self *self, const void *memory)
 {
     const struct durable *durable = cell_durable(self->cell);
@@ -150,7 +150,7 @@ void tr_at_end(tr_self *self, void *resource, void (*release)(void *resource))
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_at_end: the function is NULL");
     if (tr__heap_on_end(&self->cell->heap, &self->worker->source, resource, release))
         return;
-    /* The turn ends here, and nothing else would release the resource. */
+    /* The turn ends here, so nothing else would release the resource. */
     release(resource);
     no_memory(self, sizeof(void *));
 }

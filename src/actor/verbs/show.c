@@ -15,8 +15,8 @@
 #include "wire/json_write.h"
 
 enum {
-    SHOW_MAIL_MAX = 10000,       /* messages that are sorted by type */
-    SHOW_STATE_BYTES_MAX = 65536 /* larger states are not shown, because that would take long */
+    SHOW_MAIL_MAX = 10000,       /* the most messages that are counted by type */
+    SHOW_STATE_BYTES_MAX = 65536 /* a larger state is not shown, because that would take long */
 };
 
 /* Counts the messages of a ring by type. */
@@ -44,7 +44,10 @@ static void ring_count_types(const struct envelope *last, uint32_t *left, tr_act
         if (!report->oldest) {
             report->oldest = envelope->type->name;
             report->oldest_from = tr_ref_from_bits(envelope->sender);
-            /* The same envelope can carry a later message: then its causal id differs. */
+            /*
+             * A mark of this message: the address alone is not enough, because the envelope can
+             * carry a later message.
+             */
             report->oldest_mark = (uintptr_t)envelope ^ envelope->causal << 20;
         }
     } while (envelope != last);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_show: what an actor has, seen by its own worker. The question and the answer travel as
- * those of tr_actor_why do (actor/verbs/why.h).
+ * tr_actor_show: a report of what an actor has, made by its own worker. The question and the answer
+ * are sent like those of tr_actor_why (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_H
 #define ACTOR_VERBS_SHOW_H
@@ -14,7 +14,7 @@ struct worker;
 /** Makes the report of an actor that is not Stopped. Its owner only. */
 void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *report);
 
-/** Returns the size of the part of a report that is filled in. */
+/** Returns how many bytes of a report are filled in. */
 static inline size_t show_size(const tr_actor_report *report)
 {
     return offsetof(tr_actor_report, state_text) + report->state_length + 1;

@@ -12,7 +12,8 @@
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
-enum { MAIL_COUNTED_MAX = 10000 /* messages that are counted behind those that are shown */ };
+/* the most messages that are counted after those that are shown */
+enum { MAIL_COUNTED_MAX = 10000 };
 
 static const char *kind_name(const struct envelope *envelope)
 {
@@ -40,7 +41,7 @@ static void content_write(struct envelope *envelope, struct mail_report *report,
     const void *data = envelope_data(envelope);
     size_t left = MAIL_TEXTS_MAX - report->texts_length;
     size_t space = left < MAIL_TEXT_MAX ? left : MAIL_TEXT_MAX;
-    /* SIZE_MAX: it is malformed, and nothing in it may be followed. */
+    /* SIZE_MAX: the message is malformed, and no pointer in it may be followed. */
     if (!space || tr__copy_size(type, data) > MAIL_CONTENT_BYTES_MAX)
         return;
     size_t length = tr__json_show(type, data, report->texts + report->texts_length, space);
@@ -88,7 +89,7 @@ void tr__show_mail_see(struct worker *worker, struct cell *cell, struct mail_rep
     if (cell->life > LIFE_STARTING)
         mail_look(worker, cell);
     struct cell_extra *extra = cell->extra;
-    /* In the order in which they are handled; see actor/mail/mail.h. */
+    /* In the order in which the messages are handled; see actor/mail/mail.h. */
     ring_fill("held", extra ? extra->mail.held : NULL, report);
     ring_fill("current", cell->cycle, report);
     ring_fill("replies", cell->replies, report);

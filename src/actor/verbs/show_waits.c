@@ -13,7 +13,7 @@
 #include "actor/verbs/client_ask.h"
 #include "actor/verbs/why.h"
 
-/* Counts something, and returns its row; NULL: there are enough of this kind. */
+/* Counts a wait of this kind, and returns a row for it; NULL: there are enough rows. */
 static struct wait_row *row_add(struct waits_report *report, enum wait_kind kind)
 {
     if (report->total[kind]++ >= WAITS_EACH || report->count == WAITS_SHOWN)

@@ -5,7 +5,9 @@
 
 #include "actor/cell/system.h"
 
-/* Marks a place whose subscriber has unsubscribed. It is no ref, because it names no slot. */
+/*
+ * Marks a place whose subscriber has unsubscribed. No ref has this value, because it names no slot.
+ */
 #define SUBSCRIBER_GONE UINT64_MAX
 
 /* ---- Tables of subscribers. ---- */
@@ -26,8 +28,8 @@ static struct subscribers *table_new(const struct memory_source *source, uint32_
 }
 
 /*
- * Ends one hold of a table, or does nothing for NULL. The last holder frees the table, after all
- * reads of the other holders.
+ * Gives up one hold of a table. The last holder frees the table, after all reads of the other
+ * holders. NULL does nothing.
  */
 static void table_release(const struct memory_source *source, struct subscribers *table)
 {
@@ -36,8 +38,8 @@ static void table_release(const struct memory_source *source, struct subscribers
 }
 
 /*
- * Returns the place of a ref; if the ref is not in the table, the place for it. At least one place
- * must be 0, because the search ends there. Under the topic's lock.
+ * Returns the place of a ref or, if the ref is not in the table, the place where it can be put. At
+ * least one place must be 0, because the search ends there. Under the topic's lock.
  */
 static atom64 *table_find(struct subscribers *table, uint64_t ref)
 {
@@ -60,8 +62,8 @@ static bool is_live(const struct tr_system *system, uint64_t ref)
 }
 
 /*
- * Replaces the table of a topic by one that has the live subscribers, and space for one more.
- * TR_NO_MEMORY, TR_LIMIT: the table stays. Under the topic's lock.
+ * Replaces the table of a topic by one that has the live subscribers, and space for one more. If
+ * this returns TR_NO_MEMORY or TR_LIMIT, the old table stays. Under the topic's lock.
  */
 static tr_status table_renew(struct tr_system *system, struct topic *topic)
 {
@@ -97,7 +99,10 @@ void tr__topics_init(struct topics *topics, struct tr_system *system)
     lock_init(&topics->lock);
     for (uint32_t i = 0; i < TOPICS_CHUNKS; i++)
         atomptr_init(&topics->chunks[i], NULL);
-    /* As with refs: an id of another system is not valid here, because its generation differs. */
+    /*
+     * As for refs: the generations of two systems differ, so that an id of another system is not
+     * valid here.
+     */
     topics->generation_first = system->slots.generation_first;
     tr__names_init(&topics->names, &system->source, system->names.key);
 }
@@ -151,7 +156,7 @@ static struct topic *topic_at(const struct topics *topics, uint32_t place)
     return chunk ? &chunk->topics[place % TOPICS_CHUNK] : NULL;
 }
 
-/* Returns the topic with this id, with its lock taken; NULL: there is no such topic. */
+/* Takes the lock of the topic with this id, and returns the topic; NULL: there is no such topic. */
 static struct topic *topic_take(struct tr_system *system, uint64_t id)
 {
     struct topic *topic = topic_at(&system->topics, (uint32_t)id - 1);
@@ -164,7 +169,7 @@ static struct topic *topic_take(struct tr_system *system, uint64_t id)
     return NULL;
 }
 
-/* Takes a free place. TR_LIMIT, TR_NO_MEMORY. Under topics.lock. */
+/* Takes a free place for a topic. Returns TR_OK, TR_LIMIT or TR_NO_MEMORY. Under topics.lock. */
 static tr_status place_take(struct tr_system *system, uint32_t *place)
 {
     TR_ASSERT_SLOW(lock_is_held(&system->topics.lock));
@@ -344,7 +349,10 @@ uint64_t tr__topic_next(struct topic_walk *walk)
 void tr__topic_end(struct topic_walk *walk)
 {
     struct tr_system *system = walk->system;
-    /* If more have stopped than are live, replace the table: the next walk need not meet them. */
+    /*
+     * If the walk has met more stopped subscribers than live ones, replace the table, so that the
+     * next walk need not meet them.
+     */
     if (walk->gone > walk->met + SUBSCRIBERS_LEAST) {
         struct topic *topic = topic_take(system, walk->id);
         if (topic && topic->subscribers == walk->subscribers)

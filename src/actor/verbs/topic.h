@@ -2,9 +2,9 @@
 /**
  * Topics and their subscribers. See docs/design/groups.md.
  *
- * The id of a topic is a number made of a place and a generation, as a ref is. Topics are in chunks
- * that are never freed while the system lives. Each topic has its own lock. When a topic is closed,
- * a later topic can get its place, with another generation.
+ * The id of a topic is made of a place and a generation, as a ref is. Topics are in chunks that are
+ * never freed while the system lives. Each topic has its own lock. When a topic is closed, a later
+ * topic can get its place, with another generation.
  *
  * The subscribers of a topic are refs in a hash table without order. A publisher increments
  * `holders` of the table under the lock, and walks the table without the lock. A place changes by
@@ -24,12 +24,12 @@ struct topics;
 struct tr_system;
 
 enum {
-    SUBSCRIBERS_LEAST = 8 /* places of a table */
+    SUBSCRIBERS_LEAST = 8 /* the least number of places of a table */
 };
 
 /** The table of the subscribers of one topic. A place is 0, SUBSCRIBER_GONE or a ref. */
 struct subscribers {
-    atom32 holders; /* the topic and each walk count as one; any thread */
+    atom32 holders; /* how many hold the table: the topic, and each walk; any thread */
     uint32_t mask;  /* number of places, a power of two, minus one */
     uint32_t used;  /* places that are not 0; under the topic's lock */
     bool has_gone;  /* a place is, or was, SUBSCRIBER_GONE; under the topic's lock */
@@ -38,28 +38,32 @@ struct subscribers {
 
 struct topic {
     _Alignas(64) struct lock lock;
-    uint32_t generation;             /* of the last topic in this place; under topics.lock */
+    /* generation of the last topic in this place; under topics.lock */
+    uint32_t generation;
     uint64_t id;                     /* 0: the place is free; under the lock */
-    struct subscribers *subscribers; /* NULL: none; under the lock */
-    struct name *name;               /* NULL: none; under topics.lock */
+    struct subscribers *subscribers; /* NULL: there are no subscribers; under the lock */
+    struct name *name;               /* NULL: the topic has no name; under topics.lock */
     uint32_t free_next;              /* 1 + the next free place; 0: none; under topics.lock */
 };
 
 void tr__topics_init(struct topics *topics, struct tr_system *system);
 void tr__topics_deinit(struct tr_system *system);
 
-/** A walk over the subscribers of a topic, in the table that the topic had at its beginning. */
+/** A walk over the subscribers of a topic, in the table that the topic had when the walk began. */
 struct topic_walk {
     struct tr_system *system;
     struct topic *topic;
     struct subscribers *subscribers; /* NULL: none */
     uint64_t id;
-    uint32_t place; /* where the walk continues */
+    uint32_t place; /* the place where the walk continues */
     uint32_t met;   /* live subscribers so far */
     uint32_t gone;  /* subscribers so far that have stopped */
 };
 
-/** Begins a walk over the subscribers. TR_STOPPED: there is no such topic. Any thread. */
+/**
+ * Begins a walk over the subscribers. Returns TR_OK, or TR_STOPPED if there is no such topic. Any
+ * thread.
+ */
 TR_MUST_CHECK tr_status tr__topic_begin(struct tr_system *system, uint64_t id,
                                         struct topic_walk *walk);
 /** Returns the ref of the next live subscriber; 0 if there is none left. */
@@ -68,8 +72,8 @@ uint64_t tr__topic_next(struct topic_walk *walk);
 void tr__topic_end(struct topic_walk *walk);
 
 /**
- * What tr_topic_open, tr_topic_close, tr_topic_count, tr_subscribe and tr_unsubscribe do. All five
- * may be called by any thread.
+ * Implement tr_topic_open, tr_topic_close, tr_topic_count, tr_subscribe and tr_unsubscribe. Any
+ * thread may call all five.
  */
 TR_MUST_CHECK tr_status tr__topic_open(struct tr_system *system, const char *name, uint64_t *id);
 tr_status tr__topic_close(struct tr_system *system, uint64_t id);

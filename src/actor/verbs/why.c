@@ -15,10 +15,11 @@
 #include <stdarg.h>
 
 enum {
-    TURNS_MAX = 6,     /* parked turns that are reported one by one */
-    CHILDREN_MAX = 4,  /* children whose names are reported */
-    QUEUE_MAX = 10000, /* tasks that are counted in each list of the run queue */
-    PATH_CUT = 80      /* characters of a path in the text of a reason: its end */
+    TURNS_MAX = 6,     /* the most parked turns that are reported one by one */
+    CHILDREN_MAX = 4,  /* the most children whose names are reported */
+    QUEUE_MAX = 10000, /* the most tasks that are counted in each list of the run queue */
+    /* the most characters of a path in the text of a reason; the end of the path is shown */
+    PATH_CUT = 80
 };
 
 /* ---- Texts. ---- */
@@ -46,8 +47,8 @@ tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, 
 }
 
 /*
- * Returns the path of an actor, or a text that says why it cannot be read. Of a long path only the
- * last PATH_CUT characters. `path` has space for TR_PATH_MAX + 1.
+ * Returns the path of an actor, or a text that says why it cannot be read. Cuts a long path to its
+ * last PATH_CUT characters. `path` must have space for TR_PATH_MAX + 1 characters.
  */
 static const char *path_of(struct worker *worker, uint64_t ref, char *path)
 {
@@ -134,8 +135,8 @@ static void see_mail(struct worker *worker, struct cell *cell, tr_why_report *re
     report->waiting_max = (uint32_t)bound.messages;
     report->oldest = oldest ? oldest->type->name : NULL;
     /*
-     * By memory, a mailbox counts as full if even the smallest message does not fit. A large
-     * message may be refused earlier.
+     * The memory of a mailbox counts as full if not even the smallest message fits. A large message
+     * may be refused earlier.
      */
     uint64_t word = capacity_load(&cell->door.capacity);
     bool is_full = capacity_messages(word) < 1 || capacity_lines(word) < 1;
@@ -183,14 +184,14 @@ static const struct ask *open_ask(const struct tr_self *turn, uint32_t *count)
     TURN_EACH_ASK (ask, at, turn) {
         if (!ask->is_wanted || ask->is_done)
             continue;
-        open = ask; /* the last one that is found is the oldest */
+        open = ask; /* the list begins with the newest ask, so the last one found is the oldest */
         ++*count;
     }
     return open;
 }
 
 /*
- * Writes what a parked turn waits for, as text. Sets *who to the actor that the turn waits for; 0:
+ * Writes as text what a parked turn waits for. Sets *who to the actor that the turn waits for; 0:
  * it waits for no actor.
  */
 static void tell_wait(struct worker *worker, const struct tr_self *turn, char *words, size_t size,
@@ -238,7 +239,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     const tr_behavior *behavior = turn->cell->dispatch->behavior;
     tr_why_kind kind = turn->is_barrier ? TR_WHY_BARRIER : TR_WHY_TURN_WAITS;
     /*
-     * A poison pill waits for parked turns. Once the actor is Stopping they are cancelled, except
+     * A PoisonPill waits for parked turns. When the actor is Stopping, they are cancelled, except
      * those whose function in tr_blocking runs.
      */
     uint32_t holds = is_stopping && !turn->job ? 0 : TR_HOLDS_STOP;
@@ -271,7 +272,7 @@ static void see_turn(struct worker *worker, const struct tr_self *turn, tr_why_r
     reason->count = 1;
     /*
      * tr_await and tr_sleep note their place in the program. For other waits, report the place of
-     * the behavior, which is the nearest one that is known.
+     * the behavior, which is the nearest known place.
      */
     if (turn->wait.where)
         place_set(reason, turn->wait.where, 0);
@@ -351,8 +352,8 @@ static void see_children(struct worker *worker, struct cell *cell, tr_why_report
 
 /*
  * Returns how many tasks run before this actor in the run queue of its worker, counting at most
- * QUEUE_MAX in each list. If the worker runs no actor, the tasks of TASK_NEXT were not made ready
- * by a running task, and first go behind the other normal tasks.
+ * QUEUE_MAX in each list. If the worker runs no actor, first moves the tasks of TASK_NEXT behind
+ * the other normal tasks, because no running task has made them ready.
  */
 static uint32_t tasks_before(struct worker *worker, const struct cell *cell)
 {
@@ -391,7 +392,10 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
     } else if (cell == worker_running(worker) || cell->sched_state == SCHED_RUNNING) {
         const tr_handler *handler = worker_handler(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
-        /* Mail is also taken in between two turns. Then the handler is of the last turn's actor. */
+        /*
+         * While mail is taken in between two turns, the handler is that of the last turn, of
+         * another actor.
+         */
         bool is_own =
             cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;
         tr_reason *reason = tr__why_add(
@@ -430,8 +434,8 @@ static void see_suspension(struct worker *worker, struct cell *cell, tr_why_repo
 }
 
 /*
- * Reports what holds up an actor that has failed, or that is restarted because a sibling has failed:
- * its supervisor, a delay, or the others of its group. See actor/life/supervise.h.
+ * Reports what delays an actor that has failed, or that is restarted because a sibling has failed:
+ * its supervisor, a restart delay, or the other members of its group. See actor/life/supervise.h.
  */
 static void see_failure(struct worker *worker, struct cell *cell, tr_why_report *report)
 {
@@ -474,7 +478,10 @@ static void see_failure(struct worker *worker, struct cell *cell, tr_why_report 
     place_set(reason, cell->dispatch->behavior->file, cell->dispatch->behavior->line);
 }
 
-/* Whether an actor has failed, or is restarted with one that has, and does not run again yet. */
+/*
+ * Whether an actor has failed, or is restarted together with one that has failed, and does not run
+ * again yet.
+ */
 static bool is_failed(const struct cell *cell)
 {
     if (!cell->extra || cell->life >= LIFE_STOPPING)
@@ -521,8 +528,8 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
 }
 
 /*
- * Clears in `holds` of each reason what the actor does not have to do now, such as a stop that was
- * not requested.
+ * Clears in `holds` of each reason the things that the actor need not do now, such as a stop that
+ * was not requested.
  */
 static void mask(const struct cell *cell, tr_why_report *report)
 {

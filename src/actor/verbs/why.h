@@ -3,11 +3,11 @@
  * Why an actor does not proceed: the two sides of tr_actor_why.
  *
  * actor/verbs/why.c examines an actor, on the actor's worker. actor/verbs/why_ask.c asks. If these
- * are different threads, the question is an ENVELOPE_WHY that is pushed to the actor's door. It is
- * taken in like an order: it takes no capacity and waits for no turn. The answer is an ordinary
- * reply to an ask of the turn or of the client that called tr_actor_why. For these reports the
- * runtime keeps only two members of cell_extra (the actor that suspended this one, and when) and
- * one of a turn (since when it waits).
+ * are different threads, the question is an ENVELOPE_WHY that is pushed to the actor's door. The
+ * question is taken in like an order: it takes no capacity and waits for no turn. The answer is an
+ * ordinary reply to an ask of the turn or of the client that called tr_actor_why. For these reports
+ * the runtime keeps only two members of cell_extra (the actor that suspended this one, and when)
+ * and one of a turn (since when it waits).
  */
 #ifndef ACTOR_VERBS_WHY_H
 #define ACTOR_VERBS_WHY_H
@@ -19,14 +19,15 @@ struct envelope;
 struct worker;
 
 /**
- * What is asked: the report of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), the messages that wait
- * (actor/verbs/show_mail.h), or what it waits for (actor/verbs/show_waits.h).
+ * Which report is asked for: that of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), the
+ * messages that wait (actor/verbs/show_mail.h), or the waits of the actor
+ * (actor/verbs/show_waits.h).
  */
 enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS };
 
 /** The question about the actor with this ref. */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
-/** The answer: the bytes of a report, up to the end of what is filled in. */
+/** The answer: the part of a report that is filled in, as bytes. */
 TR_MESSAGE(tr_why_told, (bytes, report));
 
 /** Makes `report` an empty report of this actor. */
@@ -39,7 +40,10 @@ void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
 tr_reason *tr__why_add(tr_why_report *report, tr_why_kind kind, uint32_t holds, tr_time age_ns,
                        const char *format, ...) TR_PRINTF(5, 6);
 
-/** How many envelopes a ring has, of which `last` is the last one; NULL: none. Owner only. */
+/**
+ * Returns how many envelopes a ring has. `last` is the last envelope of the ring; NULL: the ring is
+ * empty. Owner only.
+ */
 uint32_t tr__why_ring_count(const struct envelope *last);
 
 /** Makes the report of an actor that is not Stopped. Its owner only. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * tr_actor_why from a turn and from a client. What can be seen from outside if a worker does not
- * answer. And the report as text.
+ * tr_actor_why from a turn and from a client, the report that any thread can make if a worker does
+ * not answer, and the report as text.
  */
 
 #include "actor/verbs/why_ask.h"
@@ -41,7 +41,7 @@ static bool reply(struct worker *worker, struct envelope *request, uint64_t from
     uint64_t to = request->sender;
     struct cell *cell = slots_find(worker->slots, to);
     if (!cell)
-        return true; /* the asker is gone: it needs no answer */
+        return true; /* the asker is gone and needs no answer */
     struct address address = {.kind = ENVELOPE_REPLY,
                               .to = to,
                               .sender = from,
@@ -61,7 +61,10 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     const struct tr_why_look *look = envelope_data(envelope);
     uint64_t ref = look->ref;
     bool is_here = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPED;
-    /* A report is too large for the stack of a handler, and this may run inside a send. */
+    /*
+     * Allocated, because a report is too large for the stack of a handler, and this may run inside
+     * a send.
+     */
     union {
         tr_why_report why;
         tr_actor_report show;
@@ -100,7 +103,7 @@ bool tr__why_is_told(const struct envelope *envelope)
     return tr_type_is_equal(envelope->type, &tr_type_tr_why_told);
 }
 
-/* ---- What can be seen from outside. ---- */
+/* ---- What any thread can see of an actor. ---- */
 
 static void see_gone(struct tr_system *system, uint64_t ref, tr_why_report *report)
 {
@@ -174,7 +177,7 @@ void tr__why_outside(struct tr_system *system, uint64_t ref, tr_why_report *repo
         see_worker(system->workers[owner], ref, report);
 }
 
-/* Makes the report from the status and the reply of the ask. TR_OK: the report is made. */
+/* Makes the report from the status and the reply of the ask. Returns TR_OK if it was made. */
 static tr_status outcome(struct tr_system *system, tr_status status, const void *reply_data,
                          uint64_t ref, tr_why_report *report)
 {
@@ -218,8 +221,8 @@ static tr_status send(struct tr_self *self, struct ask *ask, struct cell *cell)
 }
 
 /*
- * Makes the report of an actor of another worker. Parks the turn until the answer comes, TR_WHY_NS
- * at most. The ask has ended when this returns.
+ * Makes the report of an actor of another worker. Parks the turn until the answer comes, for
+ * TR_WHY_NS at most. When this returns, the ask has ended.
  */
 static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
                          tr_why_report *report)
@@ -242,7 +245,7 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
     if (status == TR_OK) {
         tr__wheel_arm(
             &worker->asks.timeouts, &ask->timeout, timer_deadline(ask->asked_ns, TR_WHY_NS));
-        /* No barrier can delay this answer, so no cycle of asks has to be looked for. */
+        /* No search for a cycle of asks is needed, because no barrier can delay this answer. */
         ask->is_wanted = true;
         self->wait.wanted = 1;
         status = turn_park_at(self, TR_NEVER, NULL);
@@ -252,7 +255,10 @@ static tr_status ask_far(struct tr_self *self, struct cell *cell, uint64_t ref,
         status = ask->status;
     const void *told = status == TR_OK ? envelope_data(ask->answer) : NULL;
     status = outcome(worker->system, status, told, ref, report);
-    /* The ask is the newest of the turn, because only the turn itself adds asks. */
+    /*
+     * This ask is still the newest of the turn, because the turn itself made no other one
+     * meanwhile.
+     */
     TR_ASSERT(ask->place + 1 == self->asks.count);
     self->asks.count--;
     tr__ask_end(worker, self->cell, ask);
@@ -304,7 +310,7 @@ tr_status tr_client_actor_why_sized(tr_client *client, tr_ref actor, tr_why_repo
 struct text {
     char *words;
     size_t size;
-    size_t length; /* of the whole text, also of what does not fit */
+    size_t length; /* length of the whole text, including what does not fit */
 };
 
 TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The view of an actor from outside: see actor/verbs/why.h. */
+/**
+ * Reports about an actor from outside its worker: see actor/verbs/why.h.
+ */
 #ifndef ACTOR_VERBS_WHY_ASK_H
 #define ACTOR_VERBS_WHY_ASK_H
 
