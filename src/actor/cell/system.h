@@ -73,8 +73,9 @@ struct system_user {
     /* Of an app: see tr_app_exit and tr_app_ready. */
     atom32 exit_status; /* what tr_app_exit said, plus 1; 0: nothing */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
-    /* calls the handler of the root's first turn; NULL: nobody waits for its end; written before the start */
+    /* the handler of the root's first turn, and the set-up of the root; NULL: none, or nobody waits; written before the start */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
+    tr_next (*first_setup)(tr_self *self, void *state, const void *message);
     tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
     struct behavior_list behaviors; /* of the program; written before the start */
     const char
