@@ -2,7 +2,7 @@
 
 /** Why an ask has failed. The codes are those of troupe/gateway.h, 'connection/lost' and 'connection/bad_answer'. */
 export class TroupeError extends Error {
-  constructor(error: { code: string; message: string; reason?: number; status?: number }, causal?: string, after?: number);
+  constructor(error: { code: string; message: string; reason?: number; status?: number; after?: number }, causal?: string, after?: number);
   /** Stable: 'actor/refused', 'request/bad_json', 'connection/lost', ... 'connection/bad_answer': that of a proxy, or cut. */
   code: string;
   /** Of 'actor/refused': the code of tr_refuse. */
@@ -11,7 +11,7 @@ export class TroupeError extends Error {
   status?: number;
   /** The id of the cause, which is in the log of the server. */
   causal?: string;
-  /** After how many seconds to ask again: Retry-After. */
+  /** After how many seconds to ask again: Retry-After, or what the answer on a connection says. */
   after?: number;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client of a Troupe gateway, for browsers and Node. No dependencies; README.md has examples.
 export class TroupeError extends Error {
-  constructor({ code, message, reason, status }, causal, after) {
+  constructor({ code, message, reason, status, after: seconds }, causal, after = seconds) {
     super(message);
     Object.assign(this, { name: 'TroupeError', code, reason, status, causal, after });
   }
@@ -81,7 +81,7 @@ export function connect(url, { WebSocket = globalThis.WebSocket, fetch = globalT
     if (!item) return;
     if (item.key && error && passes(error) && --item.tries > 0) {
       item.sent = false;
-      setTimeout(() => greeted && !item.sent && open.has(id) && transmit([id, item]), jitter(item.wait));
+      setTimeout(() => greeted && !item.sent && open.has(id) && transmit([id, item]), (error.after ?? 0) * 1000 + jitter(item.wait));
       item.wait = longer(item.wait);
       return;
     }
@@ -107,8 +107,9 @@ export function connect(url, { WebSocket = globalThis.WebSocket, fetch = globalT
       const unanswered = !greeted && !closed && fetch;
       greeted = false;
       for (const [id, item] of open) {
-        if (item.key) item.sent = false; // it is safe to send it again
-        else if (item.sent) open.delete(id), item.reject(lost());
+        if (!item.sent) continue;
+        if (item.key && --item.tries > 0) item.sent = false; // it is safe to send it again
+        else open.delete(id), item.reject(lost());
       }
       const error = unanswered ? await refusal() : undefined;
       if (error) finish(error);

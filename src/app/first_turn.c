@@ -3,10 +3,13 @@
 
 #include <string.h>
 
-/*
- * Returns the handler for a type, or with `or_any` also the handler for any type; NULL: there is
- * none.
- */
+/* On the heap: threads that do not stop may use it when the runner has returned. */
+struct root_copy {
+    tr_behavior behavior;
+    tr_handler handlers[];
+};
+
+/* Returns the handler of a type in a table, or that of any type if `or_any`; NULL: none. */
 static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type *type, bool or_any)
 {
     tr_handler *any = NULL;
@@ -19,37 +22,43 @@ static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type 
     return or_any ? any : NULL;
 }
 
+/* Puts `call` in a place, and what was there in `call`; nothing where nothing was. */
+static void swap(tr_next (**place)(tr_self *, void *, const void *),
+                 tr_next (**call)(tr_self *, void *, const void *))
+{
+    tr_next (*original)(tr_self *, void *, const void *) = place ? *place : NULL;
+    if (original)
+        *place = *call;
+    *call = original;
+}
+
 const tr_behavior *tr__first_turn_watch(struct first_turn *first, const tr_behavior *root,
-                                        tr_next (*instead)(tr_self *self, void *state,
-                                                           const void *message),
-                                        tr_next (**original)(tr_self *self, void *state,
-                                                             const void *message))
+                                        struct first_calls *calls)
 {
     size_t count = root->handler_count;
-    *original = NULL;
-    first->behavior = *root;
-    if (count) {
-        size_t size = (count + 1) * sizeof *first->handlers; /* zeros follow the last one */
-        first->handlers = source_resize(&first->source, NULL, size);
-        if (!first->handlers)
-            return NULL;
-        memset(first->handlers, 0, size);
-        memcpy(first->handlers, root->handlers, count * sizeof *first->handlers);
-        first->behavior.handlers = first->handlers;
+    size_t handlers_size = (count + 1) * sizeof(tr_handler); /* zeros follow the last one */
+    struct root_copy *copy =
+        source_resize(&first->source, NULL, sizeof *first->copy + handlers_size);
+    first->copy = copy;
+    if (!copy) {
+        *calls = (struct first_calls){0};
+        return NULL;
     }
-    tr_handler *handler = handler_of(first->handlers, count, &tr_type_tr_args, true);
+    memset(copy->handlers, 0, handlers_size);
+    copy->behavior = *root;
+    if (count) {
+        memcpy(copy->handlers, root->handlers, count * sizeof *copy->handlers);
+        copy->behavior.handlers = copy->handlers;
+    }
+    tr_handler *handler = handler_of(copy->handlers, count, &tr_type_tr_args, true);
     if (!handler)
-        handler = handler_of(first->handlers, count, &tr_type_tr_pre_start, false);
-    tr_next (**place)(tr_self *, void *, const void *) =
-        handler ? &handler->call : &first->behavior.setup.call;
-    if (!*place)
-        return root;
-    *original = *place;
-    *place = instead;
-    return &first->behavior;
+        handler = handler_of(copy->handlers, count, &tr_type_tr_pre_start, false);
+    swap(handler ? &handler->call : NULL, &calls->turn);
+    swap(&copy->behavior.setup.call, &calls->setup);
+    return calls->turn || calls->setup ? &copy->behavior : root;
 }
 
 void tr__first_turn_free(struct first_turn *first)
 {
-    first->handlers = source_resize(&first->source, first->handlers, 0);
+    first->copy = source_resize(&first->source, first->copy, 0);
 }

@@ -32,6 +32,7 @@
 #include "os/pid_file.h"
 #include "os/signals.h"
 #include "os/small_file.h"
+#include "actor/system/shutdown_wait.h"
 #include "actor/system/system.h"
 #include "actor/system/system_run.h"
 #include "actor/cell/log.h"
@@ -341,6 +342,14 @@ static void grace_check(const struct runner *runner)
             (double)timeout_ns / (double)TR_SECOND);
 }
 
+/* The handlers of the root may run until the system is freed, and on, if threads did not stop. */
+static void system_free(struct runner *runner)
+{
+    bool is_left = tr__shutdown_is_left(runner->system);
+    tr_system_free(runner->system);
+    tr__service_close(&runner->service, is_left);
+}
+
 static enum exit_status run_system(struct runner *runner, const char *const *argv, size_t argc)
 {
     const tr_system_options options = options_of(runner);
@@ -376,8 +385,7 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     tr__control_stop(runner->control);
     tr_client_free(runner->client);
 free_system:
-    tr__service_close(&runner->service);
-    tr_system_free(runner->system);
+    system_free(runner);
 complain:
     if (status != TR_OK)
         tr__refusal_say(runner->program, &runner->app, status);

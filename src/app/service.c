@@ -46,17 +46,29 @@ static void ready_by(tr_system *system, uint32_t bit)
         notify(system, "READY=1");
 }
 
-/*
- * Calls the handler of the root's first turn, or the one that the root has for any message, and
- * notes that the root is ready.
- */
+static void ready_by_root(tr_system *system)
+{
+    if (atom32_load(&system->user.unready, ATOM_RELAXED) & UNREADY_ROOT)
+        ready_by(system, UNREADY_ROOT);
+}
+
+/* Calls the handler of the root's first turn; of any message, if the root has one handler for all. */
 static tr_next first_call(tr_self *self, void *state, const void *message)
 {
     struct tr_system *system = tr_system_of(self);
     tr_next next = system->user.first_call(self, state, message);
-    if (next.code != TR_NEXT_FAILED &&
-        atom32_load(&system->user.unready, ATOM_RELAXED) & UNREADY_ROOT)
-        ready_by(system, UNREADY_ROOT);
+    if (next.code != TR_NEXT_FAILED)
+        ready_by_root(system);
+    return next;
+}
+
+/* Calls the set-up of the root. It is the first turn if there is no other, or if the root has another behavior from now on. */
+static tr_next first_setup(tr_self *self, void *state, const void *message)
+{
+    struct tr_system *system = tr_system_of(self);
+    tr_next next = system->user.first_setup(self, state, message);
+    if (next.code == TR_NEXT_BECOME || (next.code != TR_NEXT_FAILED && !system->user.first_call))
+        ready_by_root(system);
     return next;
 }
 
@@ -69,8 +81,11 @@ const tr_behavior *tr__service_open(struct service *service, tr_system *system,
                                 .ticker = -1};
     uint32_t unready = UNREADY_RUNNER | (says_ready ? UNREADY_APP : 0);
     if (!says_ready && tr__environment("NOTIFY_SOCKET")) {
-        root = tr__first_turn_watch(&service->first, root, first_call, &system->user.first_call);
-        unready |= system->user.first_call ? UNREADY_ROOT : 0;
+        struct first_calls calls = {.turn = first_call, .setup = first_setup};
+        root = tr__first_turn_watch(&service->first, root, &calls);
+        system->user.first_call = calls.turn;
+        system->user.first_setup = calls.setup;
+        unready |= calls.turn || calls.setup ? UNREADY_ROOT : 0;
     }
     atom32_store(&system->user.unready, unready, ATOM_RELAXED);
     return root;
@@ -154,11 +169,12 @@ void tr__service_stop(struct service *service)
     notify(service->system, "STOPPING=1");
 }
 
-void tr__service_close(struct service *service)
+void tr__service_close(struct service *service, bool is_left)
 {
     tr__ticker_close(service->ticker);
     service->ticker = -1;
-    tr__first_turn_free(&service->first);
+    if (!is_left)
+        tr__first_turn_free(&service->first);
 }
 
 void tr_app_ready(tr_self *self)

@@ -40,6 +40,7 @@ int tr__service_start(struct service *service);
 void tr__service_tick(struct service *service);
 /** Notifies that the app stops; from now on it does not become ready. A second call does nothing. */
 void tr__service_stop(struct service *service);
-void tr__service_close(struct service *service);
+/** Ends, after the system was freed. `is_left`: the system could not be freed, and its root keeps its behavior. */
+void tr__service_close(struct service *service, bool is_left);
 
 #endif

@@ -5,6 +5,7 @@
 
 TR_MESSAGE(tr_problem_, (str, code), (str, message), (i32, status));
 TR_MESSAGE(tr_problem_refused_, (str, code), (str, message), (i32, status), (i32, reason));
+TR_MESSAGE(tr_problem_later_, (str, code), (str, message), (i32, status), (u32, after));
 
 static const struct {
     int status;
@@ -87,6 +88,11 @@ static size_t write_with(const struct problem *problem, const char *words, char 
         const struct tr_problem_refused_ refused = {
             rows[problem->id].code, words, rows[problem->id].status, problem->reason};
         return tr_json_write(&tr_type_tr_problem_refused_, &refused, to, size, NULL);
+    }
+    if (problem->after_s) {
+        const struct tr_problem_later_ later = {
+            rows[problem->id].code, words, rows[problem->id].status, problem->after_s};
+        return tr_json_write(&tr_type_tr_problem_later_, &later, to, size, NULL);
     }
     const struct tr_problem_ other = {rows[problem->id].code, words, rows[problem->id].status};
     return tr_json_write(&tr_type_tr_problem_, &other, to, size, NULL);

@@ -9,6 +9,7 @@
 #define GATEWAY_PROBLEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <troupe/ref.h>
 #include <troupe/status.h>
 
@@ -44,6 +45,7 @@ struct problem {
     enum problem_id id;
     const char *words; /* NULL: the words of its id */
     int reason;        /* of PROBLEM_REFUSED: the code of tr_refuse */
+    uint32_t after_s;  /* when to ask again; 0: not known, or a header says it */
 };
 
 /** Returns the problem of an ask that has ended with this status, which is not TR_OK. `error` may be NULL. */

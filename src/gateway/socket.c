@@ -208,6 +208,14 @@ static struct socket_above *above_now(const struct socket_request *request)
     return is_there ? above_of(channel) : NULL;
 }
 
+/* Whether a message need not wait. False: the client has the answer. */
+static bool is_in_time(const struct socket_request *request, uint32_t wait_s)
+{
+    if (wait_s)
+        answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY, .after_s = wait_s});
+    return !wait_s;
+}
+
 /* Asks the guard for a message. Texts are copied: the socket may end meanwhile. False: the client has the answer. */
 static bool pass_guard(const struct socket_request *request, const struct socket_above *above)
 {
@@ -226,10 +234,8 @@ static bool pass_guard(const struct socket_request *request, const struct socket
         answer_problem(request, &(struct problem){.id = problem});
         return false;
     }
-    if (!tr__rate_count(self, principal->caller, principal->per_minute))
-        return true;
-    answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY});
-    return false;
+    const char *caller = principal->caller ? principal->caller : "";
+    return is_in_time(request, tr__rate_count(self, caller, principal->per_minute));
 }
 
 /* Whether a message is allowed, and not one too many. False: the client has the answer. */
@@ -237,11 +243,10 @@ static bool admit(const struct socket_request *request, const struct socket_abov
 {
     if (above->pass)
         return pass_guard(request, above);
-    if (!above->per_minute ||
-        !tr__rate_count_name(request->self, above->rate_name, above->per_minute))
+    if (!above->per_minute)
         return true;
-    answer_problem(request, &(struct problem){.id = PROBLEM_TOO_MANY});
-    return false;
+    return is_in_time(request,
+                      tr__rate_count_name(request->self, above->rate_name, above->per_minute));
 }
 
 /* Checks what a client wants, and asks the actor. */

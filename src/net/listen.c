@@ -71,6 +71,12 @@ static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, i
     tr_status status = tr__endpoint_place(options, &spec);
     if (status == TR_OK)
         status = platform->socket_open(platform, &spec, fd);
+    if (status == TR_INVALID_ARGUMENT && spec.path && strncmp(spec.path, "fd:", 3) == 0)
+        tr_log_error(
+            self,
+            "cannot listen at %s: this process was given no such socket that listens, or "
+            "several of that name; fd:3 is the first (LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES)",
+            options->address);
     if (status == TR_OK)
         (void)platform->socket_address(platform, *fd, false, address);
     return status;

@@ -101,8 +101,9 @@ static int number_read(const char *text)
 }
 
 /*
- * Returns the descriptor to which systemd has given this name (FileDescriptorName=), or -1: sd_listen_fds(3). The variables
- * are of this process only if LISTEN_PID says so; a child may have inherited them.
+ * Returns the descriptor to which systemd has given this name (FileDescriptorName=), or -1: sd_listen_fds(3). A unit with
+ * several sockets gives all of them one name, which then means none of them. The variables are of this process only if
+ * LISTEN_PID says so; a child may have inherited them.
  */
 static int number_named(const char *name)
 {
@@ -112,15 +113,19 @@ static int number_named(const char *name)
     const char *names = getenv("LISTEN_FDNAMES");
     if (!process || !count || !names || number_read(process) != getpid())
         return -1;
+    int found = -1;
     for (int i = 0; i < number_read(count); i++) {
         size_t length = strcspn(names, ":");
-        if (length && strlen(name) == length && memcmp(names, name, length) == 0)
-            return FIRST + i;
+        if (length && strlen(name) == length && memcmp(names, name, length) == 0) {
+            if (found >= 0)
+                return -1;
+            found = FIRST + i;
+        }
         if (!names[length])
-            return -1;
+            break;
         names += length + 1;
     }
-    return -1;
+    return found;
 }
 
 /* Returns the descriptor that "fd:3" or "fd:web" means, or -1. */

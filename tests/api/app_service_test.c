@@ -429,6 +429,60 @@ TEST(a_root_that_fails_at_its_start_is_never_ready, "O-64")
     notify_close();
 }
 
+/* A root that changes its behavior while it is set up has no other first turn. */
+static tr_next begin_anew(tr_self *self)
+{
+    tr_tell(self, tr_me(self), tr_done);
+    return TR_SAME;
+}
+
+TR_BEHAVIOR(changed_service, void, TR_SETUP(begin_anew), TR_ON(tr_done, stop_when_ready));
+
+static tr_next change(tr_self *self)
+{
+    was_silent = came("", MSG_DONTWAIT);
+    return tr_become(self, changed_service);
+}
+
+TR_BEHAVIOR(changing_service, void, TR_SETUP(change), TR_ON(tr_args, fail_first));
+TR_BEHAVIOR(changing_early, void, TR_SETUP(change), TR_ON(tr_pre_start, fail_first));
+
+static tr_next set_up_only(tr_self *self)
+{
+    (void)self;
+    return TR_SAME;
+}
+
+/* The end of the set-up is not that of the first turn. */
+TR_BEHAVIOR(set_up_service, void, TR_SETUP(set_up_only), TR_ON(tr_args, wait_first),
+            TR_ON(tr_done, stop_when_ready));
+
+TEST(a_root_that_becomes_another_in_its_set_up_is_ready, "O-64")
+{
+    const tr_behavior *roots[] = {
+        &tr_behavior_changing_service, &tr_behavior_changing_early, &tr_behavior_set_up_service};
+    const struct timeval little = {.tv_sec = 2};
+    notify_open();
+    (void)setsockopt(notified, SOL_SOCKET, SO_RCVTIMEO, &little, (socklen_t)sizeof little);
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        ck_assert_int_eq(run(roots[i], NULL, 1, (const char *[]){"app"}), 0);
+        ck_assert(came("STOPPING=1", MSG_DONTWAIT));
+        ck_assert(came("", MSG_DONTWAIT));
+    }
+    notify_close();
+}
+
+/* The root is there and has not run yet: it is set up and stopped when the system is freed, with its handlers. */
+TEST(an_app_whose_control_socket_cannot_be_made_ends_in_order, "O-64")
+{
+    char text[4096];
+    notify_open();
+    ck_assert_int_eq(
+        RUN_APART(text, plain_service, NULL, "--control", "/no/such/directory/app.sock"), 1);
+    ck_assert_msg(strstr(text, "app.sock"), "%s", text);
+    notify_close();
+}
+
 /* Stands in its handler until systemd is not notified any more: no datagram comes for four times its period. */
 static tr_next stand(tr_self *self)
 {
@@ -489,4 +543,6 @@ SUITE("app as a service", an_app_has_an_exit_status_of_its_own, an_unknown_flag_
       a_pid_file_is_there_while_the_app_runs,
       systemd_is_notified_when_the_app_is_ready_and_when_it_stops,
       a_root_that_fails_at_its_start_is_never_ready,
+      a_root_that_becomes_another_in_its_set_up_is_ready,
+      an_app_whose_control_socket_cannot_be_made_ends_in_order,
       the_watchdog_is_notified_while_no_handler_stands)

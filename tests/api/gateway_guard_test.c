@@ -33,8 +33,22 @@ TEST(a_guard_is_asked_for_connections_too, "H-07")
     ASKS(other,
          "{\"id\":1,\"ask\":\"look\"}",
          "T\"{'id':1,'error':{'code':'request/too_many','message':'too many "
-         "requests','status':429}}\"");
+         "requests','status':429,'after':21}}\"");
     tr_kit_close(other);
+    end();
+}
+
+/* Those whom a guard has given no name are counted as one. */
+TEST(a_guard_limits_messages_of_callers_without_a_name, "H-07")
+{
+    begin(open_guarded);
+    connect_to(peer, "/actors/desk/a?token=nobody", OPEN(0, false));
+    for (int i = 0; i < 2; i++)
+        ASKS(peer, "{\"id\":1,\"ask\":\"look\"}", "T\"{'id':1,'reply':{'value':0,'who':''}}\"");
+    ASKS(peer,
+         "{\"id\":1,\"ask\":\"look\"}",
+         "T\"{'id':1,'error':{'code':'request/too_many','message':'too many "
+         "requests','status':429,'after':21}}\"");
     end();
 }
 
@@ -119,6 +133,7 @@ TEST(a_socket_may_end_while_its_guard_is_asked, "H-07")
 }
 
 SUITE("guards of gateways", a_guard_is_asked_for_connections_too,
+      a_guard_limits_messages_of_callers_without_a_name,
       a_guard_is_asked_for_each_message_of_a_socket,
       the_path_of_a_socket_says_whether_a_client_may_connect,
       a_socket_may_end_while_its_guard_is_asked)

@@ -405,6 +405,14 @@ TEST(a_listener_of_systemd_has_a_name, "O-64")
     refuse(unix_spec(TR_SOCKET_LISTEN, "fd:we"), TR_INVALID_ARGUMENT);
     refuse(unix_spec(TR_SOCKET_LISTEN, "fd:last"),
            TR_INVALID_ARGUMENT); /* one more than there are */
+    /* systemd gives the same name to all sockets of a unit: which one is meant cannot be known. */
+    char twice[32];
+    strcat(names, ":web");
+    (void)snprintf(twice, sizeof twice, "%d", made - 3 + 3);
+    ck_assert_int_eq(setenv("LISTEN_FDNAMES", names, 1), 0);
+    ck_assert_int_eq(must_open(&named), made); /* the other one does not count */
+    ck_assert_int_eq(setenv("LISTEN_FDS", twice, 1), 0);
+    refuse(named, TR_INVALID_ARGUMENT);
     ck_assert_int_eq(setenv("LISTEN_FDS", "many", 1), 0);
     refuse(named, TR_INVALID_ARGUMENT);
     ck_assert_int_eq(setenv("LISTEN_FDS", count, 1), 0);

@@ -187,6 +187,36 @@ test('a keyed call on a connection is sent again after 503 and 429, others fail'
   await patient;
 });
 
+test('a keyed call waits as long as the answer on its connection says', async () => {
+  const { sockets, WebSocket } = stage();
+  const room = connect(url, { WebSocket });
+  sockets[0].open();
+  const kept = room.once('say'), late = assert.rejects(room.once('say'), { code: 'request/too_many', after: 61 });
+  sockets[0].say({ id: 1, error: { code: 'request/too_many', message: '', status: 429, after: 20 } });
+  sockets[0].say({ id: 2, error: { code: 'request/too_many', message: '', status: 429, after: 61 } });
+  await late;
+  await settle();
+  assert.ok(near(waits[0] - 20000, 250), `${waits}`);
+  sockets[0].say({ id: 1, reply: { done: true } });
+  assert.deepStrictEqual(await kept, { done: true });
+  room.close();
+});
+
+test('a keyed call is sent on eight connections at most', async () => {
+  const { sockets, WebSocket } = stage();
+  const room = connect(url, { WebSocket });
+  let outcome;
+  room.once('say').catch(error => { outcome = error.code; });
+  for (let i = 0; i < 9; i++) {
+    sockets[i].open();
+    sockets[i].end();
+    await settle();
+    assert.strictEqual(outcome, i < 7 ? undefined : 'connection/lost', `${i}`);
+  }
+  assert.strictEqual(sockets.filter(({ sent }) => sent.length).length, 8);
+  room.close();
+});
+
 test('events are resumed, or there is a gap', async () => {
   const { sockets, WebSocket } = stage();
   const room = connect(url, { WebSocket });

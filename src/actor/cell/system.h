@@ -75,14 +75,11 @@ struct system_user {
     /* Only for an app: see tr_app_exit and tr_app_ready. */
     atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
-    /*
-     * calls the handler in the first turn of the root; NULL: nobody waits for the end of that turn;
-     * written before the start
-     */
+    /* the handler of the root's first turn, and the set-up of the root; NULL: none, or nobody waits; written before the start */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
-    /* timeout of the shutdown by tr_app_exit; written before the start */
-    tr_time exit_timeout_ns;
-    struct behavior_list behaviors; /* all behaviors of the program; written before the start */
+    tr_next (*first_setup)(tr_self *self, void *state, const void *message);
+    tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */
+    struct behavior_list behaviors; /* of the program; written before the start */
     const char
         *inspector; /* address of the inspector's page; NULL: none; written before the start */
 };
