@@ -18,8 +18,8 @@
 
 enum { LINE_MAX_BYTES = 64 * 1024 * 1024, SECONDS_MAX = 90 };
 
-/* Connects to a socket. Returns -1 with errno. */
-static int socket_connect(const char *path)
+/* Connects to a socket. With SOCK_NONBLOCK it does not wait: EAGAIN. Returns -1 with errno. */
+static int socket_connect(const char *path, int flags)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
@@ -27,7 +27,7 @@ static int socket_connect(const char *path)
         return -1;
     }
     memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     if (fd < 0)
         return -1;
     struct timeval limit = {.tv_sec = SECONDS_MAX};
@@ -67,26 +67,49 @@ static bool has_ended(int pid)
     return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+/* Whether a program belongs to the user of the tool. For root: to the owner of the process that the socket names. */
+static bool is_trusted(const struct program *program, uid_t uid)
+{
+    char path[32];
+    struct stat process;
+    if (geteuid() != 0)
+        return uid == geteuid();
+    (void)snprintf(path, sizeof path, "/proc/%d", program->pid);
+    return stat(path, &process) == 0 && process.st_uid == uid;
+}
+
+/* Whether a process of this program listens at the socket. The file says whose it is if too many clients wait. */
+static bool does_answer(const struct program *program, bool may_unlink)
+{
+    struct ucred peer = {.uid = program->file.st_uid};
+    socklen_t size = sizeof peer;
+    int fd = socket_connect(program->path, SOCK_NONBLOCK);
+    if (fd >= 0) {
+        bool is_known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+        (void)close(fd);
+        return is_known && is_trusted(program, peer.uid);
+    }
+    /* Its program has ended without removing it. One that starts does not answer yet either. */
+    if (errno == ECONNREFUSED && may_unlink && has_ended(program->pid))
+        (void)unlink(program->path);
+    return errno == EAGAIN && is_trusted(program, peer.uid);
+}
+
 /* Adds the program of a socket, if one answers there and it is not there yet. */
-static void program_add(const char *path, struct program *programs, size_t *count)
+static void program_add(const char *path, bool may_unlink, struct program *programs, size_t *count)
 {
     struct program *program = &programs[*count];
     const char *slash = strrchr(path, '/');
     if (*count == PROGRAMS_MAX || path[0] != '/' || !name_parse(slash + 1, program) ||
-        snprintf(program->path, sizeof program->path, "%s", path) >= (int)sizeof program->path)
+        snprintf(program->path, sizeof program->path, "%s", path) >= (int)sizeof program->path ||
+        stat(path, &program->file) != 0)
         return;
     for (size_t i = 0; i < *count; i++) {
-        if (strcmp(programs[i].path, path) == 0)
+        if (programs[i].file.st_dev == program->file.st_dev &&
+            programs[i].file.st_ino == program->file.st_ino)
             return;
     }
-    int fd = socket_connect(path);
-    /* Its program has ended without removing it. One that starts does not answer yet either. */
-    if (fd < 0 && errno == ECONNREFUSED && has_ended(program->pid))
-        (void)unlink(path);
-    if (fd < 0)
-        return;
-    (void)close(fd);
-    ++*count;
+    *count += does_answer(program, may_unlink);
 }
 
 /* Adds the programs whose sockets are in a directory. */
@@ -97,7 +120,7 @@ static void directory_search(const char *path, struct program *programs, size_t 
     while (directory && *count < PROGRAMS_MAX && (entry = readdir(directory))) {
         char socket[512];
         if (snprintf(socket, sizeof socket, "%s/%s", path, entry->d_name) < (int)sizeof socket)
-            program_add(socket, programs, count);
+            program_add(socket, true, programs, count);
     }
     if (directory)
         (void)closedir(directory);
@@ -110,10 +133,12 @@ static void system_search(struct program *programs, size_t *count)
     char *line = NULL;
     size_t capacity = 0;
     while (file && getline(&line, &capacity, file) > 0) {
-        char *path = strchr(line, '/');
+        int at = 0;
         line[strcspn(line, "\n")] = '\0';
-        if (path)
-            program_add(path, programs, count);
+        (void)sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %n", &at);
+        /* Anybody can have a socket of such a name anywhere: it is not removed. */
+        if (at)
+            program_add(line + at, false, programs, count);
     }
     free(line);
     if (file)
@@ -212,7 +237,7 @@ bool connection_open(struct connection *connection, const char *which)
         fprintf(stderr, "troupe: %s\n", why);
         return false;
     }
-    connection->fd = socket_connect(path);
+    connection->fd = socket_connect(path, 0);
     if (connection->fd < 0) {
         fprintf(stderr, "troupe: cannot connect to %s: %s\n", path, strerror(errno));
         return false;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "json.h"
 
@@ -13,7 +14,8 @@ enum { PROGRAMS_MAX = 256, FOUND_WHY_SIZE = 1000 };
 struct program {
     char app[129];
     int pid;
-    char path[512]; /* of the socket */
+    char path[512];   /* of the socket */
+    struct stat file; /* of the socket: one file has many paths */
 };
 
 struct offline;
@@ -27,7 +29,7 @@ struct connection {
     struct json *greeting;
 };
 
-/** Writes which programs run, at most PROGRAMS_MAX. Returns how many. Sockets without a program are removed. */
+/** Writes which programs run, at most PROGRAMS_MAX, of this user; for root of all users. Returns how many. */
 size_t programs_find(struct program *programs);
 
 /**

@@ -5,30 +5,26 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "observe/key_text.h"
 #include "observe/offline.h"
-
-/* Writes a text of any bytes as JSON, or for a person. Bytes that are no ASCII stay as they are. */
-static void print_key(const char *bytes, size_t size)
-{
-    putchar('"');
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)bytes[i];
-        if (byte == '"' || byte == '\\')
-            printf("\\%c", byte);
-        else if (byte < 0x20 || byte == 0x7f)
-            printf("\\u%04x", byte);
-        else
-            putchar(byte);
-    }
-    putchar('"');
-}
 
 static void on_lost(void *context, const char *kind, tr_bytes key)
 {
     const bool *is_json = context;
-    printf(*is_json ? "{\"lost_kind\":\"%s\",\"lost_key\":" : "lost: %s ", kind);
-    print_key(key.data, key.size);
-    printf(*is_json ? "}\n" : "\n");
+    char text[3 * TR_KEY_MAX + 1];
+    char line[6 * (sizeof text + TR_NAME_MAX) + 64];
+    tr__key_write(key, text, sizeof text);
+    if (*is_json) { /* each member begins with a comma */
+        size_t length = member_add(line, sizeof line, 0, "lost_kind", kind);
+        length = member_add(line, sizeof line, length, "lost_key", text);
+        printf("{%.*s}\n", (int)length - 1, line + 1);
+        return;
+    }
+    printf("lost: ");
+    text_print(kind);
+    printf(" \"");
+    text_print(text);
+    printf("\"\n");
 }
 
 static void print_text(const struct offline_salvage *report, const char *into)

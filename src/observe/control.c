@@ -215,6 +215,7 @@ static void name_copy(char *to, size_t size, const char *from)
 bool tr__control_place(const char *app, const char *store, char *path, size_t size)
 {
     char directory[LOCAL_PATH_MAX + 1];
+    char absolute[LOCAL_PATH_MAX + 1];
     char name[TR_NAME_MAX + 1];
     const char *runtime = tr__environment("XDG_RUNTIME_DIR");
     name_copy(name, sizeof name, app);
@@ -232,7 +233,10 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
         if (length < 0 || (size_t)length >= sizeof directory ||
             !tr__local_directory(directory, attempt == 3))
             continue;
-        int whole = snprintf(path, size, "%s/%s.%d.sock", directory, name, tr__local_process());
+        /* The tool reads the path from a list of the system, and is in another directory. */
+        if (!tr__local_absolute(directory, absolute, sizeof absolute))
+            continue;
+        int whole = snprintf(path, size, "%s/%s.%d.sock", absolute, name, tr__local_process());
         if (whole > 0 && (size_t)whole < size && whole <= LOCAL_PATH_MAX)
             return true;
     }

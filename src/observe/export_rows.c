@@ -149,7 +149,9 @@ static void hash_note(struct shape_set *set, uint64_t hash)
         if (set->hashes[i] == hash)
             return;
     }
-    if (hash && set->count < SHAPES_MAX)
+    if (hash && set->count == SHAPES_MAX)
+        set->list.rows->error = TR_LIMIT; /* without its shape a row could not be read again */
+    else if (hash)
         set->hashes[set->count++] = hash;
 }
 

@@ -8,13 +8,15 @@
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 
-enum { WATCH_SECONDS = 60, SHOWN = 200 };
+enum { WATCH_SECONDS = 60, KEPT_SECONDS = 600, SHOWN = 200 };
 
 void tr__handlers_watch(tr_system *system)
 {
     struct system_samples *samples = &system->samples;
     tr_time now_ns = system->platform->mono_now(system->platform);
-    if (now_ns >= (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED)) {
+    tr_time until_ns = (tr_time)atom64_load(&samples->until_ns, ATOM_RELAXED);
+    /* Those who look each few minutes, as scrapers of metrics do, have histograms that only grow. */
+    if (!until_ns || now_ns - until_ns >= (KEPT_SECONDS - WATCH_SECONDS) * TR_SECOND) {
         atom64_store(&samples->since_ns, (uint64_t)now_ns, ATOM_RELAXED);
         atom32_store(&samples->generation,
                      atom32_load(&samples->generation, ATOM_RELAXED) + 1,

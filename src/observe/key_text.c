@@ -42,22 +42,29 @@ static size_t printable(const unsigned char *bytes, size_t size)
     return bytes[0] < 0x20 || bytes[0] == 0x7f ? 0 : tr__utf8_character(bytes, size);
 }
 
-void tr__json_key(struct json_line *line, const char *name, tr_bytes key)
+void tr__key_write(tr_bytes key, char *text, size_t size)
 {
-    char text[3 * TR_KV_KEY_MAX + 1];
     const unsigned char *bytes = key.data;
     size_t length = 0;
-    for (size_t i = 0; i < key.size && length + 4 < sizeof text;) {
+    for (size_t i = 0; i < key.size;) {
         size_t good = bytes[i] == '%' ? 0 : printable(bytes + i, key.size - i);
+        if (length + (good ? good : 3) >= size)
+            break;
         if (good) {
             memcpy(text + length, bytes + i, good);
             length += good;
         } else {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%%%02x", bytes[i]);
+            length += (size_t)snprintf(text + length, size - length, "%%%02x", bytes[i]);
         }
         i += good ? good : 1;
     }
     text[length] = '\0';
+}
+
+void tr__json_key(struct json_line *line, const char *name, tr_bytes key)
+{
+    char text[3 * TR_KV_KEY_MAX + 1];
+    tr__key_write(key, text, sizeof text);
     tr__json_string(line, name, text);
 }
 

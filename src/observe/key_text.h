@@ -13,6 +13,8 @@
 
 /** Reads the text of a key into `key`. Returns its size; 0: no text, too long, or % without two digits. */
 size_t tr__key_read(const char *text, unsigned char key[TR_KEY_MAX]);
+/** Writes the text of a key; what does not fit is cut. Three bytes for each of the key and one are enough. */
+void tr__key_write(tr_bytes key, char *text, size_t size);
 /** Writes a member with the text of a key. */
 void tr__json_key(struct json_line *line, const char *name, tr_bytes key);
 /**

@@ -357,17 +357,15 @@ static void otlp_write(struct json_line *text, tr_system *system)
 /* Writes the age of the oldest message in the fullest mailboxes, as the thread of the control socket has seen it. */
 static void oldest_write(struct json_line *text, tr_system *system)
 {
-    tr_time looked_ns = (tr_time)atom64_load(&system->samples.looked_ns, ATOM_RELAXED);
-    tr_time oldest_ns = (tr_time)atom64_load(&system->samples.oldest_ns, ATOM_RELAXED);
-    if (!looked_ns)
+    uint64_t age = atom64_load(&system->samples.oldest_age, ATOM_RELAXED);
+    if (!age)
         return; /* there is no control socket */
     head(text,
          "troupe_mailbox_oldest_seconds",
          "gauge",
          "Age, but for a second, of the oldest message in the fullest mailboxes.");
-    tr__json_printf(text,
-                    "troupe_mailbox_oldest_seconds %.3f\n",
-                    (double)(looked_ns - oldest_ns) / (double)TR_SECOND);
+    tr__json_printf(
+        text, "troupe_mailbox_oldest_seconds %.3f\n", (double)(age - 1) / (double)TR_SECOND);
 }
 
 void tr__metrics_write(struct json_line *text, tr_system *system)

@@ -133,8 +133,8 @@ static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_a
     return tr__observer_age(observer, info->actor, report->oldest_mark);
 }
 
-/* Looks at the fullest mailboxes. Returns the age of the oldest message in them. */
-static tr_time look(struct observer *observer)
+/* Looks at the fullest mailboxes. Returns the age of the oldest message in them. *found_ns is when they were found. */
+static tr_time look(struct observer *observer, tr_time *found_ns)
 {
     struct {
         tr_actor_info infos[OBSERVER_LOOKED_AT];
@@ -142,6 +142,7 @@ static tr_time look(struct observer *observer)
     } *found = source_resize(observer->source, NULL, sizeof *found);
     size_t count = found ? tr__observer_deepest(observer, 1, found->infos, OBSERVER_LOOKED_AT) : 0;
     tr_time oldest_ns = 0;
+    *found_ns = tr__observer_now(observer);
     for (size_t i = 0; i < count; i++) {
         tr_time before_ns = tr__observer_now(observer);
         tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
@@ -155,16 +156,17 @@ static tr_time look(struct observer *observer)
 
 int tr__observer_look(struct observer *observer)
 {
-    enum { SHARE = 200 }; /* of the time of this thread, for systems with very many actors */
+    /* Of the time of this thread, for systems with very many actors. A worker that does not answer does not count. */
+    enum { SHARE = 200 };
     struct tr_system *system = observer->system;
     tr_time now_ns = tr__observer_now(observer);
     if (now_ns >= observer->look_ns) {
         tr_counters counters;
         tr_system_counters(system, &counters);
-        tr_time oldest_ns = counters.queued ? look(observer) : 0;
-        tr_time took_ns = tr__observer_now(observer) - now_ns;
-        atom64_store(&system->samples.oldest_ns, (uint64_t)(now_ns - oldest_ns), ATOM_RELAXED);
-        atom64_store(&system->samples.looked_ns, (uint64_t)now_ns, ATOM_RELAXED);
+        tr_time found_ns = now_ns;
+        tr_time oldest_ns = counters.queued ? look(observer, &found_ns) : 0;
+        tr_time took_ns = found_ns - now_ns;
+        atom64_store(&system->samples.oldest_age, (uint64_t)oldest_ns + 1, ATOM_RELAXED);
         observer->look_ns = now_ns + (took_ns * SHARE > TR_SECOND ? took_ns * SHARE : TR_SECOND);
     }
     return (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1;

@@ -28,6 +28,9 @@ struct backup {
     tr_status status;
     tr_error error;
     char path[512]; /* "": the store is compacted */
+    bool is_audited;
+    uint32_t uid; /* of the client, which may have gone */
+    char via[VISITOR_VIA_MAX];
 };
 
 static bool on_step(void *context, const struct store_backup_progress *progress)
@@ -61,6 +64,20 @@ static void backup_free(struct visitor *visitor, void *work)
     observer->left = backup;
 }
 
+/* Its client has gone: what became of it is still in the log. */
+static void left_audit(const struct observer *observer, const struct backup *backup)
+{
+    tr__log(observer->system,
+            TR_LEVEL_INFO,
+            NULL,
+            "control: store %s by user %u%s%s, who has gone: %s",
+            backup->path[0] ? "backup" : "compact",
+            (unsigned)backup->uid,
+            backup->via[0] ? ", " : "",
+            backup->via,
+            tr_status_name(backup->status));
+}
+
 void tr__backups_collect(struct observer *observer, bool waits)
 {
     struct backup **at = &observer->left;
@@ -72,6 +89,8 @@ void tr__backups_collect(struct observer *observer, bool waits)
         }
         *at = backup->next;
         backup->platform->thread_join(backup->platform, backup->thread);
+        if (!backup->is_audited)
+            left_audit(observer, backup);
         source_resize(observer->source, backup, 0);
     }
 }
@@ -96,6 +115,7 @@ static bool backup_step(struct visitor *visitor)
     if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* partner: backup_main */
         return false;
     tr__audit(visitor, request, backup->status);
+    backup->is_audited = true;
     if (backup->status != TR_OK) {
         tr__visitor_refuse(visitor,
                            request->id,
@@ -128,7 +148,9 @@ static void backup_start(struct visitor *visitor, const struct control_request *
         return;
     }
     *backup = (struct backup){.platform = stored->source->platform,
-                              .store = tr__store_of(stored->reader)};
+                              .store = tr__store_of(stored->reader),
+                              .uid = visitor->uid};
+    memcpy(backup->via, visitor->via, sizeof backup->via);
     memcpy(backup->path, path, strlen(path) + 1);
     const tr_platform *platform = backup->platform;
     tr_status status =

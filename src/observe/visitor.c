@@ -14,7 +14,7 @@
 
 /* ---- Answers. ---- */
 
-void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
+static void line_begin(struct visitor *visitor, uint64_t id, const char *what)
 {
     struct json_line *line = &visitor->output;
     line->needs_comma = false;
@@ -22,7 +22,12 @@ void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
     visitor->line_id = id;
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "id", id);
-    tr__json_open(line, is_part ? "part" : "ok", '{');
+    tr__json_open(line, what, '{');
+}
+
+void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part)
+{
+    line_begin(visitor, id, is_part ? "part" : "ok");
 }
 
 void tr__visitor_end(struct visitor *visitor)
@@ -144,16 +149,12 @@ static tr_time now(const struct visitor *visitor)
 /* Says how far a job is, once a second, if the client wants to know. */
 static void progress_write(struct visitor *visitor, tr_time now_ns)
 {
-    struct json_line *line = &visitor->output;
     if (visitor->job == JOB_NONE || !visitor->request || !visitor->request->progress ||
         now_ns - visitor->told_ns < TR_SECOND)
         return;
     visitor->told_ns = now_ns;
-    line->needs_comma = false;
-    tr__json_open(line, NULL, '{');
-    tr__json_unsigned(line, "id", visitor->request->id);
-    tr__json_open(line, "progress", '{');
-    tr__json_signed(line, "for_ms", (now_ns - visitor->begun_ns) / TR_MILLISECOND);
+    line_begin(visitor, visitor->request->id, "progress");
+    tr__json_signed(&visitor->output, "for_ms", (now_ns - visitor->begun_ns) / TR_MILLISECOND);
     if (visitor->work_tell)
         visitor->work_tell(visitor);
     tr__visitor_end(visitor);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -168,4 +169,14 @@ bool tr__local_directory(const char *path, bool is_private)
     if (lstat(path, &file) != 0 || !S_ISDIR(file.st_mode) || access(path, W_OK | X_OK) != 0)
         return false;
     return !is_private || (file.st_uid == geteuid() && !(file.st_mode & (S_IRWXG | S_IRWXO)));
+}
+
+bool tr__local_absolute(const char *path, char *absolute, size_t size)
+{
+    char *real = realpath(path, NULL);
+    size_t length = real ? strlen(real) : size;
+    if (length < size)
+        memcpy(absolute, real, length + 1);
+    free(real);
+    return length < size;
 }

@@ -60,5 +60,7 @@ uint32_t tr__local_user(void);
  * `is_private`: it must also belong to this user and be closed to others.
  */
 bool tr__local_directory(const char *path, bool is_private);
+/** Writes the path from the root of a directory, without links. Returns false if there is none, or it does not fit. */
+bool tr__local_absolute(const char *path, char *absolute, size_t size);
 
 #endif

@@ -51,6 +51,13 @@ test('a_stuck_handler_and_a_growing_mailbox_are_named', 'IP-02', async stage => 
   await shows(page, '.problem', 'Its worker is stuck');
   await go(page, '#/time');
   await shows(page, '.workers .bad', 'on_block');
+  // It is one row while it runs and when it is over, with the time that it took.
+  await go(page, '#/failures?tab=stalls');
+  await shows(page, 'td', 'on_block');
+  const turns = page.locator('tbody tr', { hasText: 'on_block' });
+  await until(page, () => [...document.querySelectorAll('tbody tr')].some(row => row.innerText.includes('on_block') && !row.innerText.includes('now')));
+  assert.equal(await turns.count(), 1);
+  assert.match(await turns.locator('td.num').first().innerText(), /^[67](\.\d+)? s$/);
 });
 
 test('failures_letters_and_stored_state_are_found', 'IP-02', async stage => {

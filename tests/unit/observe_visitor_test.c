@@ -242,10 +242,13 @@ TEST(long_work_is_done_in_slices, "O-09", "O-28")
     kits_each(play_slices);
 }
 
-static void play_progress(void)
+static void progress_expect(bool is_page)
 {
     begin();
     (void)sent();
+    if (is_page) /* which gets no line above a limit: that of this answer does not count for the next */
+        (void)ask("{\"id\":1,\"do\":\"session\",\"text\":\"inspector\"}");
+    (void)ask("{\"id\":2,\"do\":\"info\"}\n{\"id\":3,\"do\":\"info\"}");
     endless_begin(JOB_WAIT);
     ck_assert(!tr__visitor_work(&visitor));
     ck_assert_str_eq(sent(), "");
@@ -256,8 +259,10 @@ static void play_progress(void)
         (void)snprintf(line, sizeof line, "{\"id\":4,\"progress\":{\"for_ms\":%d000,", i);
         const char *text = sent();
         ck_assert_msg(strncmp(text, line, strlen(line)) == 0, "%s", text);
-        ck_assert_ptr_nonnull(strstr(text, "\"steps\":7}}\n"));
-        ck_assert(!tr__visitor_work(&visitor)); /* not twice in a second */
+        const char *end = strstr(text, "\"steps\":7}}\n");
+        ck_assert_ptr_nonnull(end);
+        ck_assert_str_eq(end, "\"steps\":7}}\n"); /* nothing follows */
+        ck_assert(!tr__visitor_work(&visitor));   /* not twice in a second */
         ck_assert_str_eq(sent(), "");
     }
     visitor.request->progress = false; /* a client that does not ask for it does not get it */
@@ -267,9 +272,48 @@ static void play_progress(void)
     tr__visitor_close(&visitor);
 }
 
+static void play_progress(void)
+{
+    progress_expect(false);
+}
+
+static void play_progress_of_page(void)
+{
+    progress_expect(true);
+}
+
 TEST(long_work_says_how_far_it_is, "O-28")
 {
     kits_each(play_progress);
+    kits_each(play_progress_of_page);
+}
+
+/* Returns for how long handlers have been timed, in milliseconds. */
+static long long timed_since(void)
+{
+    const char *since = strstr(ask("{\"id\":1,\"do\":\"handlers\"}"), "\"since_ms\":");
+    ck_assert_ptr_nonnull(since);
+    return strtoll(since + strlen("\"since_ms\":"), NULL, 10);
+}
+
+static void play_looks(void)
+{
+    begin();
+    (void)sent();
+    ck_assert_int_lt(timed_since(), 1000);
+    for (int i = 1; i <= 3; i++) { /* a scraper that comes each two minutes */
+        tr_kit_advance(kit, 120 * TR_SECOND);
+        ck_assert_int_ge(timed_since(), i * 120000);
+    }
+    tr_kit_advance(kit, 601 * TR_SECOND);
+    (void)timed_since(); /* what was timed before, for the last time */
+    ck_assert_int_lt(timed_since(), 1000);
+    tr__visitor_close(&visitor);
+}
+
+TEST(figures_of_handlers_grow_for_those_who_look_seldom, "O-25")
+{
+    kits_each(play_looks);
 }
 
 static void play_page(void)
@@ -345,5 +389,5 @@ TEST(messages_that_wait_are_shown_without_secrets, "I-09")
 
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
       a_giant_request_ends_the_connection, noise_does_no_harm, long_work_is_done_in_slices,
-      long_work_says_how_far_it_is, a_page_may_less_than_other_clients,
-      messages_that_wait_are_shown_without_secrets)
+      long_work_says_how_far_it_is, figures_of_handlers_grow_for_those_who_look_seldom,
+      a_page_may_less_than_other_clients, messages_that_wait_are_shown_without_secrets)

@@ -75,9 +75,8 @@ struct system_samples {
     atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
     atom64 since_ns;   /* of this generation */
     /* What observe/observer.h has seen: */
-    atom64 looked_ns; /* when it last looked at mailboxes; 0: never */
     atom64
-        oldest_ns; /* when the oldest message of the fullest ones was first seen there; looked_ns: none was */
+        oldest_age; /* ns + 1, of the oldest message in the fullest mailboxes; 1: they are empty; 0: nobody has looked */
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */

@@ -7,7 +7,7 @@
  * hooks of the loop until one of the next runs, chosen at random; that run handles one message, with a look at the clock before
  * and behind it. So each run is as likely as another to be timed, and what is found in it stands for all messages that it would
  * have handled: that is the weight of a sample. A turn that waits is counted and not timed. When somebody looks after nobody
- * has for a minute, figures start from zero.
+ * has for ten minutes, figures start from zero.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H

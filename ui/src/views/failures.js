@@ -121,19 +121,24 @@ function LetterTable({ answer, rows }) {
     ${answer.dropped > 0 && html`<p class="more">${plural(answer.dropped, 'older dead letter')} of ${count(answer.ok.total)} in all are not kept or not shown.</p>`}`;
 }
 
+/* The turns that run now and those that are over, the newest first. One that runs may have a report too: it is shown once. */
+function slowTurns({ running, past = [] }) {
+  return [...running.map((row) => ({ ...row, took_ms: row.for_ms })), ...past.filter((row) => row.over)];
+}
+
 function Stalls({ answer }) {
   if (!answer.ok) return null;
-  const { running, past, total } = answer.ok;
+  const { past, total } = answer.ok;
   const columns = [
     { name: 'when', label: 'when', class: 'narrow', cell: (row) => (row.unix_ms ? html`<span class="mono">${clock(row.unix_ms)}</span>` : html`<${Tag} kind="bad">now<//>`) },
-    { name: 'for', label: 'took', class: 'num', cell: (row) => ms(row.for_ms), sort: (row) => row.for_ms },
+    { name: 'for', label: 'took', class: 'num', cell: (row) => ms(row.took_ms), sort: (row) => row.took_ms },
     { name: 'handler', label: 'handler', cell: (row) => html`<b>${row.handler || 'a function'}</b> <span class="muted">${row.message}</span>` },
     { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />` },
     { name: 'where', label: 'behavior', class: 'roomy', cell: (row) => html`${row.behavior} <${Source} ...${row} />` },
     { name: 'worker', label: 'worker', unit: 'number', class: 'num roomy', cell: (row) => row.worker },
   ];
-  const rows = [...running, ...(past || []).slice().reverse()]; /* past: the oldest first */
-  return html`<${Table} columns=${columns} rows=${rows} id=${(row) => (row.unix_ms || 'now') + ':' + row.worker + row.path + row.for_ms} empty="No turn has taken long." />
+  const rows = slowTurns(answer.ok);
+  return html`<${Table} columns=${columns} rows=${rows} id=${(row) => row.number || 'now' + row.worker} empty="No turn has taken long." />
     ${rows.some((row) => row.stack) && rows.filter((row) => row.stack).slice(0, 5).map((row, i) => html`<pre key=${i}>${[].concat(row.stack).join('\n')}</pre>`)}
     <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
 }
@@ -196,10 +201,10 @@ export function Failures({ route }) {
   const stalls = useAnswer('stalls', {}, 2000);
   const failed = failures.parts || [];
   const lost = letters.parts || [];
-  const slow = stalls.ok ? [...(stalls.ok.past || []), ...stalls.ok.running] : [];
+  const slow = stalls.ok ? slowTurns(stalls.ok) : [];
   const events = [
     ...failed.map((row) => ({ kind: row.what, at: row.unix_ms, text: `${row.path} ${row.status} ${row.text}` })),
-    ...slow.map((row) => ({ kind: 'stall', at: row.unix_ms || Date.now() - row.for_ms, text: `${row.handler || 'a function'} of ${row.path}, ${ms(row.for_ms)}` })),
+    ...slow.map((row) => ({ kind: 'stall', at: row.unix_ms || Date.now() - row.took_ms, text: `${row.handler || 'a function'} of ${row.path}, ${ms(row.took_ms)}` })),
     ...lost.map((row) => ({ kind: 'letter', at: row.unix_ms, text: `${row.message} to ${row.to}: ${row.reason}` })),
   ];
   const match = (row) => !text || JSON.stringify(row).toLowerCase().includes(text);
