@@ -88,7 +88,7 @@ static bool pressure_evict(struct worker *worker, struct worker_context *context
     return true;
 }
 
-/* Asks actors to sleep, those idle for longest first, until `more` fit. Returns whether one was asked. */
+/* Asks actors to sleep, those idle for longest first, until `more` new actors fit. Returns whether one was asked. */
 static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
                                 uint32_t more)
 {
@@ -96,7 +96,9 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /* Move it to the end of the list, so that an actor that was asked or cannot sleep is tried after the others. */
+        /*
+         * Move the actor to the end of the list, so that one that was asked or cannot sleep is tried after the others.
+         */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
@@ -135,7 +137,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* Sends the first cell of the line to this worker again. This time it begins. */
+/* Sends the first cell of the line to this worker again, where it now begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -220,7 +222,7 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
     actor->weight = 0;
 }
 
-/* Returns how much memory an awake actor takes. What was read from disk counts with its size there. */
+/* Returns how much memory an awake actor takes. What was read from disk counts with its size on disk. */
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
