@@ -86,9 +86,8 @@ static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type
     tr_buffer *text = tr_buffer_of_turn(self, (size_t)length + size + 1);
     char *to = tr_buffer_data(text);
     memcpy(to, front, (size_t)length);
-    char *all =
-        /* tr_json_write ends its text with a NUL, for which `text` has no space */
-        tr_scratch(self, size + 1);
+    /* tr_json_write ends its text with a NUL, for which `text` has no space */
+    char *all = tr_scratch(self, size + 1);
     (void)tr_json_write(type, message, all, size + 1, &error);
     memcpy(to + length, all, size);
     to[(size_t)length + size] = '}';

@@ -197,9 +197,8 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     struct worker_context *context = host_context(host, worker);
     if (!host->has_limits || context->is_serving)
         return;
-    context->is_serving =
-        /* tr__durable_drive of an actor that is asked to sleep may call this function again */
-        true;
+    /* tr__durable_drive of an actor that is asked to sleep may call this function again */
+    context->is_serving = true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
