@@ -22,7 +22,7 @@ struct local_directory {
     struct tr_system *system;
     const struct place_ring *ring;
     struct lock lock;
-    /* Protected by the lock. */
+    /* The rest is protected by the lock. */
     struct names claims; /* by path, for tr_directory.release */
     struct name_claim *first;
     uint32_t count;
