@@ -40,7 +40,7 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
 tr_time tr__watch_period(const struct watch *watch, tr_time now_ns)
 {
     if (watch->report.handoff_ns)
-        return WATCH_TICK_NS; /* turns are looked at closely */
+        return WATCH_TICK_NS; /* long turns must be noticed soon, so tick often */
     for (size_t i = 0; i < watch->loop_count; i++) {
         const struct loop *loop = watch->loops[i];
         tr_time age_ns = now_ns - (tr_time)atom64_load(&loop->seen_ns, ATOM_RELAXED);
@@ -66,7 +66,7 @@ static bool watch_tick(struct watch *watch)
     return is_busy;
 }
 
-/* Sleeps until a loop wakes it. The announcement and the last look pair with watch_rouse. */
+/* Sleeps until a loop wakes the watch. The announcement and the last look pair with watch_rouse. */
 static void watch_doze(struct watch *watch)
 {
     atom32_exchange(&watch->is_asleep, 1, ATOM_SEQ_CST);
@@ -86,10 +86,7 @@ static void watch_main(void *context)
         platform->park(platform, watch->parker, now_ns + period_ns);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
-        /*
-         * Before the tick: a loop that has not changed until here has not changed during the last
-         * tick.
-         */
+        /* Look before the next tick: a loop that shows no progress now has made none during the last tick. */
         bool is_needed = tr__watch_look(watch, now_ns);
         period_ns = WATCH_TICK_NS;
         if (watch_tick(watch) || is_needed) {

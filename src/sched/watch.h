@@ -3,12 +3,11 @@
  * The watch: a thread that gives every awake loop a tick each millisecond, or each fourth one while
  * that is enough.
  *
- * A loop reads no clock between two turns. The tick is how it knows that time has passed, so that a
- * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have
- * slept for a while the watch sleeps too, without a timeout, so an idle system causes no wake-ups.
- * Loops with short turns look at the clock after 64 of them, long before a tick. While all awake
- * loops do, a tick comes each WATCH_SLOW_NS: a wake-up of the watch takes some 20 us of a worker's
- * CPU, if it has none of its own.
+ * A loop reads no clock between two turns. The tick is how it knows that time has passed, so that a run of slow turns
+ * ends after about a millisecond and not after 64 turns. When all loops have slept for a while the watch sleeps too,
+ * without a timeout, so an idle system causes no wake-ups. Loops with short turns look at the clock after 64 of them,
+ * long before a tick. While all awake loops do so, a tick comes only each WATCH_SLOW_NS, because a wake-up of the watch
+ * costs a worker some 20 us if both share a CPU.
  *
  * The watch also notices a loop that makes no progress. A run ends with the first turn that ends
  * after a tick, and is counted then. So a loop that is awake and has counted nothing over several
@@ -20,27 +19,27 @@
 #include "sched/loop.h"
 
 #define WATCH_TICK_NS TR_MILLISECOND
-/* the time between two ticks at most: while all loops look at the clock often enough without them */
+/* longest time between two ticks, while all loops look at the clock often enough by themselves */
 #define WATCH_SLOW_NS (4 * WATCH_TICK_NS)
 enum {
     WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
-    /* looks that must find a loop at the same step, because a late watch proves nothing */
+    /* looks in a row that must find a loop at the same step; fewer prove nothing if the watch itself was late */
     WATCH_LOOKS_MIN = 3,
     WATCH_GROWTH = 10 /* factor between the times of two reports of the same turn */
 };
 
-/** What the watch reports, and the functions that receive it. */
+/** What the watch reports, and the functions that it calls. */
 struct watch_report {
     tr_time stall_ns; /* how long a turn may take; 0: nothing is reported */
     /**
-     * A loop has been in one turn for this long so far, or (is_over) a reported turn has ended.
+     * Called when a loop has been in one turn for this long so far, or, with is_over, when a reported turn has ended.
      * Returns false if the loop is in no turn. On the watch's thread.
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
     /* how long a turn may take before on_stuck is called; 0: it is never called */
     tr_time handoff_ns;
-    /** A loop has been at the same step (loop_steps) for handoff_ns. Called again at each tick. */
+    /** Called when a loop has been at the same step (loop_steps) for handoff_ns, and again at each tick. */
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
     /** Called after each look at all loops; may be NULL. True: the watch must not sleep. */
     bool (*on_look)(void *context, tr_time now_ns);
@@ -63,11 +62,11 @@ TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *
                                         struct loop **loops, size_t loop_count,
                                         const struct watch_report *report);
 /**
- * Checks which loops make progress, and reports. The watch's thread does this at each tick. Returns
+ * Checks which loops make progress, and reports those that do not. The watch's thread calls this at each tick. Returns
  * what on_look returns.
  */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);
-/** Returns how long the watch sleeps after a look at this time that has found nothing. */
+/** Returns how long the watch sleeps after a look at `now_ns` that has found nothing to report. */
 tr_time tr__watch_period(const struct watch *watch, tr_time now_ns);
 /** Stops and joins the thread. A watch of all zero was never started; then this does nothing. */
 void tr__watch_stop(struct watch *watch);
