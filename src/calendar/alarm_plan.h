@@ -54,12 +54,12 @@ struct alarm_plan {
     struct alarm_mark mark;
     tr_time due;       /* when the open occurrence is due; see rule 3 */
     tr_time seen;      /* when the alarm was set, or its last occurrence began */
-    tr_time span;      /* of ALARM_AFTER and ALARM_EVERY; otherwise 0 */
+    tr_time span;      /* delay of ALARM_AFTER, period of ALARM_EVERY; otherwise 0 */
     uint32_t failures; /* how often the open occurrence has failed */
     tr_time retry_at;  /* if failures > 0: when the next attempt is due; otherwise 0 */
     tr_time back_off;  /* the delay that led to retry_at, or 0 */
     struct cron cron;  /* expression of ALARM_CRON; otherwise zero */
-    uint64_t epoch;    /* of ALARM_AFTER: the epoch of `offset`; 0: unknown */
+    uint64_t epoch;    /* with ALARM_AFTER: the process in which `offset` was read; 0: unknown */
     tr_time offset;    /* wall clock minus a monotonic clock */
     /*
      * The policy for retries of this alarm, which the caller merges with other policies; all zero: the alarm has none.
@@ -91,11 +91,13 @@ struct alarm_retry {
 
 /** What follows after an occurrence has ended or failed. */
 enum alarm_outcome {
-    ALARM_WAITS,        /* there is a next time: tr__alarm_plan_wake */
-    ALARM_ENDS,         /* there is no next time: remove the plan */
-    ALARM_GAVE_UP,      /* the same as ALARM_WAITS, after an occurrence that failed too often */
-    ALARM_GAVE_UP_ENDS, /* the same as ALARM_ENDS, after an occurrence that failed too often */
-    ALARM_STALE         /* the mark belongs to another occurrence; nothing has changed */
+    ALARM_WAITS, /* there is a next time: tr__alarm_plan_wake */
+    ALARM_ENDS,  /* there is no next time: remove the plan */
+    /* as ALARM_WAITS, but the occurrence was given up because it failed too often */
+    ALARM_GAVE_UP,
+    /* as ALARM_ENDS, but the occurrence was given up because it failed too often */
+    ALARM_GAVE_UP_ENDS,
+    ALARM_STALE /* the mark belongs to another occurrence; nothing has changed */
 };
 
 /**

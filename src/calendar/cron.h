@@ -35,13 +35,13 @@ struct cron {
     bool is_walk;                 /* rule 2 */
     bool is_either;               /* rule 1: day-of-month or weekday */
     uint8_t zone_at;              /* offset of the zone's name in the text; 0: none */
-    char text[CRON_TEXT_MAX + 1]; /* as it was written */
+    char text[CRON_TEXT_MAX + 1]; /* the expression as it was written */
 };
 
 /** What is wrong with an expression, and where. */
 struct cron_error {
     tr_status status;
-    size_t offset;     /* of the first wrong character */
+    size_t offset;     /* offset of the first wrong character */
     const char *field; /* "minute", "hour", "day-of-month", "month", "weekday", "zone" */
     char text[120];    /* the reason: "hour, at 2: 24 is more than 23" */
 };

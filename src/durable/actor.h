@@ -85,7 +85,7 @@ struct durable_actor {
     /* cell of the next generation, which waits for this one to end; under the host's lock */
     struct cell *successor;
     bool is_leaving;    /* the actor is in durable_host.leaving; under the host's lock */
-    bool is_destroying; /* with is_leaving: it is being destroyed; under the host's lock */
+    bool is_destroying; /* with is_leaving: the actor is being destroyed; under the host's lock */
 
     /* The open commit, submitted commits, and what the actor has in the store; see durable/commit.h. */
     struct outbox outbox;

@@ -47,7 +47,7 @@ struct connection_event {
 };
 
 struct connection {
-    struct list link;           /* in connections.all */
+    struct list link;           /* link in connections.all */
     struct wake_lock wake_lock; /* of the counter HIBERNATING: the actor may sleep */
     struct list early;          /* list of struct connection_event; used while is_opening */
     uint64_t number;

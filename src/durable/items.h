@@ -25,8 +25,9 @@
 
 /** Which row of the store an item has; see durable/item_row.h. */
 enum item_class {
-    ITEM_PLAIN, /* it was pushed without a delay and has not failed */
-    ITEM_TIMED, /* it was given a time, which may have come by now; attempts may have failed */
+    ITEM_PLAIN, /* the item was pushed without a delay and has not failed */
+    /* the item was given a time, which may have come by now; attempts may have failed */
+    ITEM_TIMED,
     ITEM_DEAD,
 };
 
@@ -35,7 +36,7 @@ enum item_place { ITEM_NOWHERE, ITEM_READY, ITEM_WAITING, ITEM_TAKEN };
 struct queue_item {
     struct list taken;       /* link in queues.taken */
     struct list changed;     /* link in queues.changed, if the open commit has changed the item */
-    struct queue_item *next; /* in its bucket */
+    struct queue_item *next; /* next item in its bucket */
     struct queue *queue;
     uint64_t id;
     size_t heap_at;

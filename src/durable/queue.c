@@ -132,7 +132,7 @@ tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item)
         return status;
     tr__queue_note(actor, item);
     tr__items_remove(&actor->queues, item);
-    item->is_removed = true; /* it is kept until the commit ends, because the commit may fail */
+    item->is_removed = true; /* keep the item until the commit ends, because the commit may fail */
     return TR_OK;
 }
 

@@ -36,7 +36,7 @@ struct record_reads {
 /** A record that is run again. */
 struct replay {
     const struct tr_record *record;
-    size_t next[RECORD_WHATS]; /* by record_what: the next item to look at */
+    size_t next[RECORD_WHATS]; /* for each record_what: index of the next item to look at */
     bool is_over;
     /* the turn has not failed, and its state at the end differs from the record */
     bool is_changed;

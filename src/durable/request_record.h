@@ -14,7 +14,7 @@
 enum request_outcome {
     REQUEST_BEGUN = 1, /* a part of its turn is stored, and no answer */
     REQUEST_REPLIED,
-    REQUEST_ENDED, /* it has ended without a reply: a status, a code, a text */
+    REQUEST_ENDED, /* the request has ended without a reply: a status, a code, a text */
 };
 
 /** The bytes of a request's content, as two hashes. Requests with different contents have different hashes. */

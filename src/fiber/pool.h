@@ -67,7 +67,7 @@ struct fiber {
     struct fiber_side side; /* comes first */
     /* the stack is lent; in the cache line of `side`, because each switch reads it */
     bool is_lent;
-    struct fiber *next; /* in the pool's free list */
+    struct fiber *next; /* next fiber in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;

@@ -71,7 +71,7 @@ struct cleaner {
 };
 
 struct heap {
-    struct chunk first; /* Its `next` is the newest chunk. */
+    struct chunk first; /* first.next is the newest chunk */
     struct large *large;
     struct cleaner *cleaners;
     char *fresh; /* Memory that no block has used yet: `fresh_size` bytes from here. */

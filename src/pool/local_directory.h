@@ -23,7 +23,7 @@ struct local_directory {
     const struct place_ring *ring;
     struct lock lock;
     /* The rest is protected by the lock. */
-    struct names claims; /* by path, for tr_directory.release */
+    struct names claims; /* claims by their paths, for tr_directory.release */
     struct name_claim *first;
     uint32_t count;
 };

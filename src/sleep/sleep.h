@@ -91,7 +91,7 @@ enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };
 
 struct sleep_action {
     enum sleep_step step;
-    tr_time at;                 /* for ARM_* steps */
+    tr_time at;                 /* for ARM_* steps: when the timer must fire */
     tr_status status;           /* for REPLY and TERMINATED */
     enum sleep_outcome outcome; /* for REPLY and TERMINATED */
 };

@@ -27,13 +27,13 @@ struct change {
 };
 
 struct disk_file {
-    struct list link; /* in the list of the disk */
+    struct list link; /* link in the list of the disk */
     struct store_disk *disk;
     struct content now;
     struct content synced;
     struct list changes;
-    bool is_deleted;    /* It can no longer be found by name. */
-    bool is_named;      /* Its name exists after a crash. */
+    bool is_deleted;    /* the file can no longer be found by name */
+    bool is_named;      /* the name of the file exists after a crash */
     bool may_come_back; /* Deleted, but the deletion was not synced. */
     unsigned openers;
     char name[];

@@ -22,7 +22,7 @@
 
 /** One version of a page. */
 struct page {
-    struct list link;    /* in the list of its step */
+    struct list link;    /* link in the list of its step */
     struct page *before; /* the next older version that still exists */
     uint64_t commit;     /* number of the commit that this version was submitted with */
     uint32_t number;     /* the first is 1 */
@@ -34,7 +34,8 @@ struct page {
 
 struct pages {
     struct memory_source source;
-    struct page **newest; /* by number less 1; NULL: only the store has a version */
+    /* newest version of each page, by its number less 1; NULL: only the store has one */
+    struct page **newest;
     size_t newest_capacity;
     struct list staged;
     struct list kept;

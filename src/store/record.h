@@ -58,7 +58,7 @@ struct store_batch {
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
     size_t pages;               /* estimate of how many pages of the database the batch changes */
-    bool is_destroy;            /* it destroys its actor */
+    bool is_destroy;            /* the batch destroys its actor */
     struct store_chunk *chunks; /* the newest first; the last one contains the batch itself */
     char *free;                 /* free part of the newest chunk */
     char *free_end;
@@ -88,7 +88,7 @@ struct store_entry {
     atom32 is_broken;  /* One of its batches failed; written by the committing thread. */
 
     /* The members up to destroys_pending are used under the store's lock. */
-    struct store_entry *next;      /* in its bucket */
+    struct store_entry *next;      /* next entry in its bucket */
     struct store_entry *successor; /* the next entry of the same name, which is not ready */
     bool is_in_table;
     bool is_left;

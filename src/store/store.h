@@ -90,7 +90,7 @@ struct store_options {
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */
     void (*on_failed)(void *context, const char *why);
-    void *context; /* for both functions */
+    void *context; /* passed to on_work and on_failed */
 
     /* For tests. */
     struct store_disk *disk;           /* Lent: used instead of `path`; see store/disk.h. */

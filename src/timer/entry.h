@@ -33,8 +33,8 @@ enum timer_state {
     TIMER_QUEUED = 1 << 2, /* The envelope of the timer is in a mailbox, or a turn handles it. */
     TIMER_PARKED = 1 << 3, /* The turn that handles its envelope waits. */
     TIMER_LIGHT = 1 << 4,
-    TIMER_KEYED = 1 << 5, /* It belongs to timer/keys.c. */
-    TIMER_LOOSE = 1 << 6, /* It belongs to timer/loose.c. */
+    TIMER_KEYED = 1 << 5, /* the timer belongs to timer/keys.c */
+    TIMER_LOOSE = 1 << 6, /* the timer belongs to timer/loose.c */
     /* A timer with a fixed rate was due again while the turn with its envelope waited. */
     TIMER_MISSED = 1 << 7,
     TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT |

@@ -26,7 +26,7 @@ struct json_input {
 struct json_text {
     json_place begin;
     json_place end;
-    size_t size;   /* of the decoded text, in bytes */
+    size_t size;   /* size of the decoded text, in bytes */
     bool is_plain; /* without escapes: the decoded form is the same */
 };
 

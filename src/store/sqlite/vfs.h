@@ -21,7 +21,7 @@
 
 enum {
     VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
-    VFS_LOG_HEADER = 32, /* of SQLite's log */
+    VFS_LOG_HEADER = 32, /* bytes of the header of SQLite's log */
     /* The log has at least this many bytes after the last synced frame: more than a frame. */
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
@@ -37,7 +37,7 @@ struct vfs {
     sqlite3_vfs base;          /* must be first; for SQLite */
     sqlite3_vfs *real;         /* the VFS for files of the system */
     struct store_disk *disk;   /* used instead of files of the system; lent */
-    struct store_io_hook hook; /* for files of the system */
+    struct store_io_hook hook; /* called before operations on files of the system */
     /* while *stops is set, each write fails as if the disk were full. NULL: never */
     const atom32 *stops;
     struct memory_source source;
@@ -88,8 +88,8 @@ bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number);
 enum vfs_look {
     VFS_LOOK_NOTHING, /* the file is too short, or cannot be read */
     VFS_LOOK_GARBAGE,
-    VFS_LOOK_PLAIN,  /* those of any database of SQLite */
-    VFS_LOOK_MARKED, /* those of a store */
+    VFS_LOOK_PLAIN,  /* the magic of any database of SQLite */
+    VFS_LOOK_MARKED, /* the magic of a store */
 };
 
 /**
