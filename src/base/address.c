@@ -39,7 +39,9 @@ bool tr__address_read_number(const char *text, size_t size, uint32_t max, uint32
     return true;
 }
 
-/* Four numbers up to 255 with dots between them. Leading zeros are refused: some readers take them for octal. */
+/*
+ * Reads four numbers up to 255 with dots between them. Refuses leading zeros, because some readers take them for octal.
+ */
 static bool read_v4(const char *text, size_t size, uint8_t *host)
 {
     const char *end = text + size;
@@ -58,10 +60,10 @@ static bool read_v4(const char *text, size_t size, uint8_t *host)
 struct groups {
     uint8_t bytes[2 * GROUPS];
     int count;
-    int gap; /* the group before which "::" stands; -1: there is none */
+    int gap; /* index of the group that follows "::"; -1: there is no "::" */
 };
 
-/* Reads one group of up to four hexadecimal digits. Returns how many characters it has, 0: it is none. */
+/* Reads one group of up to four hexadecimal digits. Returns how many characters the group has; 0: it is no group. */
 static size_t read_group(const char *text, size_t size, struct groups *groups)
 {
     uint32_t value = 0;
@@ -79,7 +81,7 @@ static size_t read_group(const char *text, size_t size, struct groups *groups)
     return length;
 }
 
-/* The last two groups may be written as an IPv4 address. */
+/* Reads the last two groups of an IPv6 address if they are written as an IPv4 address. */
 static bool read_v4_tail(const char *text, size_t size, struct groups *groups)
 {
     if (groups->count > GROUPS - 2 || !read_v4(text, size, groups->bytes + 2 * groups->count))
@@ -151,7 +153,7 @@ tr_status tr__address_read_v6(const char *text, size_t size, tr_address *address
     return TR_OK;
 }
 
-/* What is between the brackets: an IPv6 address, and perhaps the number of a scope, "fe80::1%2". */
+/* Reads the text between brackets: an IPv6 address, and perhaps the number of a scope, as in "fe80::1%2". */
 static tr_status read_scoped(const char *text, size_t size, tr_address *address)
 {
     const char *percent = memchr(text, '%', size);
@@ -165,7 +167,7 @@ static tr_status read_scoped(const char *text, size_t size, tr_address *address)
     return status;
 }
 
-/* Finds the colon before the port and reads what is behind it. NULL: there is no port. */
+/* Reads the port behind the last colon. Returns the place of that colon; NULL: there is no port. */
 static const char *read_port(const char *text, uint16_t *port)
 {
     uint32_t number;
@@ -261,7 +263,10 @@ tr_status tr__address_split(const char *text, char *host, size_t size, uint16_t 
 
 /* ---- Printing. ---- */
 
-/* Where the longest run of two or more zero groups begins, the first of equal ones; its length in *length. */
+/*
+ * Returns where the longest run of two or more zero groups begins, the first one if several are equally long. Sets
+ * *length.
+ */
 static int find_zeros(const uint8_t *host, int groups, int *length)
 {
     int best = -1;
@@ -279,7 +284,7 @@ static int find_zeros(const uint8_t *host, int groups, int *length)
     return best;
 }
 
-/* As RFC 5952 says. An IPv4 address that is mapped is written with dots: "::ffff:10.0.0.7". */
+/* Writes an IPv6 address in the form of RFC 5952. A mapped IPv4 address is written with dots: "::ffff:10.0.0.7". */
 static char *print_v6(const uint8_t *host, char *to)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Texts that name a host and a port, for those that resolve names: "shop.example:7000".
+ * Texts that name a host and a port, for callers that resolve names: "shop.example:7000".
  *
  * tr_address_parse (troupe/address.h) reads the texts that need no resolver.
  */
@@ -11,10 +11,10 @@
 #include <troupe/address.h>
 
 /**
- * Splits "host:7000". Copies the host and a NUL into `host`, which has `size` bytes; TR_HOST_MAX + 1 are
- * enough for all. The labels of a host have 1 to 63 letters, digits, '-' and '_', with no '-' at either end;
- * a dot may follow the last. TR_ADDRESS_INVALID: any other text, and a host that ends with a number, which a
- * resolver could take for an IPv4 address: "1.2.3:80", "0x7f.1:80".
+ * Splits "host:7000". Copies the host and a NUL into `host`, which has `size` bytes; TR_HOST_MAX + 1 bytes are always
+ * enough. The labels of a host have 1 to 63 letters, digits, '-' and '_', with no '-' at either end; a dot may follow
+ * the last label. TR_ADDRESS_INVALID: any other text, and a host that ends with a number, which a resolver could take
+ * for an IPv4 address: "1.2.3:80", "0x7f.1:80".
  */
 TR_MUST_CHECK tr_status tr__address_split(const char *text, char *host, size_t size,
                                           uint16_t *port);
@@ -26,7 +26,10 @@ TR_MUST_CHECK tr_status tr__address_split(const char *text, char *host, size_t s
 TR_MUST_CHECK tr_status tr__address_read_v4(const char *text, size_t size, tr_address *address);
 TR_MUST_CHECK tr_status tr__address_read_v6(const char *text, size_t size, tr_address *address);
 
-/** Reads a decimal number without leading zeros from exactly `size` bytes. False: it is none, or above `max`. */
+/**
+ * Reads a decimal number without leading zeros from exactly `size` bytes. Returns false if the bytes are no such
+ * number, or if it is above `max`.
+ */
 bool tr__address_read_number(const char *text, size_t size, uint32_t max, uint32_t *number);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The size of the text of `size` bytes, without a NUL. */
+/** The length of the base64 text for `size` bytes, without a NUL. */
 #define BASE64_SIZE(size) (((size) + 2) / 3 * 4)
 
 /** Writes BASE64_SIZE(size) characters and no NUL. Returns the place after them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Days and dates of the Gregorian calendar, also for times before it was introduced. Pure arithmetic, by the method of
- * Howard Hinnant: years that begin in March, in eras of 400 years.
+ * Days and dates of the Gregorian calendar, also for dates before that calendar was introduced. Pure arithmetic, by the
+ * method of Howard Hinnant: years that begin in March, in eras of 400 years.
  *
  * A day is a count from 1970-01-01. A local time counts seconds from the midnight of day 0, as a clock on the wall
  * shows them.

@@ -4,9 +4,9 @@
 #include "base/hash.h"
 
 /*
- * What 4 bits of a 32-bit word become after 32 steps of the division by the polynomial 0xedb88320.
- * The first index is the place of the 4 bits in the word, the lowest first. The division is linear,
- * so the result of a word is the sum of the results of its parts.
+ * The remainder that 4 bits of a 32-bit word leave after 32 steps of the division by the polynomial 0xedb88320. The
+ * first index is the place of the 4 bits in the word, the lowest first. The division is linear, so the result of a word
+ * is the sum of the results of its parts.
  *
  * These tables have half a kilobyte and take 4 bytes at a time. The usual tables for that have 4
  * kilobytes, which would displace more of a worker's cache than hashing a name is worth.
@@ -35,9 +35,7 @@ static const uint32_t parts[8][16] = {
 /* Adds the next 1 to 4 bytes, which are the lowest of `word`. */
 static uint32_t crc32_step(uint32_t crc, uint32_t word, size_t count)
 {
-    /*
-     * Fewer bytes need fewer steps of the division. To shift them up in the word has that effect.
-     */
+    /* Fewer bytes need fewer steps of the division. Shifting the bytes up in the word has that effect. */
     uint32_t bits = (uint32_t)((uint64_t)(crc ^ word) << (32 - 8 * count));
     uint32_t low = parts[0][bits & 15] ^ parts[1][bits >> 4 & 15] ^ parts[2][bits >> 8 & 15] ^
                    parts[3][bits >> 12 & 15];

@@ -10,16 +10,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/** A secret key. Whoever chooses the hashed bytes must not know it. */
+/** A secret key. An outsider that chooses the hashed bytes must not know the key. */
 struct hash_key {
     uint64_t low;
     uint64_t high;
 };
 
-/**
- * Spreads a number over 64 bits. Different numbers give different results. The finaliser of
- * splitmix64.
- */
+/** Spreads a number over 64 bits. Different numbers give different results. This is the finaliser of splitmix64. */
 static inline uint64_t hash_mix(uint64_t bits)
 {
     bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -58,7 +55,7 @@ static inline uint64_t hash_load(const unsigned char *bytes, size_t count)
     if (count == 8) {
         memcpy(&word, bytes, 8);
     } else if (count >= 4) {
-        uint32_t first, last; /* They overlap, and the bits that both have are equal. */
+        uint32_t first, last; /* two loads that overlap; bits that are in both are equal */
         memcpy(&first, bytes, 4);
         memcpy(&last, bytes + count - 4, 4);
         word = first | (uint64_t)last << (8 * (count - 4));

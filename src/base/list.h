@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An intrusive list, linked in both directions, in a ring through its head.
+ * An intrusive list that is linked in both directions. The links form a ring through the head of the list.
  *
  * Links belong to the caller. A link is lent to the list until it is removed. A link that is in no
  * list points to itself, so removing it again does nothing.
@@ -31,7 +31,7 @@ static inline void list_init(struct list *list)
     list->previous = list;
 }
 
-/** Whether nothing is in this list; for a link: whether it is in no list. */
+/** Whether a list has no links. For a link: whether it is in no list. */
 static inline bool list_is_empty(const struct list *list)
 {
     return list->next == list;

@@ -17,7 +17,7 @@ static uint32_t load_word(const unsigned char *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* The function and the constant of a round (4.1.1, 4.2.1). */
+/* Returns the function of a round plus its constant (4.1.1, 4.2.1). */
 static uint32_t mix(int round, const uint32_t v[5])
 {
     if (round < 20)

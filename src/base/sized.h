@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Structs that cross the border of the library together with the size that the caller was compiled
- * with, because later versions add members at their ends. Callers do not see the size: the function
- * in the public header is inline and passes sizeof to a function named ..._sized.
+ * Structs that cross the border of the library together with the size that the caller was compiled with, because later
+ * versions add members at the ends of these structs. Callers do not see the size: the function in the public header is
+ * inline and passes sizeof to a function named ..._sized.
  */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /**
- * Copies the caller's options. Their first member is a size_t `size`; in the copy it is the
- * library's size. Members that the caller does not know become zero.
+ * Copies the caller's options. Their first member is a size_t `size`, which becomes the library's size in the copy.
+ * Members that the caller does not know become zero.
  *
  * Returns false if the options have members that the library does not know and that are not zero,
  * or a `size` that is neither 0 nor `from_size`.
@@ -37,8 +37,8 @@ static inline bool sized_read(void *to, size_t to_size, const void *from, size_t
 }
 
 /**
- * Writes those members of a struct that the caller knows, and zero into those that the library does
- * not know.
+ * Copies a struct of the library to the caller: the members that both know. Members that only the caller knows become
+ * zero.
  */
 static inline void sized_write(void *to, size_t to_size, const void *from, size_t from_size)
 {

@@ -2,7 +2,7 @@
 /** The names and texts of statuses, made from TR_STATUS_LIST. */
 #include <troupe/status.h>
 
-/* No default, so that the compiler reports a status without a case. */
+/* The switches have no default, so that the compiler reports a status without a case. */
 const char *tr_status_name(tr_status status)
 {
     switch (status) {

@@ -2,11 +2,9 @@
 /**
  * The byte form of an alarm plan:
  *
- *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen,
- *     span (of after and every), failures, retry_at and back_off (if failures > 0),
- *     length and text of the expression (of cron),
- *     epoch and offset (of after, in version 2, which is for after only, and in version 3),
- *     attempts, first and longest (of version 3)
+ *     version, kind, flags (bit 0: at most once), id, occurrence, due, seen, span (of after and every), failures,
+ *     retry_at and back_off (if failures > 0), length and text of the expression (of cron), epoch and offset (of after,
+ *     in versions 2 and 3; version 2 is for after only), attempts, first and longest (of version 3)
  *
  * The first three are single bytes. Numbers are LEB128: seven bits in a byte, lowest first. The top bit is set in all
  * bytes but the last, and the last is not 0 unless it is the only one.
@@ -28,7 +26,7 @@ enum {
     NUMBER_BYTES_MAX = 10
 };
 
-/* A plan has a text, or a span, an epoch and an offset. */
+/* The longest plan fits: three single bytes, ten numbers, and a text with its length. */
 static_assert(3 + 10 * NUMBER_BYTES_MAX + 2 + CRON_TEXT_MAX <= ALARM_BYTES_MAX, "all plans fit");
 static_assert(3 + 13 * NUMBER_BYTES_MAX <= ALARM_BYTES_MAX, "all plans fit");
 
@@ -86,10 +84,10 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
 struct input {
     const unsigned char *at;
     const unsigned char *end;
-    bool is_bad; /* from then on every number that is read is 0 */
+    bool is_bad; /* the bytes are no plan: from now on every number that is read is 0 */
 };
 
-/* Reads a number from `least` to `most`. */
+/* Reads a number, which must be from `least` to `most`. */
 static uint64_t get_number(struct input *in, uint64_t least, uint64_t most)
 {
     uint64_t number = 0;

@@ -16,8 +16,8 @@ size_t tr__alarm_plan_write(const struct alarm_plan *plan, unsigned char bytes[A
  * Reads a plan. Accepts exactly what tr__alarm_plan_write makes: no byte is left over, and no number is longer than
  * needed.
  *
- * TR_BAD_DATA: it is no plan, or has a value that no plan has. TR_NOT_SUPPORTED: a version of a newer program. *plan is
- * written on TR_OK only. Any thread.
+ * TR_BAD_DATA: the bytes are no plan, or have a value that no plan has. TR_NOT_SUPPORTED: a newer program has written
+ * the plan. *plan is written on TR_OK only. Any thread.
  */
 TR_MUST_CHECK tr_status tr__alarm_plan_read(const void *bytes, size_t size,
                                             struct alarm_plan *plan);

@@ -8,7 +8,7 @@ enum { RETRIES_DEFAULT = 20 };
 static const tr_time first_default = 2 * TR_SECOND;
 static const tr_time cap_default = 5 * TR_MINUTE;
 
-/* Limits a time, so that no clock can make a sum overflow. */
+/* Limits a time to what a plan can have, so that no clock can make a sum overflow. */
 static tr_time time_clamp(tr_time now)
 {
     return now < 0 ? 0 : now > ALARM_TIME_MAX ? ALARM_TIME_MAX : now;
@@ -106,7 +106,7 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan)
     return plan->failures > 0 ? plan->retry_at : plan->due;
 }
 
-/* Applies rule 4 to the occurrence itself. Returns the due time that it should have. */
+/* Applies rule 4 to the due time of the open occurrence. Returns the due time that it should have. */
 static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr_time now)
 {
     tr_time due = plan->due;
@@ -118,7 +118,7 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
             due = now + plan->span;
         break;
     case ALARM_EVERY:
-        /* An occurrence that waits for an anchor in the future waits for a time, not for a span. */
+        /* Leave an occurrence that waits for an anchor in the future: it waits for a time, not for a span. */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
             due = now + 1 + (due - now - 1) % plan->span;
         break;

@@ -11,16 +11,16 @@
  *                          -> failed, too often       given up: the next occurrence, or the end
  *
  * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or given up, whatever
- * happens in between. After a crash it fires again with the same mark.
- * Rule 2: the next occurrence is after the time at which the last one began. So everything that was missed while no
- * process ran is one occurrence, and everything that was missed while the handler ran is one more.
- * Rule 3: every is anchored. Each occurrence is at anchor + n * period, whenever the last one ran.
- * Rule 4: after the wall clock went back, no alarm waits longer than it asked for. after and every wait at most their
- * span, retries at most their back-off, and a walk of cron (calendar/cron.h) until its next match. An appointment of
- * cron does not fire twice if the clock was set back by three hours or less, as in Vixie's cron. If it was set back by
- * more, the clock was wrong before, and the new time counts. A clock that went forward is the same as a long sleep.
- * Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic clock), an alarm that waits
- * for a span moves with it: after keeps its distance exactly. For a change between two processes rule 4 applies.
+ * happens in between. After a crash it fires again with the same mark. Rule 2: the next occurrence is after the time at
+ * which the last one began. So everything that was missed while no process ran is one occurrence, and everything that
+ * was missed while the handler ran is one more. Rule 3: every is anchored. Each occurrence is at anchor + n * period,
+ * whenever the last one ran. Rule 4: after the wall clock went back, no alarm waits longer than it asked for. after and
+ * every wait at most their span, retries at most their back-off, and a walk of cron (calendar/cron.h) until its next
+ * match. An appointment of cron does not fire twice if the clock was set back by three hours or less, as in Vixie's
+ * cron. If it was set back by more, the clock was wrong before, and the new time counts. A clock that went forward is
+ * the same as a long sleep. Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic
+ * clock), an alarm that waits for a span moves with the clock: after keeps its distance exactly. For a change between
+ * two processes rule 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H
@@ -43,24 +43,27 @@ enum alarm_kind { ALARM_AT = 1, ALARM_AFTER = 2, ALARM_EVERY = 3, ALARM_CRON = 4
 
 /** Identifies one occurrence of one alarm. A handler that sees the same mark twice sees a repetition. */
 struct alarm_mark {
-    uint64_t id;         /* from the caller; a new one each time an alarm is set */
+    uint64_t id;         /* given by the caller: a new number each time an alarm is set */
     uint64_t occurrence; /* from 0 */
 };
 
 struct alarm_plan {
     enum alarm_kind kind;
-    bool is_at_most_once; /* from the caller; then done is stored before the handler runs */
+    /* given by the caller: tr__alarm_plan_done is stored before the handler runs */
+    bool is_at_most_once;
     struct alarm_mark mark;
     tr_time due;       /* when the open occurrence is due; see rule 3 */
     tr_time seen;      /* when the alarm was set, or its last occurrence began */
-    tr_time span;      /* of ALARM_AFTER and ALARM_EVERY; otherwise 0 */
-    uint32_t failures; /* of the open occurrence */
-    tr_time retry_at;  /* if failures > 0; otherwise 0 */
+    tr_time span;      /* delay of ALARM_AFTER, period of ALARM_EVERY; otherwise 0 */
+    uint32_t failures; /* how often the open occurrence has failed */
+    tr_time retry_at;  /* if failures > 0: when the next attempt is due; otherwise 0 */
     tr_time back_off;  /* the delay that led to retry_at, or 0 */
-    struct cron cron;  /* of ALARM_CRON; otherwise zero */
-    uint64_t epoch;    /* of ALARM_AFTER: the epoch of `offset`; 0: unknown */
+    struct cron cron;  /* expression of ALARM_CRON; otherwise zero */
+    uint64_t epoch;    /* with ALARM_AFTER: the process in which `offset` was read; 0: unknown */
     tr_time offset;    /* wall clock minus a monotonic clock */
-    /* The policy for retries of this alarm, which the caller merges with others; zeros: it has none. */
+    /*
+     * The policy for retries of this alarm, which the caller merges with other policies; all zero: the alarm has none.
+     */
     uint32_t attempts;
     tr_time first;
     tr_time longest;
@@ -70,27 +73,31 @@ struct alarm_plan {
 struct alarm_clock {
     uint64_t epoch;       /* epoch of this process, from 1 on */
     tr_time offset;       /* wall clock minus monotonic clock, now */
-    tr_time offset_first; /* the same difference when the process began */
+    tr_time offset_first; /* wall clock minus monotonic clock when the process began */
 };
 
-/** Shorter jumps are ignored, because reading two clocks takes time. */
+/**
+ * The shortest jump of the wall clock that counts. Shorter ones may only be the time between reading the two clocks.
+ */
 #define ALARM_JUMP_MIN TR_SECOND
 
-/** A member of zero means the value in brackets. */
+/** A policy for retries. A member that is 0 means the value in brackets. */
 struct alarm_retry {
     tr_time first;    /* the first back-off, which doubles each time (2 s) */
     tr_time cap;      /* the longest back-off, without its random part (5 min) */
-    uint32_t retries; /* the occurrence is given up after this many (20, about an hour) */
+    uint32_t retries; /* after this many retries the occurrence is given up (20, about an hour) */
     bool is_never;    /* no retries at all */
 };
 
-/** What follows from an occurrence. */
+/** What follows after an occurrence has ended or failed. */
 enum alarm_outcome {
-    ALARM_WAITS,        /* there is a next time: tr__alarm_plan_wake */
-    ALARM_ENDS,         /* there is no next time: remove the plan */
-    ALARM_GAVE_UP,      /* the same as ALARM_WAITS, after an occurrence that failed too often */
-    ALARM_GAVE_UP_ENDS, /* the same as ALARM_ENDS, after an occurrence that failed too often */
-    ALARM_STALE         /* the mark belongs to another occurrence; nothing has changed */
+    ALARM_WAITS, /* there is a next time: tr__alarm_plan_wake */
+    ALARM_ENDS,  /* there is no next time: remove the plan */
+    /* as ALARM_WAITS, but the occurrence was given up because it failed too often */
+    ALARM_GAVE_UP,
+    /* as ALARM_ENDS, but the occurrence was given up because it failed too often */
+    ALARM_GAVE_UP_ENDS,
+    ALARM_STALE /* the mark belongs to another occurrence; nothing has changed */
 };
 
 /**
@@ -98,7 +105,8 @@ enum alarm_outcome {
  *
  * TR_INVALID_ARGUMENT: a time before 1970, a delay below 0, a period below ALARM_EVERY_MIN. TR_LIMIT: more than
  * ALARM_AHEAD_MAX ahead, or beyond ALARM_TIME_MAX. TR_NOT_FOUND: a cron expression that never fires. *plan is written
- * on TR_OK only. A time in the past is allowed and is due at once. Any thread. The same holds for every and cron.
+ * on TR_OK only. A time in the past is allowed and is due at once. Any thread. All of this also holds for
+ * tr__alarm_plan_every and tr__alarm_plan_cron.
  */
 TR_MUST_CHECK tr_status tr__alarm_plan_at(struct alarm_plan *plan, uint64_t id, tr_time time,
                                           tr_time now);
@@ -114,7 +122,7 @@ TR_MUST_CHECK tr_status tr__alarm_plan_cron(struct alarm_plan *plan, uint64_t id
                                             const struct cron *cron, const struct zone *zone,
                                             tr_time now);
 
-/** Returns when to look at a plan again: at its due time, or for the next retry. */
+/** Returns when to look at a plan again: at its due time, or at the time of the next retry. */
 tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
 
 /**
@@ -124,7 +132,7 @@ tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
  */
 bool tr__alarm_plan_check(struct alarm_plan *plan, const struct zone *zone, tr_time now);
 
-/** Notes by which clock a plan was made. */
+/** Notes the clock by which a plan was made, for rule 5. */
 void tr__alarm_plan_set_clock(struct alarm_plan *plan, const struct alarm_clock *clock);
 
 /** Applies rule 5. Call it before tr__alarm_plan_check, in the same cases. Returns whether the plan has changed. */
@@ -137,18 +145,21 @@ bool tr__alarm_plan_is_due(const struct alarm_plan *plan, tr_time now);
 struct alarm_mark tr__alarm_plan_begin(struct alarm_plan *plan, tr_time now);
 
 /**
- * The occurrence with this mark was handled: opens the next one. For an alarm that runs at most once, call this right
- * after begin, store the plan, and then run the handler.
+ * Ends the occurrence with this mark, which was handled, and opens the next one. For an alarm that runs at most once,
+ * call this right after begin, store the plan, and then run the handler.
  */
 enum alarm_outcome tr__alarm_plan_done(struct alarm_plan *plan, struct alarm_mark mark,
                                        const struct zone *zone);
 
-/** Returns the delay after `failures` earlier ones: first * 2^failures, at most cap, plus up to a quarter by chance. */
+/**
+ * Returns the delay of the next retry after `failures` earlier failures: first * 2^failures, at most cap, plus up to a
+ * quarter by chance.
+ */
 tr_time tr__alarm_back_off(const struct alarm_retry *retry, uint32_t failures, struct rng *rng);
 
 /**
- * The handler of this occurrence has failed. The occurrence is retried after first * 2^n, at most cap, plus up to a
- * quarter by chance. Or it is given up, which opens the next one.
+ * Notes that the handler of this occurrence has failed. The occurrence is retried after the delay of
+ * tr__alarm_back_off. After too many retries it is given up, and the next occurrence is opened.
  */
 enum alarm_outcome tr__alarm_plan_failed(struct alarm_plan *plan, struct alarm_mark mark,
                                          const struct alarm_retry *retry, struct rng *rng,

@@ -192,9 +192,8 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
     tr_status status = TR_OK;
     if (cron_peek(in) == '*') {
         in->at++;
-        last -=
-            /* count Sunday once, so that a step does not count from its second number */
-            field->most == 7;
+        /* "*" counts Sunday only once, as 0, so that a step does not also count 7 */
+        last -= field->most == 7;
     } else {
         status = read_value(in, field, &first);
         is_range = status == TR_OK && cron_peek(in) == '-';
@@ -203,7 +202,7 @@ static tr_status read_item(struct input *in, const struct field *field, uint64_t
             in->at++;
             status = read_value(in, field, &last);
             if (status == TR_OK && last == 0 && first > 0 && field->most == 7)
-                last = 7; /* for FRI-SUN */
+                last = 7; /* Sunday as the end of a range, as in FRI-SUN */
         }
         if (status == TR_OK && last < first)
             return cron_wrong(
@@ -422,7 +421,7 @@ tr_status tr__cron_next(const struct cron *cron, const struct zone *zone, int64_
         return TR_INVALID_ARGUMENT;
     if (cron->is_walk)
         return next_of_walk(cron, zone, after, next);
-    /* Local times that the clock has shown or passed have fired already: rule 3. */
+    /* Search after the latest local time that the clock has shown: by rule 3 earlier ones have fired already. */
     if (!find_match(cron, tr__zone_latest(zone, after) + 1, &local))
         return TR_NOT_FOUND;
     *next = tr__zone_first(zone, local);

@@ -8,14 +8,13 @@
  * expression is in UTC. There is no field for seconds: for periods below a minute use "every".
  *
  * Rule 1: if both day-of-month and weekday are restricted, a day matches if either of them does. If one of them begins
- * with "*", a day must match both. This is as in cron.
- * Rule 2: if minute or hour begins with "*", the expression is a walk. It fires at each instant whose local time
- * matches. So it continues to fire in an overlap (clocks set back), and nothing is made up for after a gap.
- * Rule 3: otherwise it is an appointment. Each local time that matches fires once, at the first instant at which the
- * clock shows it or, in a gap, has passed it. So 2:30 in a gap from 2:00 to 3:00 fires at 3:00, together with all other
- * appointments in the gap. 2:30 in an overlap fires the first time.
- * Rule 4: an expression that does not match for 41 years never matches. Dates repeat after 400 years, and within these
- * a given day of the calendar falls on a given weekday again after at most 40 years.
+ * with "*", a day must match both. This is as in cron. Rule 2: if minute or hour begins with "*", the expression is a
+ * walk. It fires at each instant whose local time matches. So it continues to fire in an overlap (clocks set back), and
+ * nothing is made up for after a gap. Rule 3: otherwise it is an appointment. Each local time that matches fires once,
+ * at the first instant at which the clock shows that time or, in a gap, has passed it. So 2:30 in a gap from 2:00 to
+ * 3:00 fires at 3:00, together with all other appointments in the gap. 2:30 in an overlap fires the first time. Rule 4:
+ * an expression that does not match for 41 years never matches. Dates repeat after 400 years, and within these a given
+ * day of the calendar falls on a given weekday again after at most 40 years.
  */
 #ifndef CALENDAR_CRON_H
 #define CALENDAR_CRON_H
@@ -28,7 +27,7 @@ enum {
 };
 
 struct cron {
-    uint64_t minutes; /* bit n is minute n; the others likewise */
+    uint64_t minutes; /* bit n is minute n; the next four members likewise */
     uint32_t hours;
     uint32_t days;                /* bits 1 to 31 */
     uint16_t months;              /* bits 1 to 12 */
@@ -36,13 +35,13 @@ struct cron {
     bool is_walk;                 /* rule 2 */
     bool is_either;               /* rule 1: day-of-month or weekday */
     uint8_t zone_at;              /* offset of the zone's name in the text; 0: none */
-    char text[CRON_TEXT_MAX + 1]; /* as it was written */
+    char text[CRON_TEXT_MAX + 1]; /* the expression as it was written */
 };
 
 /** What is wrong with an expression, and where. */
 struct cron_error {
     tr_status status;
-    size_t offset;     /* of the first wrong character */
+    size_t offset;     /* offset of the first wrong character */
     const char *field; /* "minute", "hour", "day-of-month", "month", "weekday", "zone" */
     char text[120];    /* the reason: "hour, at 2: 24 is more than 23" */
 };
@@ -50,8 +49,8 @@ struct cron_error {
 /**
  * Reads an expression of `length` bytes. Checks the form of its zone's name, and not whether the zone exists.
  *
- * TR_BAD_DATA: it is no expression. TR_TOO_LARGE: more than CRON_TEXT_MAX bytes. On failure *error, unless it is NULL,
- * says where, and *cron is unchanged. Any thread.
+ * TR_BAD_DATA: it is no expression. TR_TOO_LARGE: more than CRON_TEXT_MAX bytes. On failure *cron is unchanged, and
+ * *error, unless `error` is NULL, says what is wrong and where. Any thread.
  */
 TR_MUST_CHECK tr_status tr__cron_read(const char *text, size_t length, struct cron *cron,
                                       struct cron_error *error);
@@ -68,7 +67,7 @@ const char *tr__cron_zone(const struct cron *cron);
 TR_MUST_CHECK tr_status tr__cron_next(const struct cron *cron, const struct zone *zone,
                                       int64_t after, int64_t *next);
 
-/** The end of the year 9999, and as far before 1970. */
+/** The farthest time from 1970, in seconds: the end of the year 9999, or as far before 1970. */
 #define CRON_TIME_MAX INT64_C(253402300799)
 
 #endif

@@ -128,7 +128,7 @@ static bool types_are_good(const unsigned char *types, const uint32_t counts[COU
             type[5] >= counts[COUNT_CHARS])
             return false;
     }
-    /* Every name ends with a NUL if the last one does. */
+    /* If the last name ends with a NUL, all names do. */
     return chars[counts[COUNT_CHARS] - 1] == '\0';
 }
 
@@ -293,7 +293,7 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc)
     return span.offset;
 }
 
-/* Limits an instant to the range that a caller may ask for. Beyond it the result is the same as at the limit. */
+/* Limits an instant to the range that a caller may ask for. Beyond that range, results are those of the limit. */
 static int64_t time_clamp(int64_t time)
 {
     return time > ZONE_TIME_MAX ? ZONE_TIME_MAX : time < -ZONE_TIME_MAX ? -ZONE_TIME_MAX : time;
@@ -301,7 +301,7 @@ static int64_t time_clamp(int64_t time)
 
 void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_instants *instants)
 {
-    /* Whatever the offset is, the instant is between these two. */
+    /* Whatever the offset is, the instant is between `at` and `last`. */
     int64_t at = time_clamp(local - ZONE_OFFSET_MAX);
     int64_t last = time_clamp(local - ZONE_OFFSET_MIN);
     struct zone_instants found = {.count = 0};

@@ -30,7 +30,8 @@ enum {
 /** A zone of all zeros is UTC. */
 struct zone {
     const unsigned char *times; /* times of changes, big-endian, ascending */
-    const unsigned char *kinds; /* for each change, one byte: the type that holds from then on */
+    /* one byte for each change: the index of the type that holds from then on */
+    const unsigned char *kinds;
     const unsigned char *types; /* 6 bytes each: offset, whether it is summer time, name */
     uint32_t change_count;
     uint32_t time_size; /* 4 or 8 */
@@ -48,8 +49,8 @@ bool tr__zone_name_is_valid(const char *name, size_t length);
 /**
  * Reads the bytes of a file, which the zone borrows as long as it is used.
  *
- * TR_BAD_DATA: it is no TZif file, or it contradicts itself. TR_NOT_SUPPORTED: a version beyond 4, or a file that
- * counts leap seconds ("right/..."). *zone is written on TR_OK only. Any thread.
+ * TR_BAD_DATA: the bytes are no TZif file, or contradict each other. TR_NOT_SUPPORTED: a version beyond 4, or a file
+ * that counts leap seconds ("right/..."). *zone is written on TR_OK only. Any thread.
  */
 TR_MUST_CHECK tr_status tr__zone_read(const void *bytes, size_t size, struct zone *zone);
 
@@ -64,7 +65,10 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc);
 
 /** The instants at which the clock shows a local time. */
 struct zone_instants {
-    /* 0: in a gap, which clocks skip; 1; 2: in an overlap, after clocks were set back */
+    /*
+     * number of instants. 0: the local time is in a gap, which clocks skip. 2: it is in an overlap, after clocks were
+     * set back
+     */
     int count;
     int64_t first;  /* if count is 0: the end of the gap, which tr__zone_first returns */
     int64_t second; /* equal to `first` unless count is 2 */
@@ -83,8 +87,8 @@ void tr__zone_instants(const struct zone *zone, int64_t local, struct zone_insta
 int64_t tr__zone_first(const struct zone *zone, int64_t local);
 
 /**
- * Returns the latest local time that the clock has shown up to an instant. After an overlap that is more than it shows
- * now.
+ * Returns the latest local time that the clock has shown up to an instant. In an overlap that is later than what the
+ * clock shows now.
  */
 int64_t tr__zone_latest(const struct zone *zone, int64_t utc);
 

@@ -26,7 +26,7 @@ static bool is_next(const struct input *in, const char *at, char c)
     return at < in->end && *at == c;
 }
 
-/* Reads a number of at most three digits; POSIX has no longer ones. */
+/* Reads a number of at most three digits; POSIX has no longer numbers. */
 static const char *read_number(const struct input *in, const char *at, int least, int most,
                                int *number)
 {
@@ -176,7 +176,10 @@ void tr__zone_rule_span(const struct zone_rule *rule, int64_t utc, struct zone_s
     struct nearest before = {.time = INT64_MIN};
     struct nearest after = {.time = INT64_MAX};
     int64_t year = civil_date_of(civil_floor(utc, CIVIL_DAY)).year;
-    /* A change may be up to a week and a day outside of its year. Two years to each side certainly contain one. */
+    /*
+     * A change may be up to a week and a day outside of its year. Two years to each side certainly contain the nearest
+     * one.
+     */
     for (int64_t y = year - 2; y <= year + 2; y++) {
         int64_t begin = change_day(&rule->begin, y) * CIVIL_DAY + rule->begin.time - rule->standard;
         int64_t end = change_day(&rule->end, y) * CIVIL_DAY + rule->end.time - rule->summer;

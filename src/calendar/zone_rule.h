@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The rule of a time zone after the last change in its file: the TZ text of POSIX, with the hours of RFC 8536, section
- * 3.3.1 (-167 to 167).
+ * The rule of a time zone after the last change in its file: the TZ text of POSIX, with hours from -167 to 167 as RFC
+ * 8536 allows, section 3.3.1.
  *
  * "EST5EDT,M3.2.0,M11.1.0" is five hours west of Greenwich. Summer time, one hour more, lasts from the second Sunday in
  * March at 2:00 to the first Sunday in November at 2:00. "<+0330>-3:30" never changes.
@@ -39,14 +39,14 @@ struct zone_rule {
 
 /** A time in which the offset is constant: from `begin` up to, not including, `end`. In UTC. */
 struct zone_span {
-    int64_t begin;  /* INT64_MIN: it has no begin */
-    int64_t end;    /* INT64_MAX: it has no end */
+    int64_t begin;  /* INT64_MIN: the span has no begin */
+    int64_t end;    /* INT64_MAX: the span has no end */
     int32_t offset; /* seconds east of Greenwich */
 };
 
 /**
- * Reads a text of `size` bytes, without a NUL. TR_BAD_DATA: it is no rule, or has summer time without its dates. Errors
- * are not repaired.
+ * Reads a text of `size` bytes, without a NUL. TR_BAD_DATA: the text is no rule, or has summer time without dates.
+ * Errors are not repaired.
  */
 TR_MUST_CHECK tr_status tr__zone_rule_read(const char *text, size_t size, struct zone_rule *rule);
 

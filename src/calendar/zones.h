@@ -34,7 +34,8 @@ void tr__zones_deinit(struct zones *zones);
  * Finds a zone, which is borrowed until deinit. Reads its file the first time.
  *
  * TR_NAME_INVALID. TR_NOT_FOUND: there is no such zone here. TR_BAD_DATA, TR_NOT_SUPPORTED, TR_TOO_LARGE: its file is
- * damaged or is no zone. TR_LIMIT: ZONES_MAX. TR_NO_MEMORY. TR_FAILED: the disk. Any thread; may wait for the disk.
+ * damaged or is no zone. TR_LIMIT: there are already ZONES_MAX zones. TR_NO_MEMORY. TR_FAILED: the disk has failed. Any
+ * thread; may wait for the disk.
  */
 TR_MUST_CHECK tr_status tr__zones_find(struct zones *zones, const char *name,
                                        const struct zone **zone);

@@ -65,45 +65,46 @@ struct store_sql;
 /** Work of an actor that belongs to none of its turns, as the sleep machine counts it; see durable/work.c. */
 enum work { WORK_MAIL, WORK_LATERS, WORK_STASH, WORK_ITEMS, WORK_COUNT };
 
-/** Where a message of a gateway came from; all zero: from an actor. */
+/** Where a message of a gateway came from. All members are zero if an actor has sent it. */
 struct durable_call {
     uint64_t connection; /* 0: none */
     const char *caller;  /* in memory of the turn; NULL: nobody */
-    bool is_socket;      /* the turn belongs to a connection */
-    bool is_end;         /* it is that of tr_disconnected */
+    bool is_socket;      /* the turn handles a message of a connection */
+    bool is_end;         /* the turn is that of tr_disconnected */
 };
 
 struct durable_actor {
     struct durable durable; /* must be the first member */
     struct durable_kind *kind;
-    struct store_entry *entry; /* NULL: not in the store, or not any more */
+    struct store_entry *entry; /* NULL: the actor is not in the store, or not any more */
     struct sleep_machine machine;
     struct note_end end;        /* the actor's end of its exchange with the authority */
-    struct authority authority; /* its host's end of that exchange */
+    struct authority authority; /* the host's end of the exchange with this actor */
     struct list awake;          /* link in worker_context.awake */
     struct list leaving;        /* link in durable_host.leaving */
     /* cell of the next generation, which waits for this one to end; under the host's lock */
     struct cell *successor;
     bool is_leaving;    /* the actor is in durable_host.leaving; under the host's lock */
-    bool is_destroying; /* with is_leaving: it is being destroyed; under the host's lock */
+    bool is_destroying; /* with is_leaving: the actor is being destroyed; under the host's lock */
 
     /* The open commit, submitted commits, and what the actor has in the store; see durable/commit.h. */
     struct outbox outbox;
-    struct store_batch *batch; /* batch of the open commit; NULL: it has stored nothing yet */
+    /* batch of the open commit; NULL: the open commit has changed nothing yet */
+    struct store_batch *batch;
     struct list commits;
     struct list overlays;                /* keys that are not on disk yet; see durable/overlay.h */
     struct overlay_table *overlay_table; /* hash table of `overlays`; NULL: there are few */
     size_t overlay_count;
-    struct requests
-        *requests; /* requests with an id; NULL: there was none. See durable/request.h */
-    struct connections
-        *connections;      /* NULL: there was none, and no event. See durable/connections.h */
+    struct requests *requests; /* requests with an id; NULL: none has come. See durable/request.h */
+    /* NULL: the actor had no connection and no event. See durable/connections.h */
+    struct connections *connections;
     struct store_sql *sql; /* the actor's tables; NULL: this generation has not used them */
     struct list alarms;    /* list of struct alarm */
     struct queues queues;
-    struct list takers;    /* list of struct durable_frame: turns that wait on a queue */
-    tr_time alarm_ns;      /* the earliest alarm that the open commit has set, or TR_NEVER */
-    struct durable_ttl {   /* see durable/ttl.h; times of the wall clock */
+    struct list takers; /* list of struct durable_frame: turns that wait on a queue */
+    tr_time alarm_ns;   /* the earliest alarm that the open commit has set, or TR_NEVER */
+    /* for the end of an unused actor, see durable/ttl.h; times of the wall clock */
+    struct durable_ttl {
         tr_time used_ns;   /* when this generation was used last; 0: not yet */
         tr_time stored_ns; /* as stored */
         tr_time due_ns;    /* when the stored alarm is due; 0: there is none */
@@ -119,7 +120,8 @@ struct durable_actor {
     bool is_destroy_wanted; /* the open commit has called tr_destroy */
     bool is_doomed;         /* a commit with the mark of tr_destroy was submitted */
     bool has_remains;       /* the store still has rows of a generation that was destroyed */
-    bool is_erased;         /* the removal of all that is stored was submitted, or could not be */
+    /* the removal of all rows of the actor was submitted, or could not be submitted */
+    bool is_erased;
     tr_status erased;       /* with is_erased: TR_OK, or why the removal could not be submitted */
     bool is_drive_posted;   /* a tr_durable_driven message is on its way */
     bool is_aborted;        /* the sleep machine has performed FIRE_ABORT: the soft signal */
@@ -128,13 +130,15 @@ struct durable_actor {
     bool is_stored_awaited; /* the sleep machine waits for the last submitted commit */
     /* finished commits are not submitted yet (TR_SAVE_INTERVAL, TR_SAVE_ON_DEMAND); see `finished` */
     bool is_dirty;
-    uint32_t barriers;        /* turns, running or waiting, that no hook may overtake */
-    struct durable_call call; /* of the turn that is about to begin */
-    struct tr_self *hook;     /* the turn of on_sleep or on_destroy while it waits for barriers */
+    /* number of turns, running or waiting, that must end before a hook begins */
+    uint32_t barriers;
+    struct durable_call call; /* where the message of the next turn came from */
+    /* the turn of on_sleep or on_destroy while the hook waits for `barriers` to become 0 */
+    struct tr_self *hook;
     struct wake_lock work[WORK_COUNT];
     tr_time start_ns; /* when the set-up began */
     tr_time save_ns;
-    tr_time due_ns;  /* deadline of the sleep machine's timer */
+    tr_time due_ns;  /* when the sleep machine must look again */
     tr_time look_ns; /* when tr__work_look must look again; see durable/work.c */
     uint64_t hold_last;
     unsigned char *stored; /* the packed state as it was submitted last */
@@ -145,7 +149,7 @@ struct durable_actor {
         unsigned char *state;
         size_t size;
         size_t capacity;
-        struct store_batch_mark batch; /* where the part of finished commits in `batch` ends */
+        struct store_batch_mark batch; /* where the changes of finished commits end in `batch` */
         tr_time alarm_ns; /* the earliest alarm that a finished commit has set, or TR_NEVER */
         uint64_t event;   /* sequence number of the last event of a finished commit */
     } finished;

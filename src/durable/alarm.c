@@ -65,7 +65,7 @@ static struct alarm *alarm_find(const struct durable_actor *actor, const char *n
     return NULL;
 }
 
-/* Returns the application's handler for a message of that name, or NULL. */
+/* Returns the application's handler for a message with this name, or NULL. */
 static const tr_handler *handler_of(const struct durable_actor *actor, const char *type)
 {
     const tr_behavior *behavior = actor->kind->declared->behavior;
@@ -240,7 +240,7 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
         bool is_moved = tr__alarm_move(kind->host, &moved, now);
         /*
          * An earlier generation was told about this alarm and did not handle it, or the alarm has moved. A moved alarm
-         * is stored in its turn.
+         * is stored by the turn that handles it.
          */
         if (is_moved || tr__alarm_plan_is_due(&alarm->plan, now))
             tr_tell(self, tr_me(self), tr_durable_due, .name = alarm->name);
@@ -253,8 +253,8 @@ tr_status tr__alarms_load(tr_self *self, struct durable_actor *actor)
 /* ---- Firing. ---- */
 
 /*
- * Stores the end of an alarm, or its next time. If the handler has set the alarm again, it has another plan by now, and
- * this does nothing.
+ * Stores the end of an alarm, or its next time. Does nothing if the handler has set the alarm again, because the alarm
+ * then has another plan.
  */
 static tr_status alarm_finish(struct worker *worker, struct durable_actor *actor, const char *name,
                               struct alarm_mark mark)
@@ -309,8 +309,8 @@ static tr_retry alarm_policy(const struct alarm_plan *plan)
 }
 
 /*
- * Stores in the open commit that an occurrence of an alarm has failed. *has_ended: the alarm has no other time. The alarm need not
- * be that of the list.
+ * Stores in the open commit that an occurrence of an alarm has failed. Sets *has_ended if the alarm will not fire
+ * again. `alarm` may be a copy that is not in the list of the actor.
  */
 static tr_status alarm_fail(struct worker *worker, struct durable_actor *actor, struct alarm *alarm,
                             struct alarm_mark mark, bool *has_ended)
@@ -380,7 +380,10 @@ tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor, const ch
     return status;
 }
 
-/* Runs the turn of an alarm that is due. The frame has begun. Whatever fails here counts as a failure of the alarm. */
+/*
+ * Runs the turn of an alarm that is due. tr__frame_begin was called. Whatever fails here counts as a failure of the
+ * alarm.
+ */
 static tr_next alarm_fire(tr_self *self, struct tr_self *verb, void *state,
                           struct durable_actor *actor, struct alarm *alarm)
 {
@@ -445,8 +448,8 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     struct alarm *alarm = due->name && !is_queue ? alarm_find(actor, due->name) : NULL;
     tr__clock_done(worker, actor->kind->host, due->ticket);
     /*
-     * No alarm fires in a grace: the clock is told about them when the actor has gone. No alarm fires while the system
-     * stops either, even if an actor wakes meanwhile: the next start fires it.
+     * No alarm fires in a grace: when the actor has gone, the clock learns when the next one is due. No alarm fires
+     * while the system stops either, even if an actor wakes meanwhile: the next start fires it.
      */
     bool is_stopping = atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);
     bool may_fire = actor->machine.state == SLEEP_STARTED && !is_stopping;
@@ -469,7 +472,7 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message)
     /* Copy the name, because the handler may free the alarm that has it. */
     memcpy(self->frame->alarm, alarm->name, alarm->name_size);
     self->frame->wake_lock.what = self->frame->alarm;
-    /* An alarm is no request: it is work of the runtime. */
+    /* Count the turn of an alarm as work of the runtime, not as a request. */
     self->frame->counter = COUNTER_INTERNAL;
     tr__sleep_move(&actor->machine, &self->frame->wake_lock, COUNTER_INTERNAL, worker->loop.now_ns);
     tr_next next =
@@ -500,7 +503,7 @@ static tr_status plan_make(const struct durable_actor *actor, const tr_alarm *al
             return TR_INVALID_ARGUMENT;
         status = tr__cron_read(alarm->cron, strnlen(alarm->cron, CRON_TEXT_MAX + 1), &cron, NULL);
         if (status == TR_BAD_DATA)
-            /* TR_BAD_DATA is for bytes of a store, and these are arguments */
+            /* TR_BAD_DATA is for stored bytes, but these bytes are arguments */
             status = TR_INVALID_ARGUMENT;
         if (status == TR_OK)
             status = tr__zones_find(&actor->kind->host->zones, tr__cron_zone(&cron), &zone);

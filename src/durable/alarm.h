@@ -3,8 +3,9 @@
  * The alarms of an awake actor.
  *
  * Alarms are in the store, and in durable_actor.alarms while the actor is awake. The clock of the host
- * (durable/clock.c) finds in the store which alarms are due and tells the actor their names. That is a hint: the actor
- * decides by its own plan. The end of an alarm, or its retry, is stored with what its handler changed.
+ * (durable/clock.c) finds in the store which alarms are due and tells the actor their names. That is only a hint: the
+ * actor checks the plan of the alarm itself. The end of an alarm, or its retry, is stored with what its handler
+ * changed.
  */
 #ifndef DURABLE_ALARM_H
 #define DURABLE_ALARM_H
@@ -13,8 +14,9 @@
 #include "durable/actor.h"
 
 /*
- * What the store has of an alarm: the size of its plan (two bytes, low byte first), the plan, the name of the message
- * with its NUL, the front of its shape (none if an earlier version of the library has stored it), the message as MessagePack.
+ * The stored bytes of an alarm: the size of its plan (two bytes, low byte first), the plan, the name of the message
+ * with its NUL, the front of the message's shape (missing if an earlier version of the library has stored the alarm),
+ * the message as MessagePack.
  */
 enum { ALARM_PLAN_AT = 2 };
 
@@ -24,8 +26,9 @@ struct alarm {
     const tr_handler *handler; /* handler of the application for the alarm's message */
     size_t name_size;          /* with its NUL */
     size_t bytes_size;         /* size of the packed message */
-    uint64_t shape;            /* hash of its shape; 0: it has none. See durable/message_shape.h */
-    char name[];               /* the name, then the packed message */
+    /* hash of the message's shape; 0: the message has none. See durable/message_shape.h */
+    uint64_t shape;
+    char name[]; /* the name, then the packed message */
 };
 
 /** Reads all alarms of an actor, and sends it a message for each that is due. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
@@ -35,22 +38,23 @@ void tr__alarms_drop(struct worker *worker, struct durable_actor *actor);
 tr_time tr__alarms_next(const struct durable_actor *actor);
 /** Handles tr_durable_due: calls the handler of an alarm if the alarm is due. */
 tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
-/** The turn of this frame was for an alarm and has failed. Stores when the alarm is retried. */
+/** Stores when an alarm is tried again after its turn has failed. `frame` is the frame of that turn. */
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
 /**
- * An earlier process has ended while this occurrence of an alarm was handled, which had failed so often before. Adds the failure
- * to the open commit, unless the alarm is gone or that was stored. TR_NO_MEMORY.
+ * Adds a failure of an alarm to the open commit, because an earlier process has ended while it handled this occurrence
+ * of the alarm. `failures` is how often the occurrence had failed before that. Does nothing if the alarm is gone, or if
+ * this failure was stored already. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor,
                                           const char *name, struct alarm_mark mark,
                                           uint32_t failures);
 /**
- * A part of a turn for an alarm has ended and its commit is on its way to the disk. Notes whether that commit has
- * replaced or removed the alarm.
+ * Notes whether the commit of a part of this turn, which is now on its way to the disk, has replaced or removed the
+ * alarm that the turn handles.
  */
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
-/** Frees an alarm. Removes it from its list first if it is in one. */
+/** Frees an alarm. If it is in a list, removes it from the list first. */
 void tr__alarm_free(struct worker *worker, struct alarm *alarm);
 
 #endif

@@ -2,8 +2,8 @@
 /**
  * tr_state_changed: whether the state at the end of a turn differs from the one that the application knows.
  *
- * Only kinds with a handler for it pay: their state is packed once more at the end of each turn. What the handler does
- * belongs to the last commit of the turn, so its messages leave together with the change.
+ * Only kinds with a handler for tr_state_changed pay for this: their state is packed once more at the end of each turn.
+ * What the handler does belongs to the last commit of the turn, so its messages leave together with the change.
  */
 #include "durable/changed.h"
 
@@ -15,8 +15,8 @@
 #include "durable/turn.h"
 
 /*
- * Packs the state into the worker's context. Returns 0 if that fails. The commit then fails in the same way and reports
- * it.
+ * Packs the state into the worker's context. Returns 0 if packing fails: the commit packs the state too, fails in the
+ * same way, and reports the error.
  */
 static size_t shown_pack(struct worker *worker, struct durable_actor *actor)
 {
@@ -58,7 +58,7 @@ tr_next tr__durable_changed(struct tr_self *self, struct tr_self *verb, struct d
         next = last;
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    /* What the handler of tr_state_changed changes itself is not reported again. */
+    /* Note the state again, so that changes by the handler of tr_state_changed itself are not reported. */
     if (!tr__durable_show(self->worker, actor))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     return next;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * tr_state_changed: a call of the application at the end of a turn that has changed the state.
- */
+/** tr_state_changed: a handler of the application that is called at the end of a turn that has changed the state. */
 #ifndef DURABLE_CHANGED_H
 #define DURABLE_CHANGED_H
 

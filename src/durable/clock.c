@@ -18,7 +18,10 @@ enum {
     CLOCK_PASSES = 5  /* walks of all alarms after the wall clock was set back */
 };
 
-/* How often all due alarms are walked again, for hints without an answer; and how often the wall clock is checked. */
+/*
+ * Period of the walk of all due alarms, which repeats hints that got no answer. The wall clock is checked with the same
+ * period.
+ */
 #define CLOCK_LOOK_NS (10 * TR_SECOND)
 /* Delay after a failure of the store or of memory. */
 #define CLOCK_AGAIN_NS TR_SECOND
@@ -39,19 +42,20 @@ TR_MESSAGE(tr_clock_begin_back);
 struct clock_state {
     struct durable_host *host;
     struct hints hints;
-    struct store_alarm_place
-        place;       /* all alarms before it were told, except those of kinds that are behind */
+    /* the hints of all alarms up to here were sent, except for kinds that are behind */
+    struct store_alarm_place place;
     tr_time next_ns; /* deadline of the timer on the wall clock; TR_NEVER: it is not armed */
-    /* From time to time all due alarms are walked again, for hints without an answer. */
+    /* From time to time all due alarms are walked again, to repeat hints that got no answer. */
     bool is_sweeping;
     struct store_alarm_place sweep;
-    tr_time sweep_ns; /* when that walk began */
-    /* The wall clock may have been set back: all alarms are walked, for those that would fire too late now. */
+    tr_time sweep_ns; /* when the walk of is_sweeping began */
+    /* The wall clock may have been set back: all alarms are walked, to find those that would fire too late now. */
     bool is_back;
     tr_time offset_ns; /* wall clock minus monotonic clock at the last check */
     struct store_alarm_place back;
-    uint32_t back_again; /* walks left: an actor that fell asleep during one may have missed it */
-    bool has_moved;      /* this walk has told an actor */
+    /* walks of is_back that are left: an actor that fell asleep during a walk may have been missed */
+    uint32_t back_again;
+    bool has_moved; /* the present walk of is_back has sent a hint */
 };
 
 struct page {
@@ -88,7 +92,10 @@ static void name_late(tr_self *self, const struct store_due *due)
                 (const char *)due->key.data);
 }
 
-/* Tells an alarm to its actor, unless it was told. Returns false if its kind has no place for another actor to wake. */
+/*
+ * Sends the hint of an alarm to its actor, unless it was sent before. Returns false if its kind has no free place for
+ * an actor to wake.
+ */
 static bool clock_tell_due(struct page *page, const struct store_due *due, int number,
                            bool is_again)
 {
@@ -120,7 +127,7 @@ static bool clock_tell_due(struct page *page, const struct store_due *due, int n
     return true;
 }
 
-/* Returns the number of the alarm's kind, or -1 if no actor is to be told. */
+/* Returns the number of the alarm's kind, or -1 if no hint is to be sent. */
 static int kind_of(struct page *page, const struct store_due *due)
 {
     if (!due->is_corrupt && due->kind)
@@ -268,7 +275,7 @@ static void clock_look(tr_self *self, struct clock_state *clock)
         clock_arm(self, clock, page.next_ns);
 }
 
-/* ---- Kinds that are behind. ---- */
+/* ---- Kinds that are behind: all their HINTS_WAKING places were taken. ---- */
 
 static bool on_behind_due(void *context, const struct store_due *due)
 {
@@ -287,7 +294,7 @@ static bool on_behind_due(void *context, const struct store_due *due)
     return true;
 }
 
-/* Tells the next alarms of a kind that is behind. Returns true when it is behind no more. */
+/* Sends the next hints of a kind that is behind. Returns true when the kind has caught up. */
 static bool clock_catch_up(tr_self *self, struct clock_state *clock, struct hint_kind *kind)
 {
     struct page page = {.self = self, .clock = clock, .behind = kind, .now_ns = tr_wall_now(self)};
@@ -310,7 +317,7 @@ static tr_next on_behind(tr_self *self, struct clock_state *clock)
     return TR_SAME;
 }
 
-/* ---- All that is due, again. ---- */
+/* ---- The sweep: walks all due alarms again, to repeat hints that got no answer. ---- */
 
 static bool on_sweep_due(void *context, const struct store_due *due)
 {
@@ -323,8 +330,8 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     int number = kind_of(page, due);
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
     /*
-     * Alarms of a kind that is behind are told by its own walk, unless they lie before its place. An alarm that finds
-     * no free place waits for the next walk.
+     * If a kind is behind, its own walk sends the hints of its alarms, except for alarms before the place of that walk.
+     * An alarm that finds no free place waits for the next sweep.
      */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
         (void)!clock_tell_due(page, due, number, true);
@@ -392,7 +399,7 @@ static tr_next on_backoff(tr_self *self, struct clock_state *clock)
 static tr_next on_all(tr_self *self, struct clock_state *clock)
 {
     look_at_clock(self, clock);
-    /* also tells what could not be told before, for lack of memory */
+    /* also reports what could not be reported before for lack of memory */
     (void)on_backoff(self, clock);
     begin_sweep(self, clock);
     clock_look(self, clock);
@@ -421,7 +428,7 @@ static tr_next on_told(tr_self *self, struct clock_state *clock,
 {
     int number = tr__hints_answer(&clock->hints, self->worker, message->ticket);
     struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
-    /* Do not catch up for each free place: a page is not read for a single alarm. */
+    /* Wait until a whole page of places is free, because reading a page for a single alarm would be a waste. */
     if (kind && kind->is_behind && kind->waking_count == HINTS_WAKING - CLOCK_PAGE)
         tr_tell(self, tr_me(self), tr_clock_behind);
     return TR_SAME;
@@ -452,7 +459,7 @@ static void clock_post(struct worker *worker, struct durable_host *host, const t
     struct cell *cell = slots_find(worker->slots, host->clock);
     struct envelope *envelope;
     if (!cell || tr__mail_new(&worker->pool, address, type, message, &envelope) != TR_OK)
-        return; /* it looks by itself a little later */
+        return; /* without memory: the clock looks by itself within CLOCK_LOOK_NS */
     if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }

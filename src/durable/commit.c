@@ -29,8 +29,8 @@
 #include "os/probe.h"
 
 /*
- * The open commit has ended and is stored later. Keeps its changes apart from those of the next commit, which may fail.
- * The state is packed in the worker's context already, because the caller has compared it.
+ * Notes that the open commit has ended and is stored later. Keeps its changes apart from those of the next commit,
+ * which may fail. The packed state is already in the worker's context, because the caller has compared it.
  */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
@@ -82,7 +82,7 @@ static tr_status state_put(struct durable_actor *actor, tr_bytes packed)
 
 /*
  * Keeps the actor awake while a submitted commit has messages to the actor itself. Otherwise the actor might sleep
- * before they arrive, and no sender would learn that they are lost.
+ * before they arrive, and no sender would learn that those messages are lost.
  */
 static void hold_own_mail(struct worker *worker, struct durable_actor *actor, struct commit *commit)
 {
@@ -154,7 +154,7 @@ tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor)
     return TR_OK;
 }
 
-/* Adds the state to the batch, if it has changed or if its mark in the store must change. */
+/* Adds the state to the batch, if it has changed or if its mark STATE_HALF in the store must change. */
 static tr_status state_close(struct worker *worker, struct durable_actor *actor, size_t size,
                              bool has_changed, bool is_forced)
 {
@@ -168,7 +168,7 @@ static tr_status state_close(struct worker *worker, struct durable_actor *actor,
     return status;
 }
 
-/* Appends the messages of the open commit to those of a submitted one. */
+/* Appends the messages of the open commit to the outbox of a submitted one. */
 static tr_status outbox_join(struct worker *worker, struct outbox *to, struct outbox *from)
 {
     if (!from->count)
@@ -189,7 +189,7 @@ static tr_status outbox_join(struct worker *worker, struct outbox *to, struct ou
     return TR_OK;
 }
 
-/* Returns whether the durability of the kind wants changes stored now. */
+/* Returns whether the changes must be stored now, by the durability that the kind has chosen. */
 static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 {
     switch (actor->kind->declared->options.durability) {
@@ -209,9 +209,9 @@ static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * The open commit has called tr_destroy. Stores a mark for that with the other changes, before any message of the
- * commit leaves. The rest is removed when the grace ends (durable/drive.c), by the next generation, or when the store
- * is opened next.
+ * Stores the mark of tr_destroy, which the open commit has called, with the other changes of that commit and before any
+ * of its messages leaves. The rows of the actor are removed when the grace ends (durable/drive.c), by the next
+ * generation, or when the store is opened next.
  */
 static tr_status commit_doom(struct durable_actor *actor)
 {
@@ -226,7 +226,7 @@ static tr_status commit_submit_open(struct worker *worker, struct durable_actor 
         return status;
     actor->is_destroy_wanted = false;
     actor->is_doomed = true;
-    /* If the actor already falls asleep, the machine refuses this. The mark in the store still counts. */
+    /* If the actor is already falling asleep, the machine refuses this. The mark in the store still counts. */
     (void)!tr__sleep_ask(&actor->machine, SLEEP_REASON_DESTROY, worker->loop.now_ns);
     return TR_OK;
 }
@@ -246,7 +246,7 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
         return status;
     size_t size = 0;
     bool has_changed = false;
-    if (!actor->events) { /* with events the state is not stored itself */
+    if (!actor->events) { /* a kind with events stores no state here */
         size = tr__durable_state_pack(worker, actor, &status);
         if (!size)
             return status;
@@ -273,12 +273,12 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     }
     if (is_due) {
         status = commit_finish(worker, actor, size);
-    } else { /* If anything had changed, it is back to what is stored. */
+    } else { /* Nothing has changed, or the state is again the one that is stored. */
         actor->is_dirty = false;
         actor->save_ns = TR_NEVER;
     }
     if (status != TR_OK) {
-        actor->is_dirty = was_dirty; /* the earlier finished commits are still there */
+        actor->is_dirty = was_dirty; /* earlier finished commits still wait to be submitted */
         return status;
     }
     struct list *last = list_last(&actor->commits);
@@ -296,7 +296,8 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
 {
     tr_status status = actor->broken;
     if (status != TR_OK)
-        return status; /* an earlier commit is not stored, and the actor is about to restart */
+        /* an earlier commit could not be stored, and so the actor is about to restart */
+        return status;
     bool has_queues = actor->queues.has_changed;
     if (has_queues)
         status = tr__queue_alarm_update(actor);
@@ -307,7 +308,7 @@ tr_status tr__commit_end(struct worker *worker, struct durable_actor *actor, boo
     return status;
 }
 
-/* Takes back what the open commit has done. Without `is_kept`, takes back the finished commits too. */
+/* Undoes what the open commit has done. Without `is_kept`, undoes the finished commits too. */
 static void commit_take_back(struct worker *worker, struct durable_actor *actor, tr_status reason,
                              bool is_kept)
 {
@@ -329,7 +330,7 @@ void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_stat
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, actor->durable.cell));
     const struct finished *finished = &actor->finished;
-    /* If a first start fails, nothing of it is kept. */
+    /* If the first start of the key fails, keep nothing of it. */
     if (!actor->is_dirty || actor->broken != TR_OK || actor->is_creating) {
         tr__commit_drop(worker, actor, reason);
         return;

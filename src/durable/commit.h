@@ -38,16 +38,16 @@ struct commit {
     struct envelope *envelope; /* the ENVELOPE_STORED that reports its end */
     struct list savers;        /* list of struct durable_frame: turns that wait in tr_save */
     uint64_t number;
-    tr_time alarm_ns; /* the earliest alarm that it has set, or TR_NEVER */
-    bool has_shapes;  /* its batch has the shapes of its kind */
-    /* its batch has the shapes of so many messages of this worker */
+    tr_time alarm_ns; /* the earliest alarm that this commit has set, or TR_NEVER */
+    bool has_shapes;  /* the batch contains the shapes of the actor's kind */
+    /* the batch contains the first `message_shapes` message shapes of this worker */
     const struct worker_context *context;
     uint32_t message_shapes;
     struct wake_lock wake_lock; /* raised while the outbox has messages to the actor itself */
     tr_status status;           /* written by the store's thread before it sends the envelope */
 };
 
-/** Returns the batch of the open commit, which is made at the first call. NULL: no memory. */
+/** Returns the batch of the open commit. The first call makes it. NULL: no memory. */
 struct store_batch *tr__commit_batch(struct durable_actor *actor);
 /**
  * Closes the open commit. If it has changed something, and the durability of the kind or `must` wants it stored now,
@@ -58,7 +58,7 @@ TR_MUST_CHECK tr_status tr__commit_end(struct worker *worker, struct durable_act
                                        bool must);
 /** Submits the batch of the open commit, with the messages in the outbox. */
 TR_MUST_CHECK tr_status tr__commit_submit(struct worker *worker, struct durable_actor *actor);
-/** The open commit has failed and the actor will restart. Drops the open commit, and submits the finished ones. */
+/** Drops the open commit, which has failed, and submits the finished ones. The actor will restart. */
 void tr__commit_fail(struct worker *worker, struct durable_actor *actor, tr_status reason);
 /** Drops the open commit and the finished ones. */
 void tr__commit_drop(struct worker *worker, struct durable_actor *actor, tr_status reason);

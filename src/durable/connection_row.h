@@ -21,19 +21,20 @@
 #define CONNECTION_ROWS "\001c"
 #define EVENT_ROWS "\001e"
 
-/** Texts and bytes are borrowed. */
+/** The row of a connection, as it was read. Texts and bytes are borrowed. */
 struct connection_row {
-    uint64_t epoch;   /* of the process in which it is */
-    uint64_t session; /* ref of the actor that has it, in that process */
-    uint64_t channel; /* of that actor */
+    uint64_t epoch;   /* number of the process that has the connection */
+    uint64_t session; /* ref of the actor that has the socket, in that process */
+    uint64_t channel; /* channel of that actor */
     tr_bytes caller;  /* data NULL: nobody */
-    tr_bytes type;    /* name of what is kept; no bytes: nothing */
+    /* type of the message that is kept with the connection; no bytes: no message */
+    tr_bytes type;
     tr_bytes kept;
 };
 
 size_t tr__connection_row_size(const struct connection_row *row);
 void tr__connection_row_write(const struct connection_row *row, unsigned char *bytes);
-/** TR_STORE_CORRUPT; TR_NOT_SUPPORTED: a later program has written it. */
+/** Reads a row. TR_STORE_CORRUPT; TR_NOT_SUPPORTED: a later version of the library has written the row. */
 TR_MUST_CHECK tr_status tr__connection_row_read(tr_bytes bytes, struct connection_row *row);
 
 enum { CONNECTION_LAST_SIZE = 9 };

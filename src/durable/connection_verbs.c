@@ -66,7 +66,7 @@ size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max)
 
 /* ---- Events. ---- */
 
-/* Makes the text of an event, in a buffer of the turn. */
+/* Makes the text of an event, in a buffer that lives as long as the turn. */
 static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type,
                              const void *message)
 {
@@ -86,15 +86,15 @@ static tr_buffer *event_text(tr_self *self, uint64_t number, const tr_type *type
     tr_buffer *text = tr_buffer_of_turn(self, (size_t)length + size + 1);
     char *to = tr_buffer_data(text);
     memcpy(to, front, (size_t)length);
-    char *all =
-        tr_scratch(self, size + 1); /* it ends with a NUL, for which the buffer has no place */
+    /* tr_json_write ends its text with a NUL, for which `text` has no space */
+    char *all = tr_scratch(self, size + 1);
     (void)tr_json_write(type, message, all, size + 1, &error);
     memcpy(to + length, all, size);
     to[(size_t)length + size] = '}';
     return text;
 }
 
-/* Stores an event of all, and removes the oldest if there are too many. */
+/* Stores an event of tr_broadcast, and removes the oldest events if too many are stored. */
 static tr_status event_put(struct durable_actor *actor, tr_buffer *text)
 {
     struct connections *connections = actor->connections;
@@ -167,7 +167,7 @@ void tr_disconnect(tr_self *self, tr_connection_id connection, int code, const c
     (void)tr_self_tell(self, tr_ref_from_bits(found->session), &tr_type_tr_gateway_close_, &close);
 }
 
-/* ---- What is kept. ---- */
+/* ---- The message that is kept with a connection. ---- */
 
 void tr_self_connection_keep(tr_self *self, tr_connection_id id, const tr_type *type,
                              const void *message)

@@ -16,7 +16,7 @@
 #include "sleep/sleep.h"
 #include "store/read.h"
 
-enum { CODE_LOST = 1006 /* of WebSocket: the end was not said */ };
+enum { CODE_LOST = 1006 /* WebSocket: the connection has ended without a close frame */ };
 
 struct connections *tr__connections_of(struct worker *worker, struct durable_actor *actor)
 {
@@ -62,7 +62,10 @@ tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *
     call->caller = memcpy(copy, caller, size + 1);
     if (!connection || !id->size)
         return TR_OK;
-    /* Nobody gets what another caller has asked for; gateway/serve.c does the same. */
+    /*
+     * Put the caller before the id, so that no caller gets the answer to a request of another. gateway/serve.c does the
+     * same.
+     */
     char *scoped = memcpy(copy + size + 1, caller, size + 1);
     scoped[size] = '\n';
     memcpy(scoped + size + 1, id->data, id->size);
@@ -95,7 +98,7 @@ static void connection_free(struct worker *worker, struct connection *connection
     source_resize(&worker->source, connection, 0);
 }
 
-/* Makes a record, which is in no list yet. NULL: out of memory. */
+/* Makes a record that is in no list yet. NULL: out of memory. */
 static struct connection *connection_new(struct worker *worker, const struct connection_row *row)
 {
     struct connection *made = source_resize(&worker->source, NULL, sizeof *made);
@@ -220,7 +223,7 @@ tr_status tr__connections_load(struct worker *worker, struct durable_actor *acto
         return row->id ? load_connection(worker, actor, row)
                        : tr__connection_last_read(row->bytes, &connections->last);
     if (!connections->event_first)
-        connections->event_first = row->id; /* they come in their order */
+        connections->event_first = row->id; /* rows are read in the order of their ids */
     connections->event_last = row->id;
     return TR_OK;
 }
@@ -237,7 +240,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
         status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
-    else /* if nobody has said yet that the session is gone, the actor says it to itself */
+    else /* the session is gone: if no other message says so, the actor gets one from itself */
         status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     return status == TR_NO_MEMORY ? status : TR_OK;
 }
@@ -258,7 +261,7 @@ tr_status tr__connection_send(struct tr_self *self, struct connection *connectio
     return TR_OK;
 }
 
-/* Sends what has waited for the reply. */
+/* Sends the events that have waited for the reply to the session. */
 static tr_status send_early(struct tr_self *self, struct connection *connection)
 {
     struct list *link;
@@ -276,7 +279,7 @@ static tr_status send_early(struct tr_self *self, struct connection *connection)
 
 /* ---- Beginning. ---- */
 
-/* Events that were missed, as they are sent again. */
+/* A walk over stored events that a connection has missed, to send them again. */
 struct event_replay {
     struct tr_self *self;
     const struct connection *connection;
@@ -319,7 +322,7 @@ static tr_status replay(struct tr_self *self, struct durable_actor *actor,
     return status == TR_OK || status == TR_NOT_FOUND ? context.status : status;
 }
 
-/* Replies to the session, and sends what follows. `before` is the last event before this turn. */
+/* Replies to the session, then sends it the events that have waited. `before` is the last event before this turn. */
 static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
                          struct connection *connection, const struct tr_durable_connect *wish,
                          uint64_t before)
@@ -335,7 +338,8 @@ static tr_status welcome(struct tr_self *self, struct durable_actor *actor,
     if (status == TR_OK && is_known)
         status = replay(self, actor, connection, wish->last, before);
     tr_status early = send_early(self, connection);
-    if (connection->is_unwanted) { /* nobody else knows its number */
+    /* the session has ended without knowing the number, so the actor ends the connection itself */
+    if (connection->is_unwanted) {
         const struct tr_durable_disconnect gone = {.number = connection->number, .code = CODE_LOST};
         (void)tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     }
@@ -358,7 +362,8 @@ static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor
     struct connection *connection = connection_new(worker, &row);
     if (!connection)
         return TR_NO_MEMORY;
-    if (!connections->last) /* no number of an actor of this name that was destroyed comes again */
+    /* begin above all numbers of destroyed actors with this key, so that no number is used twice */
+    if (!connections->last)
         connections->last = atom64_load(&actor->kind->host->destroyed, ATOM_RELAXED) << 32;
     connection->number = connections->last + 1;
     connection->is_opening = true;
@@ -376,14 +381,14 @@ static tr_status connect_begin(struct tr_self *self, struct durable_actor *actor
     return TR_OK;
 }
 
-/* Calls tr_connected, and replies. */
+/* Makes the connection, calls the handler of tr_connected, and replies to the session. */
 static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                             void *state, const struct tr_durable_connect *wish)
 {
     struct connection *connection;
     tr_next next = TR_SAME;
     uint64_t before = actor->connections ? actor->connections->event_last : 0;
-    /* What was sent before is on disk then, and can be read. */
+    /* Save first, so that earlier events are on disk and can be read. */
     tr_status status = wish->has_last ? tr_try_save(self) : TR_OK;
     if (status == TR_OK)
         status = connect_begin(self, actor, wish, &connection);
@@ -399,7 +404,8 @@ static tr_next connect_turn(struct tr_self *self, struct tr_self *verb, struct d
     }
     if (next.code == TR_NEXT_FAILED || self->is_cancelled)
         return next;
-    if (self->envelope->kind != ENVELOPE_ASK) { /* it was refused */
+    /* the handler has refused the connection by its reply */
+    if (self->envelope->kind != ENVELOPE_ASK) {
         status = row_remove(actor, connection->number);
         connection_remove(self->worker, actor, connection);
     } else {
@@ -432,13 +438,13 @@ tr_next tr__durable_connect(tr_self *self, void *state, const void *message)
 
 /* ---- Ending. ---- */
 
-/* Calls tr_disconnected, and forgets the connection. */
+/* Calls the handler of tr_disconnected, then forgets the connection. */
 static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                           void *state, uint64_t number, int code)
 {
     tr_next next = TR_SAME;
     struct connection *connection = tr__connection_find(actor, number);
-    if (!connection->is_lost) { /* nothing is sent to it any more */
+    if (!connection->is_lost) { /* from now on nothing is sent to the connection */
         connection->is_lost = true;
         actor->connections->lost_count++;
     }
@@ -455,7 +461,7 @@ static tr_next disconnect(struct tr_self *self, struct tr_self *verb, struct dur
     return next;
 }
 
-/* Finds the connection that has ended; NULL: the actor knows that, or never took it. */
+/* Finds the connection that has ended. NULL: the actor knows of the end, or has never accepted the connection. */
 static struct connection *find_gone(const struct durable_actor *actor,
                                     const struct tr_durable_disconnect *gone)
 {
@@ -481,7 +487,8 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
     struct connection *connection = find_gone(actor, gone);
     if (!connection)
         return tr__durable_skip(self);
-    if (connection->is_opening) { /* the turn of its tr_connected continues with it */
+    /* the turn of tr_connected still runs; it will handle is_unwanted */
+    if (connection->is_opening) {
         connection->is_unwanted = true;
         return tr__durable_skip(self);
     }
@@ -504,7 +511,7 @@ tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
 {
     tr_next next = TR_SAME;
     while (next.code == TR_NEXT_SAME && !self->is_cancelled && connections_are_lost(actor)) {
-        /* Connections of this process are behind those of earlier ones. */
+        /* Lost connections are those of earlier processes, and they are first in the list. */
         struct list *first = list_first(&actor->connections->all);
         const struct connection *connection = LIST_OWNER(first, struct connection, link);
         next = disconnect(self, verb, actor, state, connection->number, CODE_LOST);
@@ -531,7 +538,7 @@ void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
         if (!cell ||
             tr__mail_new(&worker->pool, address, &tr_type_tr_gateway_close_, &close, &envelope) !=
                 TR_OK)
-            continue; /* out of memory: the socket ends with its client */
+            continue; /* gone, or out of memory: the client will close the socket */
         if (tr__mail_send_now(worker, cell, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
     }
@@ -542,7 +549,7 @@ static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_byt
 {
     enum { TRIES = 3 };
     if (atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED))
-        return; /* the next process finds its row */
+        return; /* the next process finds the row of the connection and ends it */
     for (int i = 0; i < TRIES; i++) {
         uint64_t bits;
         struct envelope *envelope;

@@ -6,14 +6,14 @@
  * The durable actor has a record of each connection, and a row in its store (durable/connection_row.h).
  *
  * 1. A connection begins with a tr_durable_connect of its session. Its row is stored with the first part of the turn of
- *    tr_connected, so no effect of that is left without its tr_disconnected.
- * 2. It ends with a tr_durable_disconnect. Its row is removed with the last part of the turn of tr_disconnected. So if a
- *    crash comes in between, that handler runs again.
- * 3. A row of an earlier process is that of a connection that is lost: its tr_disconnected comes in the first turn of
+ *    tr_connected, so each tr_connected that has stored something is followed by a tr_disconnected.
+ * 2. It ends with a tr_durable_disconnect. Its row is removed with the last part of the turn of tr_disconnected. So
+ *    after a crash in between, the handler of tr_disconnected runs again.
+ * 3. The row of an earlier process belongs to a connection that is lost: its tr_disconnected comes in the first turn of
  *    the next generation, before other mail.
- * 4. What is sent to a connection is a message to its session, and waits for the commit in the outbox as all messages do.
- *    What is sent while its tr_connected is handled waits for the reply to the session.
- * 5. If a turn fails, the generation ends, and the next one reads the rows. So nothing here is taken back by hand.
+ * 4. What is sent to a connection is a message to its session, and waits for the commit in the outbox as all messages
+ *    do. What is sent while tr_connected is handled waits until the session has its reply.
+ * 5. If a turn fails, the generation ends, and the next one reads the rows. So nothing here has to be undone.
  *
  * Owner only.
  */
@@ -26,17 +26,20 @@
 
 struct store_row;
 
-/** To a durable actor: this channel of the sender wants to be a connection. */
+/**
+ * tr_durable_connect asks a durable actor to take a channel of the sender as a connection. tr_durable_connection is the
+ * reply.
+ */
 TR_MESSAGE(tr_durable_connection, (u64, number), (u64, event), (bool, has_gap));
 TR_REQUEST(tr_durable_connect, tr_durable_connection, (u64, channel), (str, caller), (str, query),
            (bool, has_last), (u64, last));
 /**
  * To a durable actor: this connection has ended. A sender that does not know its number, because the reply to its
- * tr_durable_connect came too late, names its session and channel.
+ * tr_durable_connect came too late, gives session and channel instead.
  */
 TR_MESSAGE(tr_durable_disconnect, (u64, number), (i32, code), (u64, session), (u64, channel));
 
-/** An event for a connection that has no reply yet. */
+/** An event for a connection whose session has no reply yet. */
 struct connection_event {
     struct list link;
     uint64_t number;
@@ -44,29 +47,29 @@ struct connection_event {
 };
 
 struct connection {
-    struct list link;           /* in connections.all */
-    struct wake_lock wake_lock; /* counts as HIBERNATING */
-    struct list early;          /* of struct connection_event, while it is_opening */
+    struct list link;           /* link in connections.all */
+    struct wake_lock wake_lock; /* of the counter HIBERNATING: the actor may sleep */
+    struct list early;          /* list of struct connection_event; used while is_opening */
     uint64_t number;
     uint64_t session;
     uint64_t channel;
     bool is_opening;  /* the session has no reply yet */
-    bool is_lost;     /* it was in an earlier process */
-    bool is_unwanted; /* its session has ended while it is_opening */
+    bool is_lost;     /* the connection has ended, or belonged to an earlier process */
+    bool is_unwanted; /* its session has ended while is_opening */
     char *caller;     /* NULL: nobody */
-    char *type;       /* name of what is kept; NULL: nothing */
+    char *type;       /* type of the message that is kept with the connection; NULL: no message */
     unsigned char *kept;
     size_t kept_size;
 };
 
-/** Made at the first need. */
+/** The connections of an actor, made when the first is needed. */
 struct connections {
-    struct list all; /* of struct connection, the oldest first */
+    struct list all; /* list of struct connection, oldest first */
     size_t count;
     size_t lost_count;
-    uint64_t last;        /* number of the last one so far */
-    uint64_t event_first; /* the oldest event that is stored; 0: none */
-    uint64_t event_last;  /* 0: there was none */
+    uint64_t last;        /* highest number that a connection has had */
+    uint64_t event_first; /* number of the oldest stored event; 0: none */
+    uint64_t event_last;  /* number of the last event; 0: there was none */
 };
 
 /** Returns the connections of an actor; NULL: out of memory. */
@@ -74,8 +77,8 @@ struct connections *tr__connections_of(struct worker *worker, struct durable_act
 /** Finds a connection; NULL: it is none of this actor. */
 struct connection *tr__connection_find(const struct durable_actor *actor, uint64_t number);
 /**
- * Finds where a request came from, for the turn that handles it, and its id, with the caller of the connection in front.
- * TR_CLOSED: from a connection that is gone. TR_TOO_LARGE, TR_NO_MEMORY.
+ * Finds the caller and the connection of a request, for the turn that handles it. Puts the caller in front of the
+ * request's id. TR_CLOSED: the connection is gone. TR_TOO_LARGE, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *actor,
                                             const struct tr_durable_once *once,
@@ -84,22 +87,25 @@ TR_MUST_CHECK tr_status tr__connection_call(struct tr_self *self, const struct d
 TR_MUST_CHECK tr_status tr__connection_put(struct durable_actor *actor,
                                            const struct connection *connection);
 
-/** Takes a row of the store. *is_other: it is neither of a connection nor an event. */
+/** Reads a row of the store into the connections. Sets *is_other if the row is neither a connection nor an event. */
 TR_MUST_CHECK tr_status tr__connections_load(struct worker *worker, struct durable_actor *actor,
                                              const struct store_row *row, bool *is_other);
-/** Forgets all: the generation ends. Nothing is stored. */
+/** Frees the records of all connections when the generation ends. The store stays as it is. */
 void tr__connections_drop(struct worker *worker, struct durable_actor *actor);
 /** Whether connections of an earlier process wait for their tr_disconnected. */
 static inline bool connections_are_lost(const struct durable_actor *actor)
 {
     return actor->connections && actor->connections->lost_count;
 }
-/** Calls the handler of tr_disconnected for those, in the turn that begins a generation. Returns what the last one returned. */
+/**
+ * Calls the handler of tr_disconnected for each connection of an earlier process, in the turn that begins a generation.
+ * Returns what the last one returned.
+ */
 tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state);
 /**
- * If the actor is to be destroyed, closes its connections as soon as all that it has sent to them has left. Called when
- * that may be so.
+ * If the actor is to be destroyed, closes its connections as soon as all commits are on disk and their messages have
+ * left. Call when a commit has ended.
  */
 void tr__connections_settle(struct worker *worker, struct durable_actor *actor);
 
@@ -113,12 +119,15 @@ TR_MUST_CHECK tr_status tr__connection_send(struct tr_self *self, struct connect
                                             uint64_t number, tr_buffer *text);
 
 /**
- * Sends a durable actor the end of a connection, and wakes it if it sleeps. Without memory the actor finds out when it
- * next sends an event. On a worker.
+ * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. Without memory the actor finds
+ * out when it next sends an event. On a worker.
  */
 void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                          uint64_t number, int code);
-/** As tr__connection_gone, for one that was asked for, and whose reply did not come: the actor may have taken it. */
+/**
+ * As tr__connection_gone, for a tr_durable_connect that got no reply in time: the actor may have accepted the
+ * connection.
+ */
 void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                              uint64_t session, uint64_t channel);
 

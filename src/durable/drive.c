@@ -3,8 +3,8 @@
  * The driver of the sleep machine: performs its steps.
  *
  * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps cancel turns and end
- * the actor. No turn of the actor can do that from its own stack. These steps wait for a message of the runtime that
- * passes all barriers (tr__durable_nudge).
+ * the actor. A turn of the actor cannot do that from its own stack, so these steps wait for a message of the runtime
+ * that passes all barriers (tr__durable_nudge).
  */
 #include "os/probe.h"
 #include "durable/drive.h"
@@ -35,7 +35,7 @@
 
 /* ---- The timer. ---- */
 
-/* Delay before an actor whose handler is stuck is saved. */
+/* Delay until the next attempt to save an actor whose handler is stuck. */
 #define SAVE_AGAIN_NS (10 * TR_MILLISECOND)
 
 void tr__durable_arm(struct worker *worker, struct durable_actor *actor)
@@ -62,8 +62,8 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     tr_time now_ns = worker->loop.now_ns;
     /*
-     * The thread of the worker was replaced. Its old thread is inside a handler that changes the state, and the commit
-     * is still open.
+     * The handler is stuck: the worker has got another thread, and its old thread is inside the handler that changes
+     * the state, and the commit is still open.
      */
     if (cell->extra->waits.stuck && actor->save_ns <= now_ns)
         actor->save_ns = now_ns + SAVE_AGAIN_NS;
@@ -83,7 +83,7 @@ void tr__durable_wake_timer(struct worker *worker, struct cell *cell)
         actor->due_ns = TR_NEVER;
     if (looks) {
         actor->look_ns = TR_NEVER;
-        tr__work_look(worker, actor); /* the machine asks whether the actor is idle */
+        tr__work_look(worker, actor); /* the machine will ask whether the actor is idle */
         if (is_due)
             tr__sleep_timer(&actor->machine, now_ns);
         tr__durable_drive(worker, actor, false);
@@ -119,8 +119,8 @@ void tr__durable_take_answer(struct worker *worker, struct durable_actor *actor,
 }
 
 /*
- * Sends again what was not acknowledged in time. In this process a call brings a note and its receipt, so none is lost on
- * the way.
+ * Sends notes again that were not acknowledged in time. Inside one process a note and its receipt are passed by a call,
+ * so none is lost on the way.
  */
 static void notes_resend(struct worker *worker, struct durable_actor *actor)
 {
@@ -210,7 +210,7 @@ static void drive_erase(struct worker *worker, struct durable_actor *actor)
     tr_status status = batch ? tr__store_destroy(batch) : TR_NO_MEMORY;
     atom64_fetch_add(&actor->kind->host->destroyed, 1, ATOM_RELAXED);
     if (status == TR_OK) {
-        /* Submit only the removal. The present state is not needed any more. */
+        /* Submit only the removal: the state need not be stored any more. */
         actor->is_new = false;
         status = tr__commit_submit(worker, actor);
     }
@@ -274,7 +274,7 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
         }
         break;
     case STEP_DRAIN_DISPATCH:
-        mail_look(worker, cell); /* messages that were accepted are handled, whatever comes next */
+        mail_look(worker, cell); /* handle the messages that were accepted before */
         break;
     case STEP_FIRE_ABORT:
         actor->is_aborted = true;
@@ -283,7 +283,7 @@ static void step_perform_early(struct worker *worker, struct durable_actor *acto
             tr__events_wake(worker, actor);
         break;
     case STEP_SETTLE_CONNECTIONS:
-        /* Those of a sleeper stay with their sessions. */
+        /* Close the connections only for a destroy. While the actor sleeps, its connections stay open. */
         actor->is_settling = actor->machine.state == SLEEP_DESTROY_GRACE;
         tr__connections_settle(worker, actor);
         break;
@@ -333,7 +333,7 @@ static void step_perform_late(struct worker *worker, struct durable_actor *actor
         tr__host_leave(actor->kind->host, actor, actor->is_destroying);
         mail_look(worker, cell);
         cell->flags |= CELL_SEALED;
-        (void)tr__unstash(cell, SIZE_MAX); /* for the next generation */
+        (void)tr__unstash(cell, SIZE_MAX); /* the next generation gets the stashed messages */
         break;
     case STEP_CANCEL_TURNS:
         if (cell->extra->parked.count)
@@ -385,13 +385,13 @@ void tr__durable_nudge(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Returns whether the next step or decision is not possible inside a turn. Steps are taken in their order. */
+/* Returns whether the next step or decision must wait for a message, because it is not possible inside a turn. */
 static bool is_grave_next(const struct sleep_machine *machine)
 {
     static const uint32_t anywhere = (1u << STEP_NAME_WAKE_LOCKS) - 1;
     if (machine->agenda)
         return !(machine->agenda & anywhere);
-    /* During a grace the agenda is often empty: an actor that was told to stop looks again and again. */
+    /* During a grace the agenda is often empty, because the machine then only checks whether the actor is idle. */
     if (machine->state == SLEEP_GRACE)
         return machine->is_overdue || tr__sleep_can_finalize(machine, SLEEP_REASON_SLEEP);
     if (machine->state == SLEEP_DESTROY_GRACE)
@@ -405,7 +405,7 @@ static void drive_steps(struct worker *worker, struct durable_actor *actor, bool
     struct sleep_action action;
     for (;;) {
         if (!machine->agenda)
-            tr__work_look(worker, actor); /* the machine decides next */
+            tr__work_look(worker, actor); /* the machine will ask which work the actor has */
         if (!is_apart && is_grave_next(machine)) {
             tr__durable_nudge(worker, actor);
             return;
@@ -446,7 +446,7 @@ void tr__durable_stop(struct worker *worker, struct cell *cell)
     tr_time now_ns = worker->loop.now_ns;
     struct authority_answer answer = {0};
     if (actor->machine.state >= SLEEP_FINALIZE && actor->machine.state != SLEEP_DESTROY_GRACE)
-        return; /* it is already ending */
+        return; /* the actor is already ending */
     if (atom32_load(&system->ending.is_stopping, ATOM_RELAXED)) {
         tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
         tr__sleep_shut_down(
@@ -463,7 +463,8 @@ void tr__durable_leave(struct worker *worker, struct cell *cell)
     struct durable_actor *actor = (struct durable_actor *)(void *)cell_durable(cell);
     bool has_failed = cell->flags & CELL_FAILED || cell->life == LIFE_STOPPED;
     /*
-     * The actor was killed or has failed in the grace of its destroy, or fell asleep before the destroy was accepted.
+     * The actor was killed or has failed during the grace of its destroy, or fell asleep before the machine accepted
+     * the destroy.
      */
     if (actor->is_doomed && !actor->is_erased && actor->broken == TR_OK)
         drive_erase(worker, actor);

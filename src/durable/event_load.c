@@ -25,8 +25,8 @@ struct loading {
     struct durable_actor *actor;
     void *state;
     uint32_t version; /* version of the snapshot that is read */
-    bool is_damaged;  /* its checksum is wrong */
-    bool is_newer;    /* it is newer than the code */
+    bool is_damaged;  /* the checksum of the snapshot is wrong */
+    bool is_newer;    /* the snapshot has a later version than the code */
     char text[EVENT_TEXT_SIZE];
 };
 
@@ -203,9 +203,7 @@ static tr_status events_recover(struct loading *loading, struct journal_result *
     tr_status status = tr__journal_recover(&log->journal, &source, &target, UINT64_MAX, result);
     if (status == TR_OK && result->snapshot)
         status = tr__journal_saved(&log->journal, result->snapshot);
-    /*
-     * If a snapshot was refused, do not look for older ones later: they must not be counted among those that are kept.
-     */
+    /* If a snapshot was refused, do not look for older ones later: they must not count as kept snapshots. */
     log->has_looked = result->damaged > 0 || loading->is_damaged;
     source_resize(&worker->source, log->base, 0);
     log->base = NULL;

@@ -12,7 +12,7 @@ struct loose_block {
     _Alignas(SOURCE_ALIGNMENT) unsigned char bytes[];
 };
 
-/* Returns the loose memory behind a tr_memory; NULL: it is that of a turn. */
+/* Returns the loose memory behind a tr_memory; NULL: the tr_memory belongs to a turn. */
 static struct loose_memory *loose_of(tr_memory *memory)
 {
     uintptr_t bits = (uintptr_t)memory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Memory of apply functions. In a turn it is that of the actor: a tr_memory is its tr_self. A look at the past (durable/event_past.h)
- * has no turn, so its tr_memory is a loose_memory: the address has its lowest bit set.
+ * Memory of apply functions. In a turn they use the memory of the actor, and their tr_memory is the tr_self. A look at
+ * the past (durable/event_past.h) has no turn: its tr_memory is the address of a loose_memory with the lowest bit set.
  */
 #ifndef DURABLE_EVENT_MEMORY_H
 #define DURABLE_EVENT_MEMORY_H
@@ -11,13 +11,13 @@
 #include "mem/source.h"
 
 enum {
-    LOOSE_ARRAYS = 16,                   /* lists that grow in place */
-    LOOSE_MEMORY_MAX = 64 * 1024 * 1024, /* bytes of one look at the past */
+    LOOSE_ARRAYS = 16,                   /* lists that can grow in place at the same time */
+    LOOSE_MEMORY_MAX = 64 * 1024 * 1024, /* most bytes that one look at the past may use */
 };
 
 struct loose_block;
 
-/** Blocks that are freed together. */
+/** Memory of one look at the past: blocks that are freed together. */
 struct loose_memory {
     const struct memory_source *source;
     struct loose_block *blocks;
@@ -32,7 +32,7 @@ struct loose_memory {
     void *context;
 };
 
-/** Returns it as what apply functions get. */
+/** Returns the tr_memory that apply functions get for a loose_memory. */
 static inline tr_memory *loose_memory_as(struct loose_memory *memory)
 {
     return (tr_memory *)((uintptr_t)memory | 1); // NOLINT(performance-no-int-to-ptr)

@@ -10,7 +10,7 @@
 #include "durable/events.h"
 #include "actor/cell/verb.h"
 
-/* Finds the lowest event that exists. It is looked up once. Afterwards journal.first follows from what is deleted. */
+/* Finds the lowest event that exists. The store is asked only once; afterwards each deletion updates journal.first. */
 static tr_status event_find_first(struct worker *worker, struct durable_actor *actor)
 {
     struct event_log *log = actor->events;
@@ -30,7 +30,7 @@ static tr_status event_find_first(struct worker *worker, struct durable_actor *a
     return TR_OK;
 }
 
-/* Returns the bytes of an event in the list of those that are not on disk. It must be there. */
+/* Returns the bytes of an event in the list of those that are not on disk. The event must be in that list. */
 static tr_bytes item_bytes(struct event_log *log, uint64_t sequence)
 {
     struct list *link = list_first(&log->items);

@@ -14,19 +14,19 @@ struct event_past {
     const struct durable_kind *kind;
     const struct memory_source *source;
     const tr_type *type;
-    void *block; /* what the state was read into; NULL: it is `zero` */
-    void *zero;  /* a state of the size of its type */
+    void *block; /* memory that the state was read into; NULL: the state is in `zero` */
+    void *zero;  /* memory for a state that begins with zeros */
     bool is_known;
     struct loose_memory memory;
-    /* The stack of apply functions. */
+    /* The fiber on whose stack apply functions run. */
     struct fiber_pool pool;
     struct fiber_host host;
-    const tr_event_row *row; /* what runs on it */
+    const tr_event_row *row; /* the row whose apply function runs on the fiber */
     const void *event;
     bool has_returned;
 };
 
-/* Leaves the stack of an apply function: it never returns there. */
+/* Leaves the stack of an apply function for good. */
 static void on_no_memory(void *context)
 {
     struct event_past *past = context;
@@ -77,7 +77,7 @@ void tr__event_past_free(struct event_past *past)
     source_resize(past->source, past, 0);
 }
 
-/* Unpacks bytes that were stored with the shape that the code has. */
+/* Unpacks bytes whose stored shape is the one that the code has. */
 static tr_status same_unpack(const struct durable_kind *kind, const tr_type *type, tr_bytes stored,
                              void **block)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * One event: the row of its kind that it belongs to, and its migrations.
- */
+/** One event: its row in the kind, and its migrations. */
 #include "durable/event_read.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 struct event_read {
     void *block;
     const tr_type *block_type;
-    /* last result of a migration, from tr_alloc; each begins with the address of the one before */
+    /* last result of a migration, from tr_alloc; each begins with the address of the result before it */
     void *made;
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Events of an awake actor: from tr_persist to the disk, then to the hook, and to a snapshot.
- */
+/** Events of an awake actor: tr_persist, the way to the disk, hooks, and snapshots. */
 #include "durable/events.h"
 
 #include <inttypes.h>
@@ -41,7 +39,7 @@ static bool event_has(const tr_event_row *row, bool is_hook)
 
 static const tr_event_row *row_of(const tr_events *events, const tr_type *type, bool is_hook)
 {
-    /* the type is mostly declared in the same file, so compare addresses first */
+    /* compare addresses first: the type is mostly declared in the same file as the kind */
     for (size_t i = 0; i < events->row_count; i++) {
         if (events->rows[i].type == type && event_has(&events->rows[i], is_hook))
             return &events->rows[i];
@@ -92,7 +90,7 @@ const char *tr__events_fault(const tr_durable_kind *kind)
     return NULL;
 }
 
-/* ---- Hooks: what keeps the actor awake for them, and calls them. ---- */
+/* ---- Hooks: keeping the actor awake for them, and calling them. ---- */
 
 static void events_hold(struct worker *worker, struct durable_actor *actor)
 {
@@ -230,7 +228,7 @@ tr_next tr__events_turn(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* ---- What commits tell the events. ---- */
+/* ---- Notifications from commits. ---- */
 
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor)
 {
@@ -328,7 +326,7 @@ static tr_status events_find_snapshots(struct worker *worker, struct durable_act
                                                    actor_key(actor),
                                                    before - 1,
                                                    &found);
-        /* A damaged snapshot is not counted. So older ones are kept, because one of them may be needed. */
+        /* Do not count a damaged snapshot, so that older ones are kept: one of them may be needed. */
         log->has_looked = status != TR_OK;
         if (status != TR_OK)
             return status == TR_NOT_FOUND || status == TR_STORE_CORRUPT ? TR_OK : status;
@@ -375,8 +373,8 @@ static bool is_new_since_snapshot(const struct journal *journal)
 }
 
 /*
- * Stores the mark of a first start. It is in the version of a state, as for kinds without events, and that state has no
- * bytes.
+ * Stores the mark of a first start. The mark is in the version of a state without bytes; kinds without events have the
+ * mark in their ordinary state.
  */
 static tr_status events_put_mark(struct durable_actor *actor)
 {

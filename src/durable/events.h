@@ -48,7 +48,7 @@ struct event_log {
     bool is_flushing; /* finished commits must be submitted now, because hooks wait for them */
     bool has_first;   /* journal.first is known */
     bool has_looked;  /* older snapshots were looked for */
-    uint64_t again;   /* after a snapshot failed: try no other before this event */
+    uint64_t again;   /* if a snapshot has failed: the event before which no other is tried */
     struct wake_lock wake_lock; /* raised while hooks are still to be called */
     struct event_page page;     /* page of the reader */
     struct event_read event;    /* the event that was read last */
@@ -56,30 +56,33 @@ struct event_log {
     void *base;                 /* during the start: the state before the first event */
 };
 
-/** To a durable actor: call the next hook, or submit finished commits for one. */
+/** To a durable actor: call the next hook, or submit the finished commits that a hook waits for. */
 TR_MESSAGE(tr_durable_happened);
 
 /** Returns what is wrong with the events of a kind, or NULL. */
 const char *tr__events_fault(const tr_durable_kind *kind);
 
-/* ---- What commits tell the events. ---- */
+/* ---- Notifications from commits. ---- */
 
-/** The open commit is about to be submitted. Adds a snapshot if `may_snapshot` and the policy wants one. */
+/** Adds a snapshot to the open commit, which is about to be submitted, if `may_snapshot` and the policy wants one. */
 TR_MUST_CHECK tr_status tr__events_close(struct worker *worker, struct durable_actor *actor,
                                          bool may_snapshot);
 void tr__events_submitted(struct worker *worker, struct durable_actor *actor);
 /** Forgets all events that are not submitted, except those up to number `kept`. */
 void tr__events_dropped(struct worker *worker, struct durable_actor *actor, uint64_t kept);
-/** The commits up to this number are on disk, or have failed with `status`. */
+/**
+ * Takes the result of the commits up to this number: TR_OK if they are on disk, or the status with which they have
+ * failed.
+ */
 void tr__events_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit,
                        tr_status status);
-/** The actor has started or begins its grace: calls the hooks that are ready. */
+/** Calls the hooks that are ready, because the actor has started or begins its grace. */
 void tr__events_wake(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_happened: calls a hook. */
 tr_next tr__events_turn(tr_self *self, void *state, const void *message);
-/** What an earlier first start has persisted is removed from the store: forgets its hooks. */
+/** Forgets the hooks of events of an earlier first start, because these events are removed from the store. */
 void tr__events_erased(struct worker *worker, struct durable_actor *actor);
-/** The generation has ended: forgets everything except the hooks that are ready. */
+/** Forgets everything except the hooks that are ready, because the generation has ended. */
 void tr__events_reset(struct worker *worker, struct durable_actor *actor);
 /** Frees the events of an actor that has ended. */
 void tr__events_free(struct worker *worker, struct durable_actor *actor);

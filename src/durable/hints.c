@@ -12,8 +12,9 @@ struct hint {
     struct list link;  /* link in hint_kind.waking or hint_kind.waiting */
     struct hint *next; /* next hint of its bucket */
     uint64_t ticket;
-    uint64_t ref;  /* the actor that was told */
-    tr_time at_ns; /* in `waking`: when it was told; in `waiting`: when it may be told again */
+    uint64_t ref; /* the actor that got the hint */
+    /* in `waking`: when the hint was sent; in `waiting`: when it may be sent again */
+    tr_time at_ns;
     uint32_t kind;
     uint16_t tries;
     bool is_waking;
@@ -111,7 +112,7 @@ static void hint_free(struct hints *hints, struct worker *worker, struct hint *h
     source_resize(&worker->source, hint, 0);
 }
 
-/* Moves a hint to `waiting`: it takes no place, and its alarm is told again later. */
+/* Moves a hint to `waiting`: there it takes no place, and the hint is sent again later. */
 static void hint_wait(struct hints *hints, struct worker *worker, struct hint *hint, tr_time now_ns)
 {
     struct hint_kind *kind = &hints->kinds[hint->kind];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The clock's hints without an answer: which alarms they are for, and when each alarm is told again.
+ * The clock's hints without an answer: which alarms they are for, and when each hint is sent again.
  *
  * 1. An alarm has at most one hint without an answer. If its actor had to be woken, the hint takes one of the
  *    HINTS_WAKING places of its kind. The hint of an awake actor takes no place, however long the actor is busy.
- * 2. A place becomes free when the actor has answered, when the actor is gone, or after HINTS_PATIENCE_NS. A hint
- *    without an answer by then waits, longer each time: first HINTS_BACK_OFF_NS, at most HINTS_BACK_OFF_MAX_NS.
+ * 2. A place becomes free when the actor has answered, when the actor is gone, or after HINTS_PATIENCE_NS. A hint that
+ *    got no answer in that time waits before it is sent again, longer each time: first HINTS_BACK_OFF_NS, at most
+ *    HINTS_BACK_OFF_MAX_NS.
  * 3. At most HINTS_WAITING hints of a kind wait. When there are more, the oldest are forgotten, and alarms without a
- *    known hint are told again after HINTS_BACK_OFF_MAX_NS.
+ *    known hint get another hint after HINTS_BACK_OFF_MAX_NS.
  *
  * Owner only: the clock.
  */
@@ -33,10 +34,10 @@ struct hint_kind {
     struct list waiting;
     uint32_t waking_count;
     uint32_t waiting_count;
-    /* If hints were forgotten: when the clock is to report the alarms again that have no hint here. */
+    /* If hints were forgotten: when the clock sends hints again for alarms that have no hint here. */
     tr_time again_ns;
     bool is_named; /* the log has said that alarms of this kind wait */
-    /* All places are taken: the clock reports alarms after `place` later, by a walk of this kind alone. */
+    /* All places are taken: hints for alarms after `place` are sent later, by a walk of this kind alone. */
     bool is_behind;
     struct store_alarm_place place;
 };
@@ -58,9 +59,9 @@ uint64_t tr__hints_ticket(const struct worker *worker, const struct store_alarm_
 
 enum hint_verdict {
     HINT_TELL,
-    HINT_SKIP, /* it was told before, and it is too early to tell it again */
+    HINT_SKIP, /* a hint was sent before, and it is too early to send another */
 };
-/** Returns whether an alarm is to be told now. `is_again` says that it may have been told before. */
+/** Returns whether a hint for an alarm is to be sent now. `is_again` says that one may have been sent before. */
 enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, size_t kind,
                                    bool is_again, tr_time now_ns);
 static inline bool hints_is_full(const struct hints *hints, size_t kind)
@@ -69,19 +70,22 @@ static inline bool hints_is_full(const struct hints *hints, size_t kind)
 }
 
 /**
- * The alarm was told to the actor of `ref`. TR_NO_MEMORY: its hint is not known, so the alarm is told again at the next
- * walk. Sets *is_late if it was told before without an answer and the log has not said so for this kind.
+ * Notes that a hint was sent to the actor of `ref`. TR_NO_MEMORY: the hint is not noted, so it is sent again at the
+ * next walk. Sets *is_late if an earlier hint for the alarm got no answer and the log has not said so for this kind.
  */
 TR_MUST_CHECK tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t ticket,
                                       size_t kind, uint64_t ref, bool is_awake, tr_time now_ns,
                                       bool *is_late);
-/** The actor has looked at the alarm. Returns the number of its kind, or -1 if no such hint is known. */
+/**
+ * Notes the answer of an actor that has looked at its alarm. Returns the number of the actor's kind, or -1 if no such
+ * hint is known.
+ */
 int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket);
 /** Frees the places of actors that are gone or have taken too long. */
 void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns);
 /**
- * A walk that began at `since_ns` has seen all alarms that are due. Forgets the hints that the walk could have told
- * again and did not meet, because their alarms are not due any more.
+ * Forgets the hints whose alarms are not due any more. Call after a walk of all due alarms that began at `since_ns`: it
+ * would have sent such a hint again, and did not meet its alarm.
  */
 void tr__hints_forget(struct hints *hints, struct worker *worker, tr_time since_ns);
 

@@ -33,7 +33,7 @@
 static_assert(sizeof "/system/durable//" + TR_NAME_MAX + 3 * TR_KEY_MAX <= TR_PATH_MAX,
               "every key has a path");
 
-/* The behavior of /system/durable/<kind>, the parent of all actors of a kind. It restarts those that fail. */
+/* The behavior of /system/durable/<kind>, the parent of all actors of a kind. It restarts actors that fail. */
 TR_BEHAVIOR(tr_keeper, void, TR_SUPERVISE(TR_ONE_FOR_ONE), TR_OPTIONS(.is_pinned = true));
 
 /* ---- Generations that end. ---- */
@@ -50,7 +50,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Finds a generation of this key that ends and has no successor yet. Under the lock. */
+/* Finds a generation of this key that is ending and has no successor yet. Under the lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -104,7 +104,7 @@ struct arrival {
     tr_bytes key;
 };
 
-/* Returns whether an earlier generation of the key still ends. If so, it begins `cell` when it has ended. */
+/* Returns whether an earlier generation of the key is still ending. If so, that generation begins `cell` at its end. */
 static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
 {
     struct durable_host *host = arrival->kind->host;
@@ -118,7 +118,7 @@ static bool host_is_succeeded(const struct arrival *arrival, struct cell *cell)
     return actor;
 }
 
-/* Called when the name of a new generation is in the directory. Returns whether the generation must begin later. */
+/* Returns whether a new generation, whose name is in the directory by now, must begin later. */
 static bool host_defer(void *context, struct cell *cell)
 {
     const struct arrival *arrival = context;
@@ -146,7 +146,7 @@ static struct durable_kind *kind_of(struct durable_host *host, const tr_durable_
     return NULL;
 }
 
-/* A ref of no actor. What is sent to it does not arrive, and requests are answered by the record. */
+/* A ref that no actor has. In a replay messages to it do not arrive, and asks get their answers from the record. */
 #define REPLAY_NOBODY UINT64_C(0xfffffffe00000001)
 
 static int worker_of(struct tr_system *system, const char *path)

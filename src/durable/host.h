@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The host of a system's durable actors: its store, its kinds, and the generations that end.
+ * The host of a system's durable actors: its store, its kinds, and the generations that are ending.
  *
  * Awake actors are in the directory of the system, at /system/durable/<kind>/<key>. A generation that ends removes its
  * name at once and is in the list `leaving` until it is gone. A caller that asks for the key meanwhile makes the next
- * generation, which begins when this one has ended.
+ * generation, which begins when the leaving one has ended.
  */
 #ifndef DURABLE_HOST_H
 #define DURABLE_HOST_H
@@ -26,7 +26,7 @@ struct message_shapes {
     struct message_shape **items;
     uint32_t count;
     uint32_t capacity;
-    uint32_t stored_count; /* so many of the first ones are on disk */
+    uint32_t stored_count; /* number of items at the front that are on disk */
 };
 
 /** What the durable actors of one worker share. */
@@ -38,18 +38,18 @@ struct worker_context {
     /* list of struct durable_actor, the one that has been idle for longest first */
     struct list awake;
     uint32_t awake_count;
-    size_t awake_bytes; /* their memory, if the system has a limit for it */
-    /* How many of them were asked to sleep because of memory pressure, and their memory. */
+    size_t awake_bytes; /* memory of the actors in `awake`, if the system has a limit for it */
+    /* The actors in `awake` that were asked to sleep because of memory pressure: their number and their memory. */
     uint32_t evicted_count;
     size_t evicted_bytes;
     /* Cells that wait until they may be set up, linked by door.ready; see durable/pressure.c. */
     struct stack_node *line_first;
     struct stack_node *line_last;
     struct durable line;    /* has the timer after which the first cell begins in any case */
-    bool has_moved;         /* a cell has begun since that timer was armed */
+    bool has_moved;         /* a cell of the line has begun since the timer of `line` was armed */
     bool is_serving;        /* tr__pressure_serve runs */
     uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
-    struct aside aside;     /* where SQL statements run */
+    struct aside aside;     /* the large stack on which SQL statements run */
     struct message_shapes messages;
 };
 
@@ -58,7 +58,7 @@ struct durable_kind {
     tr_behavior behavior;
     const tr_durable_kind *declared;
     struct durable_host *host;
-    struct cell *keeper; /* cell of /system/durable/<kind>, the parent of its actors */
+    struct cell *keeper; /* cell of /system/durable/<kind>, the parent of all actors of this kind */
     tr_handler *handlers;
     /* Handlers of the application; NULL: none. */
     const tr_handler *created;
@@ -69,7 +69,7 @@ struct durable_kind {
     const tr_handler *run;
     const tr_handler *connected;
     const tr_handler *disconnected;
-    const tr_handler *given_up; /* of tr_queue_given_up */
+    const tr_handler *given_up; /* handler of tr_queue_given_up */
     uint32_t version;
     struct kind_shape *shapes; /* see durable/shapes.h */
     size_t shape_count;
@@ -89,7 +89,8 @@ struct durable_host {
     struct {                       /* see durable/running.h */
         struct running_file *file; /* NULL: none */
         size_t mapped;
-        atom32 past_count; /* slots that the start has found and that are not stored yet */
+        /* slots of an earlier process whose failed attempts are not stored yet */
+        atom32 past_count;
     } running;
     struct worker_context *contexts; /* one for each worker */
     struct durable_kind *kinds;
@@ -100,16 +101,15 @@ struct durable_host {
     struct list leaving[LEAVING_PARTS];
     atom32 leaving_count; /* read without the lock */
     atom64 destroyed;     /* actors that were destroyed so far; counted by any worker */
-    struct list
-        /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
-        backoffs[LEAVING_PARTS];
+    /* lists of struct backoff, by the hash of their keys; see durable/retry_backoff.h */
+    struct list backoffs[LEAVING_PARTS];
     atom32 backoff_count;                /* read without the lock */
     bool is_backoff_over;                /* the system stops: no backoff begins any more */
     bool has_limits;                     /* awake_max or awake_bytes_max is set */
     atom32 line_count;                   /* cells that wait in all contexts; read by any thread */
-    atom32 has_work;                     /* in a kit: a batch was submitted */
+    atom32 has_work;                     /* in a test kit: a batch was submitted */
     struct lock clients_lock;            /* protects clients_reader, also while it reads */
-    struct store_reader *clients_reader; /* of all clients; NULL: none has read yet */
+    struct store_reader *clients_reader; /* shared by all clients; NULL: none has read yet */
     struct zones zones;
     struct spread wake_times;  /* how long wakes took: nanoseconds, from SPREAD_FIRST_NS */
     struct spread alarm_times; /* how late alarms were, the same way */
@@ -117,11 +117,12 @@ struct durable_host {
     atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
     bool records_secrets; /* records have the values of secret fields */
-    atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */
-    atom32 record_left;   /* so many of them */
-    struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
-    struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
-    tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
+    atom64 record_actor;  /* the actor whose next turns are recorded, failed or not; 0: none */
+    atom32 record_left;   /* how many turns of record_actor are still to be recorded */
+    /* not NULL: a rehearsal, in which actors are loaded and not started */
+    struct rehearsal *rehearsal;
+    struct replay *replay;   /* not NULL: a record is run again. See durable/record.h */
+    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
 };
 
 /** The set-up message of a durable actor. */
@@ -143,7 +144,7 @@ TR_REQUEST(tr_durable_once, tr_done, (bytes, id), (str, type), (bytes, message),
            (str, caller));
 TR_REQUEST(tr_durable_once_aside, tr_done, (bytes, id), (str, type), (bytes, message),
            (u64, connection), (str, caller));
-/** To a durable actor: be destroyed. */
+/** Asks a durable actor to destroy itself. */
 TR_REQUEST(tr_durable_remove, tr_done);
 
 struct durable_actor;
@@ -157,7 +158,7 @@ size_t tr__host_part(const struct durable_host *host, const struct durable_kind 
  */
 void tr__host_leave(struct durable_host *host, struct durable_actor *actor, bool is_destroying);
 /**
- * The generation is gone: removes it from `leaving`. Returns the cell of the next generation, which the caller must
+ * Removes a generation that is gone from `leaving`. Returns the cell of the next generation, which the caller must
  * begin, or NULL.
  */
 struct cell *tr__host_left(struct durable_host *host, struct durable_actor *actor);
@@ -165,13 +166,13 @@ struct cell *tr__host_left(struct durable_host *host, struct durable_actor *acto
 /** Wakes a key whose generation has ended, for the items in its queues. On a worker. */
 void tr__host_begin(struct worker *worker, const struct durable_kind *kind, tr_bytes key);
 
-/** Wakes a key, as tr_try_durable does. On a worker. */
+/** Wakes the actor of a key, as tr_try_durable does. On a worker. */
 TR_MUST_CHECK tr_status tr__host_wake(struct worker *worker, const tr_durable_kind *kind,
                                       tr_bytes key, uint64_t *ref_bits);
 
 /** Returns the number of the kind with this name, or -1. */
 int tr__host_kind(const struct durable_host *host, const char *name);
-/** Returns whether an actor is awake or about to be. */
+/** Returns whether the actor of a key is awake, or about to wake. */
 bool tr__host_is_awake(tr_self *self, const struct durable_kind *kind, tr_bytes key);
 
 static inline struct worker_context *host_context(const struct durable_host *host,

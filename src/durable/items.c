@@ -23,7 +23,7 @@ static void heap_put(struct item_heap *heap, size_t at, struct queue_item *item)
     item->heap_at = at;
 }
 
-/* Moves an item up or down from a free place to where it belongs. */
+/* Puts an item into the heap: moves the free place `at` up or down to where the item belongs. */
 static void heap_settle(struct item_heap *heap, size_t at, struct queue_item *item)
 {
     for (; at > 0 && is_before(heap, item, heap->items[(at - 1) / 2]); at = (at - 1) / 2)
@@ -110,7 +110,8 @@ void tr__items_deinit(struct worker *worker, struct queues *queues)
     struct list *link;
     while ((link = list_pop_first(&queues->changed))) {
         struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
-        if (item->is_removed) /* the others are in the table */
+        /* items that are not removed are in the table, and are freed with it */
+        if (item->is_removed)
             tr__item_free(worker, item);
     }
     for (size_t i = 0; i < queues->bucket_count; i++) {
@@ -154,7 +155,7 @@ void tr__item_free(struct worker *worker, struct queue_item *item)
     source_resize(&worker->source, item, 0);
 }
 
-/* Doubles the table of ids. If out of memory it stays as it is, and chains grow longer. */
+/* Doubles the table of ids. Without memory the table stays as it is, and its chains grow longer. */
 static bool table_grow(struct worker *worker, struct queues *queues)
 {
     size_t count = queues->bucket_count ? queues->bucket_count * 2 : BUCKETS_FIRST;
@@ -175,7 +176,7 @@ static bool table_grow(struct worker *worker, struct queues *queues)
     return true;
 }
 
-/* Ids are given in a row, so they are spread well without a hash. */
+/* Ids are consecutive numbers, so they spread over the buckets without a hash. */
 static struct queue_item **bucket_of(const struct queues *queues, uint64_t id)
 {
     return &queues->buckets[id & (queues->bucket_count - 1)];
@@ -222,7 +223,7 @@ struct queue_item *tr__items_find(const struct queues *queues, uint64_t id)
     return item;
 }
 
-/* Whether the item has a time that has come. */
+/* Whether the item was given a time, and that time has come. */
 static bool is_overdue(const struct queue_item *item)
 {
     return item->class == ITEM_TIMED && (item->place == ITEM_READY || item->place == ITEM_TAKEN);
@@ -263,7 +264,7 @@ void tr__items_follow(struct queues *queues, tr_time wall_ns)
     if (!has_any)
         return;
     queues->has_retimed = true;
-    /* Add all of them again, in their own array: adding writes only to places that were read. */
+    /* Add all items again in the same array: adding writes only to places that were already read. */
     heap->count = 0;
     for (size_t i = 0; i < count; i++)
         heap_add(heap, heap->items[i]);

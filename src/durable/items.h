@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The items of an actor's queues, in memory: found by id, first by id, first by time. This is the structure only; what is
- * stored of it is in durable/queue.c.
+ * The items of an actor's queues, in memory: found by their ids, and ordered by id or by time. This file has only the
+ * structure in memory; durable/queue.c stores the items.
  *
  * An item is in exactly one of these places:
  *
@@ -10,7 +10,7 @@
  *     queues.taken      a turn has it
  *     none              it is a dead letter
  *
- * It is also in the table of ids. Memory for all of these is reserved when an item is added, so that only
+ * Each item is also in the table of ids. Memory for all of these is reserved when an item is added, so that only
  * tr__items_add can fail.
  *
  * Owner only.
@@ -25,8 +25,9 @@
 
 /** Which row of the store an item has; see durable/item_row.h. */
 enum item_class {
-    ITEM_PLAIN, /* it was pushed without a delay and has not failed */
-    ITEM_TIMED, /* it has a time, which may have come; it may have failed */
+    ITEM_PLAIN, /* the item was pushed without a delay and has not failed */
+    /* the item was given a time, which may have come by now; attempts may have failed */
+    ITEM_TIMED,
     ITEM_DEAD,
 };
 
@@ -35,29 +36,31 @@ enum item_place { ITEM_NOWHERE, ITEM_READY, ITEM_WAITING, ITEM_TAKEN };
 struct queue_item {
     struct list taken;       /* link in queues.taken */
     struct list changed;     /* link in queues.changed, if the open commit has changed the item */
-    struct queue_item *next; /* in its bucket */
+    struct queue_item *next; /* next item in its bucket */
     struct queue *queue;
     uint64_t id;
     size_t heap_at;
     enum item_place place;
     enum item_class class;
     const struct tr_self *taker; /* the turn that has the item, or had it when it was changed */
-    uint32_t attempts;           /* how many have failed */
-    tr_time due_ns;              /* of ITEM_TIMED: on the wall clock */
-    tr_time span_ns;             /* the delay that led to due_ns */
-    tr_time failed_ns;           /* wall clock; 0: it has not failed */
+    uint32_t attempts;           /* number of attempts that have failed */
+    /* with ITEM_TIMED: when the item can be taken, on the wall clock */
+    tr_time due_ns;
+    tr_time span_ns; /* the delay that led to due_ns */
+    /* when the last attempt failed, on the wall clock; 0: none has failed */
+    tr_time failed_ns;
     tr_status failure;
     char *cause; /* NULL: none */
-    uint64_t
-        shape; /* hash of the shape of the message; 0: it has none. See durable/message_shape.h */
-    /* With `changed`: what the last commit has left. */
+    /* hash of the shape of the message; 0: the message has none. See durable/message_shape.h */
+    uint64_t shape;
+    /* If the item is in queues.changed: its class and attempts after the last commit. */
     enum item_class stored_class;
     uint32_t stored_attempts;
-    bool is_removed; /* by the open commit */
+    bool is_removed; /* the open commit has removed the item */
     bool is_retimed; /* due_ns differs from what is stored */
     size_t type_size;
     size_t bytes_size;
-    char type[]; /* the name of the message's type, the packed message */
+    char type[]; /* the name of the message's type with its NUL, then the packed message */
 };
 
 /** A binary heap: the first item is the one with the lowest key. */
@@ -71,15 +74,15 @@ struct item_heap {
 struct queue {
     struct list link; /* link in queues.all */
     struct item_heap ready;
-    size_t count; /* without dead letters */
+    size_t count; /* number of items, without dead letters */
     size_t dead_count;
-    size_t bytes;   /* with dead letters; see TR_QUEUE_BYTES_MAX */
-    size_t overdue; /* items of ITEM_TIMED that do not wait any more */
-    bool is_run;    /* the run handler takes from it */
+    size_t bytes;   /* memory of its items, with dead letters; see TR_QUEUE_BYTES_MAX */
+    size_t overdue; /* items of ITEM_TIMED whose time has come */
+    bool is_run;    /* the run handler takes items from this queue */
     char name[];
 };
 
-/** The queues of an actor. Zeros and tr__items_init make it empty. */
+/** The queues of an actor. Set it to zeros, then call tr__items_init. */
 struct queues {
     struct list all;
     struct list taken;
@@ -93,11 +96,11 @@ struct queues {
     uint64_t reserved;  /* ids up to this one are used, or reserved for this generation */
     uint64_t committed; /* items up to this id were pushed by commits that have ended */
     tr_time row_ns;     /* when the actor's stored alarm for its queues is due; TR_NEVER: none */
-    bool has_retimed;   /* items have `is_retimed` */
+    bool has_retimed;   /* there are items with `is_retimed` */
     bool has_changed;   /* the open commit may have made row_ns outdated */
     bool has_run;       /* the run handler has returned without being aborted */
     bool has_run_taken; /* the run handler has taken from a queue */
-    /* a queue that the run handler took from could not be noted: out of memory. So all count as noted */
+    /* for lack of memory is_run of a queue could not be noted, so all queues count as is_run */
     bool takes_any;
     bool has_moved; /* this generation has stored a change of an item */
 };
@@ -111,20 +114,22 @@ struct queue *tr__items_queue(const struct queues *queues, const char *name);
 /** Returns the queue with this name, which is made if it does not exist. NULL: out of memory. */
 struct queue *tr__items_queue_make(struct worker *worker, struct queues *queues, const char *name);
 
-/** Makes an item in no place. NULL: out of memory. */
+/** Makes an item that is in no list yet. NULL: out of memory. */
 struct queue_item *tr__item_new(struct worker *worker, struct queue *queue, const char *type,
                                 uint64_t id, size_t bytes_size);
-/** Frees an item that is in no place and not in the table. */
+/** Frees an item that is in no list and not in the table. */
 void tr__item_free(struct worker *worker, struct queue_item *item);
-/** Adds an item to the table and its queue's counts, in no place. TR_NO_MEMORY: nothing has changed. */
+/** Adds an item to the table and to the counts of its queue, as ITEM_NOWHERE. TR_NO_MEMORY: nothing has changed. */
 TR_MUST_CHECK tr_status tr__items_add(struct worker *worker, struct queues *queues,
                                       struct queue_item *item);
 /** Undoes tr__items_add. */
 void tr__items_remove(struct queues *queues, struct queue_item *item);
 struct queue_item *tr__items_find(const struct queues *queues, uint64_t id);
-/** Moves an item, also from ITEM_NOWHERE and to it. */
+/** Moves an item to another place. Either place may be ITEM_NOWHERE. */
 void tr__item_move(struct queues *queues, struct queue_item *item, enum item_place place);
-/** The wall clock may have been set back: limits how long each item waits to its delay. Notes which must be stored. */
+/**
+ * Lets no item wait longer than its delay, in case the wall clock was set back. Marks changed items with is_retimed.
+ */
 void tr__items_follow(struct queues *queues, tr_time wall_ns);
 /** Changes the class of an item, and the counts of its queue. */
 void tr__item_set_class(struct queue_item *item, enum item_class class);

@@ -54,11 +54,11 @@ static tr_status read_events(const struct journal_source *source, struct reading
     return status;
 }
 
-/* The snapshot that a source gives, on its way to the target. */
+/* Passes a snapshot from the source to the target. */
 struct arrival {
     const struct journal_target *target;
     uint64_t most;
-    uint64_t sequence; /* 0: none has come yet */
+    uint64_t sequence; /* sequence of the snapshot; 0: none has come yet */
     bool is_damaged;
 };
 
@@ -76,7 +76,7 @@ static tr_status on_snapshot(void *context, uint64_t sequence, const void *bytes
     return status;
 }
 
-/* Begins with the newest good snapshot up to `to`, or with the initial state. */
+/* Sets the state to the newest good snapshot up to `to`, or to the initial state if there is none. */
 static tr_status begin_with_snapshot(const struct journal_source *source,
                                      const struct journal_target *target, uint64_t to,
                                      struct journal_result *result)

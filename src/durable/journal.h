@@ -79,7 +79,7 @@ struct journal_target {
 /** What recovery did, and where it ended. */
 struct journal_result {
     uint64_t snapshot; /* the snapshot that it began with; 0: none */
-    /* of the recovered state; on failure, of the event that failed or is missing */
+    /* sequence number of the recovered state; on failure, of the event that failed or is missing */
     uint64_t sequence;
     uint64_t events;  /* number of events that were replayed */
     uint32_t damaged; /* number of snapshots that were refused */

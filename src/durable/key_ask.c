@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Asks by key: the request goes to the present generation, and to the next one if that has gone before it has seen the
- * request.
+ * Asks by key: the request goes to the present generation. If that generation ends before it has handled the request,
+ * the request goes to the next one.
  *
- * Nearly always the first attempt is the last. A ref can be stopped when it is used, because its actor fell asleep on
- * another worker. The second attempt finds the next generation. Later ones wait a little, so that nothing spins.
+ * Nearly always the first attempt is the last. The actor of a ref may be gone when the ref is used, because it fell
+ * asleep on another worker. The second attempt finds the next generation. Later ones wait a little, so that nothing
+ * spins.
  */
 #include "durable/key_ask.h"
 
@@ -21,19 +22,19 @@
 #include "actor/verbs/client_ask.h"
 #include "durable/host.h"
 
-/* The delay before the third attempt. It doubles from then on. */
+/* The delay before the third attempt. The delay doubles before each later attempt. */
 #define AGAIN_NS TR_MILLISECOND
 #define AGAIN_MAX_NS (100 * TR_MILLISECOND)
 
-/* What is sent: the message itself, or a tr_durable_once with its bytes. */
+/* An ask by key. It sends the message itself, or a tr_durable_once with the packed message. */
 struct key_ask {
     struct key_call call;
     const tr_type *type;
     const void *message;
     struct key_wrapped wrapped;
-    tr_self *self; /* NULL: of a client */
+    tr_self *self; /* the turn that asks; NULL: a client asks */
     const struct memory_source *source;
-    void *packed; /* of the turn, or of `source` */
+    void *packed; /* the packed message, in memory of the turn or of `source` */
     tr_time deadline_ns;
     tr_time delay_ns; /* before the next attempt */
 };
@@ -122,7 +123,10 @@ static tr_status key_ask_begin(struct key_ask *ask, tr_time now_ns, tr_time time
     return is_wrapped ? key_ask_wrap(ask) : TR_OK;
 }
 
-/* Returns how long to wait before the next attempt, 0 before the second; negative: there is no time for one. */
+/*
+ * Returns how long to wait before the next attempt: 0 before the second. Negative: there is no time for another
+ * attempt.
+ */
 static tr_time key_ask_again(struct key_ask *ask, tr_time now_ns)
 {
     tr_time delay_ns = ask->delay_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Asks by key, as tr_ask_key, for others than programs. */
+/** Asks by key for other modules of the library: tr_ask_key with the id, the connection and the caller of a request. */
 #ifndef DURABLE_KEY_ASK_H
 #define DURABLE_KEY_ASK_H
 
@@ -7,19 +7,19 @@
 
 #include "durable/host.h"
 
-/** Whom a request is for, and from whom it comes. */
+/** The receiver of a request, and where the request comes from. */
 struct key_call {
     const tr_durable_kind *kind;
     tr_bytes key;
-    tr_bytes id;         /* as of tr_ask_once; no bytes: none */
-    uint64_t connection; /* from which it came; 0: none */
+    tr_bytes id;         /* id as for tr_ask_once; no bytes: none */
+    uint64_t connection; /* number of the connection that sent the request; 0: none */
     const char *caller;  /* what tr_caller returns; NULL: nobody */
 };
 
 /** A request with what a gateway adds to it. */
 struct key_wrapped {
     const tr_type *type;
-    const void *message; /* in this struct, and in memory of the turn */
+    const void *message; /* points into this struct and into memory of the turn */
     union {
         struct tr_durable_once once;
         struct tr_durable_once_aside once_aside;
@@ -27,8 +27,8 @@ struct key_wrapped {
 };
 
 /**
- * Makes what is sent for a call. TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_TOO_LARGE, TR_NO_MEMORY, and those of tr_pack. In
- * a turn.
+ * Makes the message that is sent for a call. TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_TOO_LARGE, TR_NO_MEMORY, and
+ * statuses of tr_pack. In a turn.
  */
 TR_MUST_CHECK tr_status tr__key_wrap(tr_self *self, const struct key_call *call,
                                      const tr_type *type, const void *message,

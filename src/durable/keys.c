@@ -2,8 +2,8 @@
 /**
  * Lists of keys, and destroying by key.
  *
- * A worker reads with its own connection to the store. Clients share one, under a lock: their threads may wait for the
- * disk.
+ * A worker reads with its own connection to the store. Clients share one connection under a lock, because their threads
+ * may wait for the disk.
  */
 #include "durable/keys.h"
 
@@ -22,7 +22,7 @@
 /* The caller of a list: a turn, or a client. */
 struct looker {
     struct tr_system *system;
-    struct grace_reader *names; /* of the directory */
+    struct grace_reader *names; /* reads the directory of names */
     tr_self *self;              /* NULL: a client */
     tr_client *client;
 };
@@ -38,7 +38,7 @@ static struct looker looker_of_client(tr_client *client)
     return (struct looker){.system = client->system, .names = &client->reader, .client = client};
 }
 
-/* Takes the reader of the caller. Must be given back. */
+/* Takes the caller's reader of the store. The caller must give it back. */
 static tr_status reader_take(const struct looker *looker, struct store_reader **reader)
 {
     struct durable_host *host = looker->system->durable.host;
@@ -137,7 +137,7 @@ static tr_status keys_read(const struct looker *looker, const struct durable_kin
     return status == TR_OK && keys->is_out_of_memory ? TR_NO_MEMORY : status;
 }
 
-/* Returns memory for a page: of the turn, or of the client, whose last page is freed. */
+/* Returns memory for a page, which belongs to the turn or to the client. Frees the last page of a client. */
 static void *page_alloc(const struct looker *looker, size_t size)
 {
     if (looker->self)
@@ -245,7 +245,7 @@ static tr_status key_exists(const struct looker *looker, const tr_durable_kind *
     tr_status status = reader_take(looker, &reader);
     if (status != TR_OK)
         return status;
-    /* The key itself is the first of those that begin with it. */
+    /* In the order of keys, a key is the first of all keys that begin with it. */
     status = tr__store_list_keys(
         reader, kind->declared->name, key, (tr_bytes){NULL, 0}, 1, on_wanted, &wanted);
     reader_give(looker);
@@ -295,7 +295,7 @@ tr_next tr__durable_remove(tr_self *self, void *state, const void *message)
     return next;
 }
 
-/* Returns TR_OK if there is something to destroy. A key that is not there must not wake. */
+/* Returns TR_OK if there is something to destroy. A key that does not exist must not be woken. */
 static tr_status key_can_end(const struct looker *looker, const tr_durable_kind *declared,
                              tr_bytes key)
 {

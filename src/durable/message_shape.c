@@ -85,7 +85,10 @@ tr_status tr__message_shape_check(struct worker *worker, const struct durable_ac
     tr__cell_path(host->system, actor->durable.cell, path);
     tr_status status = tr__shape_compare_stored(
         host, (tr_bytes){shape->text, shape->size}, hash, path, &is_longer, why);
-    /* A type of the same name in another file of this program has stored it, and it is not that of this one. */
+    /*
+     * The store has no such shape yet: another type of the same name, in another file of this program, has stored the
+     * message.
+     */
     return status == TR_STORE_CORRUPT ? TR_WRONG_SHAPE : status;
 }
 

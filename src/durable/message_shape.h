@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shapes of stored messages: of alarms, items of queues and kept answers. As a state they are stored with the hash
- * of their shape in front (wire/shape.h); those of earlier versions of the library have none, and are read as they were.
+ * The shapes of stored messages: the messages of alarms, items of queues and kept answers. They are stored with the
+ * hash of their shape in front (wire/shape.h), as a state is. Messages that an earlier version of the library has
+ * stored have no hash, and are read by the positions of their fields.
  *
  * Which messages a kind stores is not known when it is declared. So each worker collects the types that its actors have
  * stored or read, and every batch of that worker has the shapes that are not known to be stored, until one of these
@@ -17,7 +18,7 @@
 struct durable_actor;
 struct store_batch;
 
-/** Writes the hash that messages of a type are stored with; 0: none. TR_NO_MEMORY. */
+/** Sets *hash to the hash that messages of a type are stored with; 0: none. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
                                           const tr_type *type, uint64_t *hash);
 /**
@@ -28,10 +29,12 @@ TR_MUST_CHECK tr_status tr__message_shape_check(struct worker *worker,
                                                 const struct durable_actor *actor,
                                                 const tr_type *type, uint64_t hash, char *why);
 
-/** Adds the shapes that are not stored to a batch. *count is for tr__message_shapes_stored. TR_NO_MEMORY. */
+/**
+ * Adds all shapes that are not known to be on disk to a batch. Pass *count to tr__message_shapes_stored. TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__message_shapes_put(struct worker_context *context,
                                                struct store_batch *batch, uint32_t *count);
-/** A batch of tr__message_shapes_put is on disk. */
+/** Notes that a batch of tr__message_shapes_put is on disk, with its first `count` shapes. */
 void tr__message_shapes_stored(struct worker_context *context, uint32_t count);
 void tr__message_shapes_free(const struct memory_source *source, struct worker_context *context);
 

@@ -8,7 +8,7 @@
 
 struct overlay_table {
     struct hash_key key;
-    size_t mask; /* number of buckets minus 1; that number is a power of 2 */
+    size_t mask; /* number of buckets minus 1; the number is a power of 2 */
     struct list buckets[];
 };
 

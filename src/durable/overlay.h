@@ -3,8 +3,8 @@
  * Keys that a durable actor has put or deleted and that are not on disk yet. A read of such a key finds the new value
  * here.
  *
- * Overlays are in a list, oldest first, because they reach the disk, or are taken back, in the order of their commits.
- * A short list is searched. From OVERLAYS_INDEXED on there is also a hash table, so that a handler that gets and puts n
+ * Overlays are in a list, oldest first, because they reach the disk, or are undone, in the order of their commits. A
+ * short list is searched. From OVERLAYS_INDEXED on there is also a hash table, so that a handler that gets and puts n
  * keys takes n steps and not n^2. If there is no memory for the table the list is searched.
  */
 #ifndef DURABLE_OVERLAY_H

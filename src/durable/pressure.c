@@ -88,7 +88,7 @@ static bool pressure_evict(struct worker *worker, struct worker_context *context
     return true;
 }
 
-/* Asks actors to sleep, those idle for longest first, until `more` fit. Returns whether one was asked. */
+/* Asks actors to sleep, those idle for longest first, until `more` new actors fit. Returns whether one was asked. */
 static bool pressure_evict_idle(struct worker *worker, struct worker_context *context,
                                 uint32_t more)
 {
@@ -96,7 +96,9 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
     for (uint32_t i = 0; i < EVICT_MAX && i < context->awake_count; i++) {
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
-        /* Move it to the end of the list, so that an actor that was asked or cannot sleep is tried after the others. */
+        /*
+         * Move the actor to the end of the list, so that one that was asked or cannot sleep is tried after the others.
+         */
         struct list *link = list_first(&context->awake);
         list_remove(link);
         list_push_last(&context->awake, link);
@@ -135,7 +137,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* Sends the first cell of the line to this worker again. This time it begins. */
+/* Sends the first cell of the line to this worker again, where it now begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);
@@ -195,9 +197,8 @@ void tr__pressure_serve(struct worker *worker, struct durable_host *host)
     struct worker_context *context = host_context(host, worker);
     if (!host->has_limits || context->is_serving)
         return;
-    context->is_serving =
-        /* tr__durable_drive of an actor that is asked to sleep may call this function again */
-        true;
+    /* tr__durable_drive of an actor that is asked to sleep may call this function again */
+    context->is_serving = true;
     while (context->line_first && (is_stopping(worker) || may_begin(worker, context)))
         line_grant(worker, context);
     if (!is_stopping(worker))
@@ -220,14 +221,14 @@ void tr__durable_unweigh(struct worker *worker, struct durable_actor *actor)
     actor->weight = 0;
 }
 
-/* Returns how much memory an awake actor takes. What was read from disk counts with its size there. */
+/* Returns how much memory an awake actor takes. What was read from disk counts with its size on disk. */
 static size_t weight_of(const struct durable_actor *actor)
 {
     size_t bytes = sizeof(struct cell) + sizeof(struct cell_extra) + sizeof *actor +
                    actor->key_size + actor->stored_capacity + actor->finished.capacity +
                    actor->shown_capacity + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
-    if (actor->events) /* its state is in the block of a snapshot and in the heap */
+    if (actor->events) /* with events the state is in the block of a snapshot and in the heap */
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
         bytes += sizeof *actor->sql + actor->sql->bytes;

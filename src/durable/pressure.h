@@ -9,7 +9,8 @@
 
 void tr__pressure_init(struct worker_context *context);
 /**
- * Returns whether a new actor of this worker may be set up now. If not, its cell waits in line and comes back later.
+ * Returns whether a new actor of this worker may be set up now. If not, the cell waits in line, and this is called
+ * again for it later.
  */
 bool tr__pressure_admit(struct worker *worker, struct cell *cell);
 /**

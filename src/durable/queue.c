@@ -27,7 +27,7 @@
 /*
  * Ids increase over all generations, so that an id of an earlier generation names no item of this one. To know the last
  * id when all queues are empty, ids are reserved in blocks. The end of the block is the id of an item without a
- * message, in the queue QUEUE_IDS. No queue of an application begins with that byte.
+ * message, in the queue QUEUE_IDS. No name of a queue of an application begins with the byte of QUEUE_IDS.
  */
 static const char reserved[] = QUEUE_IDS;
 enum { PUT_BY = 1000 };
@@ -90,7 +90,7 @@ tr_status tr__queues_load(tr_self *self, struct durable_actor *actor)
     tr_time wall_ns = tr_wall_now(self);
     tr__items_follow(queues, wall_ns);
     (void)tr__queues_pass(actor, wall_ns);
-    /* A failed turn or a changed clock has left an alarm that is not right any more. */
+    /* A failed turn or a changed clock has left a stored alarm that is outdated. */
     if (queues->has_retimed || tr__queue_alarm_is_old(actor, wall_ns))
         tr_tell(self, tr_me(self), tr_durable_due, .name = QUEUE_ALARM);
     return TR_OK;
@@ -132,7 +132,7 @@ tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item)
         return status;
     tr__queue_note(actor, item);
     tr__items_remove(&actor->queues, item);
-    item->is_removed = true; /* it is kept until the commit ends, because that may fail */
+    item->is_removed = true; /* keep the item until the commit ends, because the commit may fail */
     return TR_OK;
 }
 
@@ -175,7 +175,10 @@ void tr__queues_wake(struct durable_actor *actor)
     takers_wake(actor, TR_OK);
 }
 
-/* Returns when the first of the waiting items can be taken, on the monotonic clock, or `deadline_ns` if that is before. */
+/*
+ * Returns when the first of the waiting items can be taken, on the monotonic clock, or `deadline_ns` if that is
+ * earlier.
+ */
 static tr_time until_next(tr_self *self, const struct durable_actor *actor, tr_time deadline_ns)
 {
     const struct queue_item *first = heap_first(&actor->queues.waiting);
@@ -196,7 +199,7 @@ static tr_status queue_wait(tr_self *self, struct durable_actor *actor, tr_time 
     if (frame->is_run)
         tr__sleep_move(
             &actor->machine, &frame->wake_lock, COUNTER_RUN_WAITS, self->worker->loop.now_ns);
-    /* Drive the sleep machine before the wait, because that may abort all waits. */
+    /* Drive the sleep machine before the wait, because the machine may abort all waits. */
     tr__durable_drive(self->worker, actor, false);
     tr_status status = TR_ABORTED;
     if (!actor->is_aborted) {
@@ -358,7 +361,7 @@ static tr_status ids_reserve(struct durable_actor *actor)
     return status;
 }
 
-/* Adds an item, which is given to the queues on success only. */
+/* Adds an item. On success the queues own it, otherwise the caller. */
 static tr_status item_push(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, tr_time delay_ns, tr_time wall_ns)
 {

@@ -17,13 +17,13 @@
 /** Reads all queues of an actor. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
-/** A turn has ended. Makes the items that it took and did not finish available to other turns. */
+/** Returns the items that a turn has taken and not finished to their queues. The turn has ended. */
 void tr__queues_return(struct durable_actor *actor, const struct tr_self *self);
-/** The actor falls asleep. Ends each wait on a queue, and each tr_abort_wait, with TR_ABORTED. */
+/** Ends each wait on a queue, and each tr_abort_wait, with TR_ABORTED, because the actor falls asleep. */
 void tr__queues_abort(struct durable_actor *actor);
 /** Wakes the turns that wait on a queue, so that they look again. */
 void tr__queues_wake(struct durable_actor *actor);
-/** The open commit has ended and will be stored: what it has changed cannot be undone any more. */
+/** Makes the changes of the open commit final, and frees removed items. The commit has ended and will be stored. */
 void tr__queues_committed(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_runs: calls the run handler of the application. */
 tr_next tr__durable_run(tr_self *self, void *state, const void *message);

@@ -51,7 +51,7 @@ const char *tr__queue_pending(const struct durable_actor *actor)
 {
     LIST_EACH (link, &actor->queues.all) {
         const struct queue *queue = LIST_OWNER(link, struct queue, link);
-        /* As long as the run handler has taken from none, it may take from none at all. */
+        /* Ignore the items as long as the run handler has not taken from any queue: it may never do so. */
         if (queue->ready.count && actor->queues.has_run_taken && tr__queue_is_run(actor, queue))
             return queue->name;
     }
@@ -145,7 +145,7 @@ tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may
     if (tr__queues_pass(actor, wall_ns))
         tr__queues_wake(actor);
     if (!actor->queues.has_retimed && !tr__queue_alarm_is_old(actor, wall_ns)) {
-        /* If it is due, items wait for the run handler, and the clock tells it again later. */
+        /* If the alarm is already due, items wait for the run handler, and the clock sends the next hint by itself. */
         if (actor->queues.row_ns > wall_ns && actor->queues.row_ns < TR_NEVER)
             tr__clock_tell(worker, actor->kind->host, actor->queues.row_ns);
         return tr__durable_skip(self);

@@ -15,16 +15,16 @@
 
 #include "durable/actor.h"
 
-/** The name of that alarm. No alarm of an application begins with this byte. */
+/** The name of the alarm for queues. No alarm of an application has a name that begins with this byte. */
 #define QUEUE_ALARM "\001queue"
 
-/** Moves the items whose time has come. Returns whether there were any. */
+/** Moves the items whose time has come to queue.ready. Returns whether there were any. */
 bool tr__queues_pass(struct durable_actor *actor, tr_time wall_ns);
 /** Puts the alarm into the batch of the open commit, if the stored one is outdated. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_alarm_update(struct durable_actor *actor);
 /** Whether the stored alarm is outdated. */
 bool tr__queue_alarm_is_old(const struct durable_actor *actor, tr_time wall_ns);
-/** Handles tr_durable_due for that alarm. */
+/** Handles tr_durable_due for the alarm QUEUE_ALARM. */
 tr_next tr__queue_alarm_due(tr_self *self, struct durable_actor *actor, bool may_fire);
 /** Returns whether the run handler takes from a queue, or may do so. */
 bool tr__queue_is_run(const struct durable_actor *actor, const struct queue *queue);

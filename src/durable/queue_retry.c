@@ -20,7 +20,8 @@ struct attempt {
     const char *cause;
     bool gives_up;
     tr_time wall_ns;
-    struct tr_self *self; /* the turn that says so; NULL: the turn has failed */
+    /* the turn that has called a verb for the end; NULL: the turn has failed */
+    struct tr_self *self;
 };
 
 /* Returns the options of a queue, or NULL. */
@@ -33,7 +34,7 @@ static const tr_retry *options_of(const struct durable_actor *actor, const char 
     return NULL;
 }
 
-/* Without memory the cause is left out: the attempt counts all the same. */
+/* Sets the text why an item has failed. Without memory the text is left out. */
 static void cause_set(struct worker *worker, struct queue_item *item, const char *cause)
 {
     source_resize(&worker->source, item->cause, 0);
@@ -64,7 +65,10 @@ static void log_dead(struct worker *worker, struct durable_actor *actor,
             item->cause ? item->cause : tr_status_text(item->failure));
 }
 
-/* Tells the application about a dead letter. `self`: with the commit of this turn; NULL: the turn has failed. */
+/*
+ * Tells the application about a dead letter. The message leaves with the commit of the turn `self`. NULL: the turn has
+ * failed, and the message is sent at once.
+ */
 static void tell_dead(struct worker *worker, struct durable_actor *actor,
                       const struct queue_item *item, struct tr_self *self)
 {
@@ -81,7 +85,10 @@ static void tell_dead(struct worker *worker, struct durable_actor *actor,
         tr__durable_notify(worker, actor->durable.cell, &tr_type_tr_queue_given_up, &message);
 }
 
-/* Moves an item in the open commit to its row for another attempt, or to that of a dead letter. `old` is its row now. */
+/*
+ * Changes the row of an item in the open commit: for another attempt, or to a dead letter. `old` is the class of its
+ * row now.
+ */
 static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
                            struct queue_item *item, enum item_class old,
                            const struct attempt *attempt)
@@ -111,7 +118,7 @@ static tr_status item_fail(struct worker *worker, struct durable_actor *actor,
 
 /* ---- A turn that fails. ---- */
 
-/* Returns to what is stored of an item. A removed one is added again. */
+/* Resets an item to what is stored. Adds the item again if it was removed. */
 static tr_status item_restore(struct worker *worker, struct durable_actor *actor,
                               struct queue_item *item)
 {
@@ -180,7 +187,7 @@ void tr__queues_failed(struct worker *worker, struct durable_actor *actor, struc
     if (status == TR_OK)
         status = tr__commit_submit(worker, actor);
     if (status != TR_OK)
-        /* the items come again at once, as after a crash */
+        /* the items can be taken again at once, as after a crash */
         tr__commit_drop(worker, actor, status);
 }
 

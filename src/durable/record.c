@@ -26,7 +26,7 @@ static bool is_recorded(const struct durable_actor *actor)
     return actor->kind->host->records && !actor->events;
 }
 
-/* Adds an item; its bytes are copied. Without memory the record will say that it is cut. */
+/* Adds an item; its bytes are copied. Without memory, marks the record as incomplete. */
 static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
@@ -52,7 +52,7 @@ static void read_add(struct tr_self *self, uint32_t what, uint64_t number, tr_by
     reads->bytes += bytes.size;
 }
 
-/* Returns the next item of this kind of the record that is run again; NULL: there is none. */
+/* Returns the next item with this `what` of the record that is run again; NULL: there is none. */
 static const struct tr_record_item *replay_next(struct replay *replay, uint32_t what)
 {
     const struct tr_record *record = replay->record;
@@ -107,7 +107,7 @@ static bool pairs_read(struct tr_self *self, const struct tr_record_item *item, 
     return true;
 }
 
-/* Adds the pairs of a list as one item. */
+/* Adds the pairs that tr_kv_list has read to the record, as one item. */
 static void pairs_add(struct tr_self *self, const tr_kv *list, size_t count)
 {
     size_t size = 0;
@@ -184,7 +184,10 @@ void tr__record_free(struct worker *worker, struct durable_frame *frame)
 
 /* ---- Writing. ---- */
 
-/* Packs a message, without its secrets if they are not wanted. Memory of the source; no bytes: it cannot be packed. */
+/*
+ * Packs a message, without its secrets if they are not wanted. The bytes are memory of the worker's source. No bytes:
+ * the message cannot be packed.
+ */
 static tr_bytes message_pack(struct worker *worker, const tr_type *type, const void *message,
                              bool has_secrets)
 {
@@ -309,7 +312,10 @@ static void replay_end(struct replay *replay, const struct tr_self *self)
     (void)snprintf(replay->text, sizeof replay->text, "%s", self->error.text);
 }
 
-/* What a turn handles: an alarm has its message in the frame. Returns NULL for turns that the runtime begins by itself. */
+/*
+ * Returns the type of the message that a turn handles; the message of an alarm is in the frame. NULL: the runtime has
+ * begun the turn by itself.
+ */
 static const tr_type *handled(const struct tr_self *self, const void **message)
 {
     const struct durable_frame *frame = self->frame;
@@ -320,7 +326,10 @@ static const tr_type *handled(const struct tr_self *self, const void **message)
     return strncmp(type->name, "tr_", 3) == 0 ? NULL : type;
 }
 
-/* Writes the record of a turn that has ended with this status. `after` is its state; without bytes: it has failed. */
+/*
+ * Writes the record of a turn that has ended with this status. `after` is the state at its end; no bytes: the turn has
+ * failed.
+ */
 static bool turn_write(struct tr_self *self, struct durable_actor *actor, tr_status status,
                        tr_bytes after, char *path, size_t size)
 {
@@ -378,7 +387,7 @@ void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
         path);
 }
 
-/* ---- Turns that somebody wants. ---- */
+/* ---- Turns whose record was asked for with tr__record_order. ---- */
 
 void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count)
 {
@@ -409,7 +418,7 @@ void tr__record_ended(struct tr_self *self, struct durable_actor *actor)
     if (replay && (replay->is_over || !handled(self, &message) ||
                    strcmp(handled(self, &message)->name, replay->record->message) != 0))
         return;
-    /* Compared without secrets, because a record need not have them. */
+    /* Compare the states without secrets, because a record need not have them. */
     tr_bytes after = message_pack(worker, type, self->cell->state, false);
     if (replay) {
         const struct tr_record *record = replay->record;

@@ -2,8 +2,9 @@
 /**
  * Records of durable turns that have failed, or that somebody asked for: everything that is needed to run the turn again (docs/guide/replay.md).
  *
- * What a turn reads is kept while it runs: time and random numbers, keys of the store. Replies are kept by the turn
- * anyway. The state before the turn is what was stored last; a turn that waits for the first time keeps a copy of it.
+ * What a turn reads is kept while it runs: time and random numbers, keys of the store. Every turn keeps its replies
+ * anyway. The state before the turn is the one that was stored last. A turn keeps a copy of that state when it waits
+ * for the first time.
  */
 #ifndef DURABLE_RECORD_H
 #define DURABLE_RECORD_H
@@ -35,37 +36,43 @@ struct record_reads {
 /** A record that is run again. */
 struct replay {
     const struct tr_record *record;
-    size_t next[RECORD_WHATS]; /* by record_what: the next item to look at */
+    size_t next[RECORD_WHATS]; /* for each record_what: index of the next item to look at */
     bool is_over;
-    bool is_changed;  /* it has not failed, and has left another state */
+    /* the turn has not failed, and its state at the end differs from the record */
+    bool is_changed;
     bool has_strayed; /* the turn has read something that is not in the record */
     tr_status status;
     char text[256];
 };
 
-/** Notes a number that a turn reads, or with a replay replaces it. durable_hooks.on_read. */
+/**
+ * Notes a number that a turn reads. In a replay, replaces it by the number of the record. It is durable_hooks.on_read.
+ */
 void tr__record_number(struct tr_self *self, uint32_t what, uint64_t *number);
-/** As tr__record_number, for a value of the store. `value` is replaced by memory of the turn. */
+/** As tr__record_number, for a value of the store. In a replay *value points to memory of the turn. */
 void tr__record_key(struct tr_self *self, bool *is_there, tr_bytes *value);
-/** As tr__record_key, for `*count` pairs. They are replaced by memory of the turn. */
+/** As tr__record_key, for `*count` pairs. In a replay *list points to memory of the turn. */
 void tr__record_list(struct tr_self *self, const tr_kv **list, size_t *count);
 /** Keeps the state before the turn, when the turn waits for the first time. */
 void tr__record_before(struct tr_self *self, struct durable_actor *actor);
-/** The turn has failed: writes its record. With a replay, notes how it has failed. */
+/** Writes the record of a turn that has failed. In a replay, notes how the turn has failed. */
 void tr__record_failed(struct tr_self *self, struct durable_actor *actor);
 /**
- * The turn has not failed: writes its record, if somebody has asked for it (tr__record_order). With a replay, compares the
- * state.
+ * Writes the record of a turn that has not failed, if tr__record_order has asked for it. In a replay, compares the
+ * state with that of the record.
  */
 void tr__record_ended(struct tr_self *self, struct durable_actor *actor);
 /** Whether a turn that does not fail has use for tr__record_before and tr__record_ended. */
 bool tr__record_wants(const struct tr_self *self, const struct durable_actor *actor);
-/** Records the next `count` turns of an actor; it replaces the actor that was named before. Any thread. */
+/**
+ * Records the next `count` turns of an actor; an earlier call for another actor does not count any more. Any thread.
+ */
 void tr__record_order(struct durable_host *host, uint64_t actor, uint32_t count);
 void tr__record_free(struct worker *worker, struct durable_frame *frame);
 /**
- * durable_hooks.on_unsent: a request could not be sent. Returns true if its answer is in the record that is run again,
- * and has arrived. Else *status is how the ask ends, if the record says so.
+ * Answers an ask whose request could not be sent, from the record that is run again. Returns true if the record has the
+ * reply, which has then arrived. Otherwise sets *status to how the ask ends, if the record says so. It is
+ * durable_hooks.on_unsent.
  */
 bool tr__record_answer(struct tr_self *self, const struct ask *ask, tr_status *status);
 

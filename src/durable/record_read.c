@@ -88,7 +88,7 @@ tr_status tr__record_read(tr_bytes file, struct tr_record **record, char why[REC
     return refuse(why, "the record has no kind or no message");
 }
 
-/* Takes the next piece of a list: its size is one of two in front of the pair. Returns false if it is not whole. */
+/* Takes the next piece of a list: the key or the value of a pair. Returns false if fewer than `size` bytes are left. */
 static bool piece_take(tr_bytes *rest, size_t size, tr_bytes *piece)
 {
     if (rest->size < size)

@@ -9,7 +9,7 @@
  *     sum 8f1c22a0
  *                          an empty line, then so many bytes: a tr_record in MessagePack
  *
- * The sum is the CRC-32 of all that is before it, and of the bytes.
+ * The sum is the CRC-32 of all lines before it and of the bytes after the empty line.
  */
 #ifndef DURABLE_RECORD_READ_H
 #define DURABLE_RECORD_READ_H
@@ -17,7 +17,7 @@
 #include <troupe/durable.h>
 #include <troupe/message.h>
 
-/** The directory of records in that of a store, and the path of a record, by its number. */
+/** The directory of records inside the directory of a store, and the path of the record with a number. */
 #define RECORD_DIRECTORY "crash"
 #define RECORD_FILE_FORMAT RECORD_DIRECTORY "/turn-%d.trr"
 
@@ -25,7 +25,7 @@ enum {
     RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
     RECORD_FILES_KEPT = 8,             /* of these, that later ones do not replace */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
-    RECORD_READS_MAX = 4096,           /* things that a turn reads; later ones are not kept */
+    RECORD_READS_MAX = 4096,           /* reads of one turn that are kept; later ones are not */
     RECORD_HEAD_MAX = 8192,
     RECORD_WHY_SIZE = 200,
     RECORD_PAIR_LEAST = 8 /* bytes of a pair in a list: its two sizes */
@@ -37,29 +37,35 @@ enum record_what {
     RECORD_RANDOM,
     RECORD_REPLY,
     RECORD_KEY,
-    RECORD_LIST, /* of keys and values */
+    RECORD_LIST, /* a list of keys and values */
     RECORD_WHATS
 };
 
 /*
- * number: what was read; of a reply the status, negative; of a key whether it was there; of a list how many pairs. bytes: a
- * reply, a value, or the pairs, each with the sizes of key and value before it, 4 bytes each, the lowest first.
+ * Something that a turn has read. `number` is the number that was read; for a reply, the negated status; for a key,
+ * whether the key existed; for a list, how many pairs it has. `bytes` is a reply, a value, or the pairs. Before each
+ * pair are the sizes of key and value, 4 bytes each, low byte first.
  */
 TR_MESSAGE(tr_record_item, (u8, what), (u64, number), (bytes, bytes));
-/* status: TR_OK of a turn that has not failed; `after` is its state at the end, without secrets. */
+/*
+ * A recorded turn. `status` is TR_OK if the turn has not failed. Then `after` is its state at the end, without secrets.
+ */
 TR_MESSAGE(tr_record, (str, app), (str, kind), (bytes, key), (u32, version), (bytes, state),
            (str, message), (bytes, body), (bool, is_ask), (i64, wall_ns), (str, status),
            (str, text), (bool, has_secrets), (bool, is_cut), (list(message(tr_record_item)), items),
            (bytes, after));
 
 /**
- * Reads a file. *record is given: tr_message_free(&tr_type_tr_record, record) frees it. TR_BAD_DATA, TR_NO_MEMORY and
- * other statuses of tr_unpack, with a sentence in `why`.
+ * Reads a file. The caller owns *record: tr_message_free(&tr_type_tr_record, record) frees it. TR_BAD_DATA,
+ * TR_NO_MEMORY and other statuses of tr_unpack, with an error text in `why`.
  */
 TR_MUST_CHECK tr_status tr__record_read(tr_bytes file, struct tr_record **record,
                                         char why[RECORD_WHY_SIZE]);
 
-/** Reads the pairs of a list into `pairs`, which point into the item. Returns false if they are more than `max`, or not whole. */
+/**
+ * Reads the pairs of a list into `pairs`, which point into the item. Returns false if there are more than `max` pairs,
+ * or the last one is incomplete.
+ */
 bool tr__record_pairs(const struct tr_record_item *item, tr_kv *pairs, size_t max);
 
 #endif

@@ -13,16 +13,19 @@
 struct durable_actor;
 struct tr_self;
 
-/** What the host loads now. */
+/** The actor that a rehearsal loads now, and the result. */
 struct rehearsal {
     const char *kind;
     tr_bytes key;
     bool is_over;
-    tr_status status; /* TR_OK: it can be loaded */
+    tr_status status; /* TR_OK: the actor can be loaded */
     char text[256];
 };
 
-/** The state of an actor was loaded, or not: `next`. Notes it, and returns what keeps the actor from starting. */
+/**
+ * Notes whether the state of an actor could be loaded, as `next` says. Returns a result that keeps the actor from
+ * starting.
+ */
 tr_next tr__rehearsal_note(struct tr_self *self, const struct durable_actor *actor, tr_next next);
 
 #endif

@@ -20,8 +20,8 @@
 /** A repeat that waits for the answer to the first request. */
 struct request_repeat {
     struct list link;
-    struct envelope
-        *answer; /* has the ref of the asker; says that there is no answer, if none comes */
+    /* envelope to the asker of the repeat; without an answer it is sent with an error */
+    struct envelope *answer;
 };
 
 /* ---- The table. ---- */
@@ -59,7 +59,7 @@ static struct request *request_find(const struct durable_actor *actor, tr_bytes 
     return NULL;
 }
 
-/* Finds an open request by its ask. */
+/* Finds an open request by its asker and the number of the ask. */
 static struct request *request_open(const struct durable_actor *actor, uint64_t asker, uint32_t ask)
 {
     if (!actor->requests)
@@ -141,13 +141,13 @@ void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uin
         struct request *request = LIST_OWNER(link, struct request, state);
         if (!request->commit || request->commit > commit)
             break;
-        request_free(worker, request); /* it can be read from the store now */
+        request_free(worker, request); /* from now on the answer is read from the store */
     }
 }
 
 /* ---- Answers. ---- */
 
-/* Makes the reply of a record and sends it. With TR_OK it is sent, or the asker is gone. */
+/* Makes the reply of a record and sends it. TR_OK: the reply was sent, or the asker is gone. */
 static tr_status reply_send(struct worker *worker, const struct durable_actor *actor,
                             struct address address, const tr_type *request,
                             const struct request_record *record)
@@ -178,7 +178,7 @@ static tr_status reply_send(struct worker *worker, const struct durable_actor *a
     return status == TR_STOPPED ? TR_OK : status;
 }
 
-/* Answers with a record. `answer` is a stand-in for the request, which this takes. */
+/* Answers a repeat with a stored record. Takes `answer`, which stands for the request of the repeat. */
 static void answer_send(struct worker *worker, const struct durable_actor *actor,
                         const tr_type *request, struct envelope *answer,
                         const struct request_record *record)
@@ -265,7 +265,7 @@ static struct request *request_of_item(const struct durable_actor *actor,
                                        const struct outbox_item *item)
 {
     if (!item->cell)
-        return NULL; /* it is for a channel */
+        return NULL; /* the message is for a channel */
     const struct envelope *envelope = item->envelope;
     uint32_t slot = (uint32_t)ATOM_PEEK(&item->cell->identity);
     if (mail_is_answer(envelope))
@@ -286,7 +286,7 @@ static tr_status close_with_item(struct worker *worker, struct durable_actor *ac
         return TR_OK;
     if (envelope->kind == ENVELOPE_REPLY)
         return close_with_reply(worker, actor, request, envelope->type, envelope_data(envelope));
-    if (envelope->kind == ENVELOPE_ASK) { /* what the other actor answers is not known here */
+    if (envelope->kind == ENVELOPE_ASK) { /* forwarded: its answer is not known here */
         struct request_record record = {.outcome = REQUEST_BEGUN};
         return request_close(worker, actor, request, &record);
     }
@@ -299,7 +299,7 @@ tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
 {
     struct requests *requests = actor->requests;
     tr_status status = requests->failed;
-    uint32_t count = actor->outbox.count; /* answers to repeats are added */
+    uint32_t count = actor->outbox.count; /* only these: answers to repeats are added behind them */
     for (uint32_t i = 0; i < count && status == TR_OK && !list_is_empty(&requests->open); i++) {
         const struct outbox_item item = actor->outbox.items[i];
         status = close_with_item(worker, actor, &item);
@@ -368,12 +368,12 @@ static bool is_held(const struct durable_actor *actor, const struct request *req
     return false;
 }
 
-/* The turn has ended without an answer. The asker gets the same status when the turn is over. */
+/* Closes a request whose turn has ended without an answer: stores the status that the asker will get. */
 static tr_status close_unanswered(struct tr_self *self, struct durable_actor *actor,
                                   struct request *request)
 {
     tr_status status = self->reply_failed;
-    /* The reply could not be sent, for lack of memory or because of its size: nothing of the part is stored. */
+    /* The reply is too large, or there was no memory for it: store nothing of this part of the turn. */
     if (status != TR_OK && status != TR_REFUSED)
         return status;
     return close_without_reply(self->worker,
@@ -400,7 +400,7 @@ void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr
     if (self->envelope->kind == ENVELOPE_ASK) {
         status = close_unanswered(self, actor, request);
     } else if (!is_put_off(self, request) && !is_held(actor, request)) {
-        status = TR_NO_MEMORY; /* the answer could not be held */
+        status = TR_NO_MEMORY; /* the outbox had no memory for the answer */
     }
     if (status != TR_OK)
         actor->requests->failed = status;
@@ -485,7 +485,7 @@ static tr_status request_look(struct tr_self *self, struct durable_actor *actor,
     return status;
 }
 
-/* Makes the envelope of the request itself, and puts it in the place of the one that has the id. */
+/* Unpacks the request from the envelope that carries its id. The new envelope replaces that one as self->envelope. */
 static tr_status request_unpack(struct tr_self *self, const tr_handler *handler, tr_bytes packed)
 {
     struct worker *worker = self->worker;
@@ -568,7 +568,7 @@ tr_next tr__durable_once(tr_self *self, void *state, const void *message)
     const tr_handler *handler = handler_of(actor, once->type);
     if (!handler || self->envelope->kind != ENVELOPE_ASK)
         return (tr_next){TR_NEXT_UNHANDLED};
-    bool has_id = once->id.size; /* `once` is gone when the request is unpacked */
+    bool has_id = once->id.size; /* read it now: unpacking the request frees `once` */
     tr_bytes id;
     tr_status found = tr__connection_call(self, actor, once, &call, &id);
     if (found == TR_OK && !has_id)

@@ -8,11 +8,11 @@
 #include "store/read.h"
 
 enum {
-    TRIM_MAX = 32,   /* records that one request removes */
-    EACH_BYTES = 64, /* what a record counts besides its bytes and its id */
+    TRIM_MAX = 32,   /* most records that one request removes */
+    EACH_BYTES = 64, /* bytes that a record counts in addition to its bytes and its id */
 };
 
-/* When the oldest record is not in the store yet, it is looked for again after this time. */
+/* Delay until the next look for the oldest record, if that record is not in the store yet. */
 #define LOOK_AGAIN_NS TR_SECOND
 
 tr_time tr__request_now(const struct worker *worker)
@@ -23,16 +23,16 @@ tr_time tr__request_now(const struct worker *worker)
 
 /* ---- Reading. ---- */
 
-/* The records that a list has visited. */
+/* A walk over stored records. */
 struct ledger_walk {
     tr_time now_ns;
     tr_status status;
-    uint64_t expired;     /* number of the last one that is too old; 0: none */
+    uint64_t expired;     /* number of the last record that is too old; 0: none */
     uint64_t count;       /* visited */
-    struct store_row row; /* of the last one; without its bytes */
+    struct store_row row; /* row of the last record, without its bytes */
     struct request_record record;
     size_t size;
-    bool is_fresh; /* the last one is not too old */
+    bool is_fresh; /* the last record is not too old */
 };
 
 static size_t record_weight(size_t id_size, size_t size)
@@ -110,7 +110,7 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
     if (status != TR_OK)
         return status;
     if (!walk.expired) {
-        /* The oldest was replaced, or is on its way to the disk. */
+        /* No record is too old: the record with the number `first` was replaced, or is on its way to the disk. */
         if (walk.count)
             first_set(requests, &walk);
         else
@@ -123,11 +123,11 @@ static tr_status ledger_trim(struct worker *worker, struct durable_actor *actor)
         return status;
     if (walk.is_fresh || walk.count > TRIM_MAX) {
         first_set(requests, &walk);
-        /* The last of a full page may be too old itself. It is gone now, and the next page begins after it. */
+        /* The last record of a full page may be too old too. It was removed, so the next page begins after it. */
         requests->first += !walk.is_fresh;
         requests->first_before += walk.is_fresh ? 0 : walk.size;
     } else {
-        /* All that the store has are gone. What is on its way to the disk is younger. */
+        /* All records in the store were removed. Records on their way to the disk are younger. */
         requests->first = walk.expired + 1;
         requests->first_before = walk.record.before + walk.size;
         requests->first_until_ns = walk.now_ns + LOOK_AGAIN_NS;

@@ -2,8 +2,9 @@
 /**
  * Which requests of an actor are stored: their numbers, how many bytes they have, and which are too old.
  *
- * Each record has the bytes of all before it. So the oldest and the newest say how many bytes are kept, and nothing
- * else has to be counted or stored. A record that was replaced counts until all before it are gone.
+ * Each record has the sum of the bytes of all earlier records. So the oldest and the newest record say how many bytes
+ * are kept, and nothing else has to be counted or stored. A record that was replaced counts until all earlier records
+ * are removed.
  */
 #ifndef DURABLE_REQUEST_LEDGER_H
 #define DURABLE_REQUEST_LEDGER_H
@@ -14,15 +15,18 @@ struct durable_actor;
 struct worker;
 
 /**
- * Makes space for one more request: removes some that are too old. TR_LIMIT: the answers that are kept have as many
- * bytes as the kind allows.
+ * Makes space for one more request by removing records that are too old. TR_LIMIT: the answers that are kept have as
+ * many bytes as the kind allows.
  */
 TR_MUST_CHECK tr_status tr__request_admit(struct worker *worker, struct durable_actor *actor);
-/** Puts a record into the batch of the open commit. Sets record->before. Copies it to *bytes, if that is not NULL. */
+/**
+ * Puts a record into the batch of the open commit. Sets record->before. If `bytes` is not NULL, sets *bytes to a copy
+ * of the record.
+ */
 TR_MUST_CHECK tr_status tr__request_put(struct worker *worker, struct durable_actor *actor,
                                         tr_bytes id, struct request_record *record,
                                         unsigned char **bytes, size_t *size);
-/** Returns the wall clock. */
+/** Returns the time of the wall clock. */
 tr_time tr__request_now(const struct worker *worker);
 
 #endif

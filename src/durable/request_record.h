@@ -14,10 +14,10 @@
 enum request_outcome {
     REQUEST_BEGUN = 1, /* a part of its turn is stored, and no answer */
     REQUEST_REPLIED,
-    REQUEST_ENDED, /* it has ended without a reply: a status, a code, a text */
+    REQUEST_ENDED, /* the request has ended without a reply: a status, a code, a text */
 };
 
-/** The bytes of a request's content, as two hashes. A request with another content differs. */
+/** The bytes of a request's content, as two hashes. Requests with different contents have different hashes. */
 struct request_print {
     uint64_t low;
     uint64_t high;
@@ -26,14 +26,15 @@ struct request_print {
 struct request_record {
     enum request_outcome outcome;
     struct request_print print;
-    tr_time until_wall_ns; /* from then on it counts as not there */
-    /* bytes of all earlier requests of the actor, those that were removed included */
+    tr_time until_wall_ns; /* from then on the record counts as missing */
+    /* bytes of all earlier requests of the actor, including those that were removed */
     uint64_t before;
     /* REQUEST_REPLIED: the name of the reply, and the packed reply. Borrowed. */
     const char *reply;
     tr_bytes bytes;
-    uint64_t shape; /* hash of its shape; 0: it has none. See durable/message_shape.h */
-    /* REQUEST_ENDED. The text is borrowed. */
+    /* hash of the reply's shape; 0: the reply has none. See durable/message_shape.h */
+    uint64_t shape;
+    /* REQUEST_ENDED: how the request has ended. The text is borrowed. */
     tr_status status;
     int code;
     const char *text;

@@ -10,7 +10,10 @@
 #include "calendar/alarm_plan.h"
 
 bool tr__retry_is_valid(const tr_retry *retry);
-/** Returns the policy of `own`. For members of zero it has those of `other`, then the defaults. Both may be NULL. */
+/**
+ * Returns the policy `own`. A member that is zero there is taken from `other`, and if zero there too, from the
+ * defaults. Both may be NULL.
+ */
 struct alarm_retry tr__retry_of(const tr_retry *own, const tr_retry *other);
 
 #endif

@@ -13,7 +13,8 @@ struct backoff {
     struct list link; /* link in host->backoffs, by key */
     const struct durable_kind *kind;
     uint32_t failures;
-    bool is_over; /* the next generation begins at once; failures are remembered until forget_ns */
+    /* the wait is over: the next generation begins at once. The record stays until forget_ns, to count failures */
+    bool is_over;
     tr_time until_ns;
     tr_time forget_ns;
     struct cell *next; /* cell of the generation that waits; NULL: none */
@@ -162,7 +163,9 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
     return waits;
 }
 
-/* Takes a key that must begin for its queues now. Returns false if there is none. */
+/*
+ * Removes and returns a key whose next generation must begin now because of its queues. Returns false if there is none.
+ */
 static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
                               const struct durable_kind **kind, char key[TR_KEY_MAX],
                               size_t *key_size)
@@ -185,7 +188,10 @@ static bool backoffs_take_due(struct durable_host *host, tr_time now_ns,
     return is_found;
 }
 
-/* Begins the keys that must begin for their queues. Call without the lock, because waking a key takes it. */
+/*
+ * Begins the generations that are due because of their queues. Call without the lock, because waking a key takes the
+ * lock.
+ */
 static void backoffs_begin_due(struct worker *worker, struct durable_host *host, tr_time now_ns)
 {
     const struct durable_kind *kind = NULL;
@@ -259,7 +265,7 @@ void tr__backoffs_stop(struct worker *worker, struct durable_host *host)
 {
     struct cell *next;
     while ((next = backoffs_take_next(host))) {
-        /* The cell ends without a set-up. Its parent was not told to stop yet, and waits for that end. */
+        /* The cell ends without a set-up. Its parent has no order to stop yet, and will wait for this end. */
         atom32_fetch_or(&next->control, CONTROL_KILL, ATOM_SEQ_CST);
         tr__spawn_mount(worker, next);
     }

@@ -8,9 +8,9 @@
  * long, at most retry_max_ns, plus up to a quarter by chance. A start that succeeds ends the series, and so does a time
  * of retry_max_ns without a request.
  *
- * Another case is a generation that has left items to its run handler and has finished none of them (durable/waker.h).
- * The next generation begins for these items after a backoff of the same lengths, until a generation finishes one. A
- * request begins it at once.
+ * A backoff also follows a generation that leaves items for the run handler and has finished none (durable/waker.h).
+ * After a backoff of the same lengths the next generation begins for these items, until a generation finishes one. A
+ * request begins the next generation at once.
  *
  * The clock of the host (durable/clock.c) has the timer. All backoffs are under the host's lock.
  */
@@ -19,18 +19,21 @@
 
 #include "durable/host.h"
 
-enum { BACKOFFS_MAX = 4096 }; /* keys that may have a backoff; the next key begins at once */
+enum { BACKOFFS_MAX = 4096 }; /* keys that may have a backoff; any further key begins at once */
 
 #define BACKOFF_RETRY_NS (100 * TR_MILLISECOND)
 #define BACKOFF_RETRY_MAX_NS (30 * TR_SECOND)
 
-/** This generation has failed for good: begins a backoff for its key. On its worker. */
+/** Begins a backoff for the key of a generation that has failed for good. On its worker. */
 void tr__backoff_begin(struct worker *worker, const struct durable_actor *actor);
-/** A generation has started: forgets the failed starts of its key. */
+/** Forgets the failed starts of a key, because a generation has started. */
 void tr__backoff_forget(const struct durable_actor *actor);
-/** This generation has finished no item of its queues: the next one begins for them after a backoff. On its worker. */
+/**
+ * Lets the next generation begin after a backoff for the items in its queues, because this one has finished none. On
+ * its worker.
+ */
 void tr__backoff_wake_later(struct worker *worker, const struct durable_actor *actor);
-/** This generation has finished an item: forgets the backoff for its queues. */
+/** Forgets the backoff for the queues of a key, because this generation has finished an item. */
 void tr__backoff_done(const struct durable_actor *actor);
 /** Returns whether `cell`, the next generation of a key, must begin later. If so, the backoff begins it. Any thread. */
 bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cell *cell);
@@ -40,11 +43,13 @@ bool tr__backoff_defer(const struct durable_kind *kind, tr_bytes key, struct cel
  */
 tr_time tr__backoffs_end(struct worker *worker, struct durable_host *host, tr_time now_ns);
 /**
- * The clock stops because the system does: begins all waiting generations now, and every later one at once. On the
+ * Begins all waiting generations now, and every later one at once. The clock stops, because the system stops. On the
  * worker of the clock.
  */
 void tr__backoffs_close(struct worker *worker, struct durable_host *host);
-/** The keepers are about to stop: ends the generations that wait for a backoff. On the worker of all keepers. */
+/**
+ * Ends the generations that wait for a backoff, because the keepers are about to stop. On the worker of all keepers.
+ */
 void tr__backoffs_stop(struct worker *worker, struct durable_host *host);
 void tr__backoffs_free(struct durable_host *host);
 

@@ -17,17 +17,18 @@
 #include "store/store.h"
 
 enum {
-    SLOTS_PAST = 64, /* more than handlers run at once, on most machines; see slot_find_past */
-    SLOTS_WORKER =
-        16, /* turns of one worker that run: one, those that are stuck or in a blocking call */
-    SLOT_ITEMS = 16, /* items that one turn has at once; of more, the last ones */
+    /* slots of earlier processes; on most machines fewer handlers run at once. See slot_find_past */
+    SLOTS_PAST = 64,
+    /* turns of one worker that can run at once: one, and those that are stuck or in a blocking call */
+    SLOTS_WORKER = 16,
+    SLOT_ITEMS = 16, /* items of one turn that are named; of more items, only the last ones */
 };
 
 enum slot_state { SLOT_FREE, SLOT_USED };
 
 struct running_item {
     uint64_t id;
-    uint32_t attempts; /* how many have failed before */
+    uint32_t attempts; /* number of earlier attempts that have failed */
     uint32_t is_held;
 };
 
@@ -37,7 +38,7 @@ struct running_slot {
     uint32_t key_size;
     uint32_t item_count;
     struct running_item items[SLOT_ITEMS];
-    uint64_t alarm_id; /* mark of the alarm; with the name "": none */
+    uint64_t alarm_id; /* mark of the alarm. If `alarm` is "", the turn has no alarm */
     uint64_t occurrence;
     uint32_t failures;
     char alarm[TR_ALARM_NAME_MAX + 1];
@@ -45,7 +46,7 @@ struct running_slot {
 };
 
 struct running_file {
-    char magic[16]; /* with the version; of another, nothing is read */
+    char magic[16]; /* with the version; a file of another version is ignored */
     uint64_t slot_size;
     struct running_slot slots[];
 };
@@ -74,7 +75,7 @@ static void slot_free(struct running_slot *slot)
     atom32_store(&slot->state, SLOT_FREE, ATOM_RELAXED);
 }
 
-/* Whether this program can read a slot, and has its kind. */
+/* Whether this program can read a slot, and has the kind that the slot names. */
 static bool slot_is_known(const struct durable_host *host, const struct running_slot *slot)
 {
     if (!slot_is_used(slot) || slot->kind_size > TR_NAME_MAX || slot->key_size > TR_KEY_MAX ||
@@ -88,7 +89,10 @@ static bool slot_is_known(const struct durable_host *host, const struct running_
     return false;
 }
 
-/* Moves what the file has to the first slots, and frees the others. If there is too much, the last ones stay. */
+/*
+ * Moves the used slots to the front of the file, and frees the others. If more than SLOTS_PAST are used, only the last
+ * of them are kept.
+ */
 static void past_collect(struct durable_host *host, size_t count)
 {
     struct running_slot *slots = host->running.file->slots;
@@ -111,7 +115,7 @@ static void past_collect(struct durable_host *host, size_t count)
     }
     atom32_store(&host->running.past_count,
                  found < SLOTS_PAST ? found : SLOTS_PAST,
-                 ATOM_RELAXED); /* before workers run */
+                 ATOM_RELAXED); /* relaxed: no worker runs yet */
 }
 
 void tr__running_open(struct durable_host *host)
@@ -155,7 +159,7 @@ void tr__running_close(struct durable_host *host)
 
 /* ---- What runs. ---- */
 
-/* Gives the turn a slot of its worker, without an item and an alarm. Returns false if it has none. */
+/* Gives the turn a slot of its worker, without an item and an alarm. Returns false if no slot is free. */
 static bool slot_take(struct tr_self *self, const struct durable_actor *actor)
 {
     struct durable_frame *frame = self->frame;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a generation begins: it enters the store, and loads its state, alarms and queues. Also what is freed when it
- * ends.
+ * How a generation begins: it enters the store, and loads its state, alarms and queues. Also how its memory is freed at
+ * the end.
  */
 #include "durable/setup.h"
 
@@ -155,7 +155,10 @@ static bool stored_keep(struct worker *worker, struct durable_actor *actor,
     return true;
 }
 
-/* Packs the state that was read and notes it as stored. For a state that this code would pack in another way. */
+/*
+ * Packs the state that was read and notes it as stored. Needed if the stored bytes were packed in another way than this
+ * code packs.
+ */
 static tr_status stored_pack(struct worker *worker, struct durable_actor *actor)
 {
     tr_status status = TR_OK;
@@ -175,7 +178,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "the store has %llu events of this actor, but its kind has no events",
                        (unsigned long long)stored->sequence);
-    /* without bytes it is only the mark of a kind that had events */
+    /* a state without bytes is only a mark, of a time when the kind had events */
     if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
@@ -186,7 +189,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
             stored->version,
             kind->version);
     bool is_ours = is_packed_by_us(actor, stored);
-    /* The bytes are borrowed until the reader is used again, and a migration may use it. */
+    /* Copy the bytes now: they are borrowed until the next use of the reader, and a migration may use the reader. */
     if (is_ours && !actor->is_half && !stored_keep(self->worker, actor, stored))
         return tr_fail(self, TR_NO_MEMORY, "out of memory for the state");
     tr_status status = tr__durable_state_read(
@@ -306,7 +309,7 @@ tr_next tr__durable_setup(tr_self *self, void *state, const void *message)
     tr__durable_weigh(worker, actor);
     if (!kind->awake && !(kind->created && actor->is_new) && !actor->has_remains &&
         !connections_are_lost(actor) && !tr__running_has_past(actor)) {
-        /* There is no first hook to wait for. */
+        /* The generation needs no first turn, so it has started. */
         tr__durable_started(worker, actor);
         return TR_SAME;
     }

@@ -189,7 +189,7 @@ static void step_refuse(const struct durable_kind *kind, const char *what, const
             (const char *)text.data);
 }
 
-/* Adds the types of a chain of migrations that ends with `last`. Checks that each fits the one before. */
+/* Adds the types of a chain of migrations that ends with `last`. Checks that each type fits the one before it. */
 static tr_status chain_add(struct durable_kind *kind, const char *what,
                            const tr_migration *const *migrations, uint32_t version,
                            const tr_type *last)

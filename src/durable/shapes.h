@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shapes of what is stored (wire/shape.h): those of the kinds of this program, and those in the store.
+ * The shapes of what is stored (wire/shape.h): the shapes of this program's kinds, and those in the store.
  *
  * A state, a snapshot or an event is stored with the hash of its shape before it (messages: durable/message_shape.h). The text of a shape is in the store
  * once: every batch of a kind has all shapes of that kind, until one of these batches is on disk. What an earlier
@@ -21,7 +21,7 @@ struct store_batch;
 struct shape {
     struct shape *next;
     uint64_t hash;
-    bool is_stored; /* it was in the store when the host started */
+    bool is_stored; /* the store had this shape when the host started */
     size_t size;
     char text[];
 };
@@ -53,7 +53,10 @@ uint64_t tr__shape_of(const struct durable_kind *kind, const tr_type *type);
 
 /** Whether the store had this shape when the host started. */
 bool tr__shape_is_stored(const struct durable_host *host, uint64_t hash);
-/** As tr__shape_check, for a shape that need not be one of a kind. `hash` is not 0. */
+/**
+ * As tr__shape_check, but the stored shape is compared with the text of any shape, which need not belong to a kind.
+ * `hash` must not be 0.
+ */
 TR_MUST_CHECK tr_status tr__shape_compare_stored(const struct durable_host *host, tr_bytes text,
                                                  uint64_t hash, const char *path, bool *is_longer,
                                                  char *why);

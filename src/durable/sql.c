@@ -117,7 +117,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
 
 /* ---- The verbs. ---- */
 
-/* A statement on its way to the large stack and back. */
+/* A statement that is run on the large stack, with its result. */
 struct errand {
     struct store_sql *sql;
     struct store_reader *reader;
@@ -183,7 +183,7 @@ tr_status tr_self_try_sql(tr_self *self, tr_sql_result *result, tr_error *error,
                           const tr_sql_value *values, size_t count)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is no actor whose tables they are */
+    TR_ASSERT(self); /* without a turn there is no actor, and so there are no tables */
     struct durable_actor *actor = durable_of(self);
     const char *why;
     tr_status status = may_run(self, actor, values, count, &why);

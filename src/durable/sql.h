@@ -9,17 +9,20 @@
 
 /** Returns whether the open commit or a finished one has changed tables. */
 bool tr__durable_sql_has_changed(const struct durable_actor *actor);
-/** The open commit has become finished: it is stored later. */
+/**
+ * Notes that the open commit is finished and is stored later: its changes of tables then survive a failure of the next
+ * commit.
+ */
 void tr__durable_sql_finish(struct durable_actor *actor);
 /** Adds the changes of tables to the batch of the open commit. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__durable_sql_put(struct durable_actor *actor);
-/** The batch was submitted as the commit with this number. */
+/** Notes that the changes of tables were submitted with the commit of this number. */
 void tr__durable_sql_submitted(struct durable_actor *actor, uint64_t commit);
-/** The commit with this number is on disk. */
+/** Notes that the commit with this number is on disk, and frees its copies of pages. */
 void tr__durable_sql_stored(struct durable_actor *actor, uint64_t commit);
-/** The open commit has failed: takes its changes of tables back. */
+/** Undoes the changes of tables of the open commit, which has failed. */
 void tr__durable_sql_undo(struct durable_actor *actor);
-/** The generation has ended and no commit is on its way: frees what the tables need. */
+/** Frees all memory of the tables. The generation has ended, and no commit is on its way. */
 void tr__durable_sql_drop(struct durable_actor *actor);
 
 #endif

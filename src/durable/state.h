@@ -32,8 +32,9 @@ struct state_block {
     size_t size; /* size of the bytes that it was read from */
     size_t data_size;
     struct tail tail;
-    bool has_shape; /* it has more fields than the code, and is stored with the shape that it had */
-    uint64_t shape; /* with has_shape: the hash of that shape; 0: it had none */
+    /* the state has more fields than the code knows, and is stored with the shape that it was read with */
+    bool has_shape;
+    uint64_t shape; /* with has_shape: the hash of that shape; 0: it was read without a shape */
 };
 
 /**
@@ -61,7 +62,7 @@ TR_MUST_CHECK bool tr__durable_state_is_stored(struct worker *worker, struct dur
                                                size_t size);
 /**
  * Reads the bytes of this version or an earlier one into `state`. What the state points to is in *block or in memory of
- * the application. On failure *error says why. The bytes are not used any more when a migration is called.
+ * the application. On failure *error says why. The bytes are not read any more once the first migration is called.
  */
 TR_MUST_CHECK tr_status tr__durable_state_read(tr_self *self, const struct durable_actor *actor,
                                                uint32_t stored_version, tr_bytes bytes, void *state,

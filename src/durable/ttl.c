@@ -13,7 +13,7 @@
 #include "durable/work.h"
 #include "store/read.h"
 
-/* The bytes of the alarm: when the actor was used, low byte first. */
+/* The bytes of the alarm: when the actor was used last, low byte first. */
 enum { USE_SIZE = 8 };
 
 static tr_time due_after(const struct durable_kind *kind, tr_time use_ns)
@@ -75,13 +75,13 @@ tr_status tr__ttl_close(struct durable_actor *actor, bool is_due)
     tr_time part_ns = actor->kind->ttl_ns / TTL_PART;
     if (!ttl->used_ns || actor->is_doomed || actor->is_destroy_wanted)
         return TR_OK;
-    /* An actor of which nothing is stored needs no end. */
+    /* If nothing of the actor is stored, nothing has to be destroyed later. */
     bool is_wanted =
         ttl->due_ns ? ttl->used_ns - ttl->stored_ns > part_ns : is_due || !actor->is_new;
     return is_wanted ? ttl_put(actor, ttl->used_ns, due_after(actor->kind, ttl->used_ns)) : TR_OK;
 }
 
-/* Whether a message waits in this mailbox that is not one of the runtime. */
+/* Whether a message of the application waits in this mailbox. */
 static bool has_message(const struct envelope *last)
 {
     const struct envelope *envelope = last;
@@ -96,7 +96,7 @@ static bool has_message(const struct envelope *last)
     return false;
 }
 
-/* Whether a message is being handled, or waits. */
+/* Whether the actor handles a message, or one waits. */
 static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
 {
     static const uint32_t busy = 1u << COUNTER_REQUESTS | 1u << COUNTER_LATERS |
@@ -109,7 +109,10 @@ static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
            has_message(cell->extra->mail.requests);
 }
 
-/* The actor is not destroyed now. Stores when to look again, or that its kind has no time to live any more. */
+/*
+ * Moves the alarm of an actor that is not destroyed yet to the time of the next look. Removes the alarm if the kind has
+ * no time to live any more.
+ */
 static tr_status ttl_move(struct durable_actor *actor, tr_time use_ns, tr_time now_ns)
 {
     tr_time ttl_ns = actor->kind->ttl_ns;

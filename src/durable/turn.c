@@ -34,7 +34,7 @@ static const tr_next same = {TR_NEXT_SAME};
 
 /* ---- Records of turns. ---- */
 
-/* Whether answers must be found in the outbox; see durable/request.h. */
+/* Whether the actor has open requests, whose answers must be found in the outbox; see durable/request.h. */
 static bool requests_are_open(const struct durable_actor *actor)
 {
     return actor->requests && !list_is_empty(&actor->requests->open);
@@ -161,7 +161,7 @@ void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type 
         envelope_give(&worker->pool, envelope);
 }
 
-/* The turn has failed, and its commit is taken back: notes the failed attempts of its alarm and its items. */
+/* Notes a failed attempt of the alarm and of each item of a failed turn. The commit of the turn was undone. */
 static void frame_failed(struct tr_self *self, struct durable_actor *actor)
 {
     if (self->frame->has_alarm)
@@ -222,12 +222,12 @@ static const tr_handler *handler_behind(const struct durable_actor *actor,
     return &actor->kind->declared->behavior->handlers[handler - actor->kind->handlers];
 }
 
-/* This generation ends. Forwards a message that came too late for it to the next generation. */
+/* Forwards a message that came too late for this generation to the next one. */
 static tr_next pass_on(struct tr_self *self, const struct durable_actor *actor)
 {
     uint64_t bits;
     if (actor->requests && tr__request_is_open(self, actor)) {
-        /* It was stashed, and has lost its id. The asker still has the id and sends it again. */
+        /* The request was stashed, and so its id is lost. The asker still has the id, and sends the request again. */
         self->error.code = REFUSAL_UNBEGUN;
         turn_fail_reply(self, TR_STOPPED);
         return same;
@@ -253,8 +253,8 @@ bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_n
     if (is_broken)
         *next = not_stored(self, actor->broken);
     else if (is_late && self->envelope->kind == ENVELOPE_CHANNEL)
-        *next =
-            same; /* nobody needs what came: the channels of this generation are about to close */
+        /* drop the message of a channel: the channels of this generation are about to close */
+        *next = same;
     else if (is_late)
         *next = pass_on(self, actor);
     return is_broken || is_late;
@@ -328,7 +328,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     tr_next next = same;
     bool is_created = actor->is_new && kind->created;
     if (actor->machine.state != SLEEP_LOADING)
-        return same; /* the second message: an earlier start failed before the first was handled */
+        /* this is a second tr_durable_begins: an earlier start failed before the first was handled */
+        return same;
     if (!tr__frame_begin(self, actor, "tr_awake", false))
         return no_memory(self);
     bool erases = actor->has_remains || (actor->is_half && is_created);
@@ -351,7 +352,7 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
     next = tr__durable_changed(self, verb_turn, actor, next);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
         actor->is_creating = false;
-    /* A key that was created is known to the store from now on, even if nothing has changed. */
+    /* Store a key that was just created, even if nothing has changed, so that the store knows the key. */
     next = tr__frame_done(self, actor, next, is_created);
     tr__frame_end(self, actor);
     if (next.code != TR_NEXT_FAILED && !self->is_cancelled)
@@ -360,8 +361,8 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Waits until no turn of the actor is a barrier. There is at most one, and no other begins before the hook, because a
- * turn that was woken resumes before the next message is handled. Returns false if the hook must not run.
+ * Waits until no turn of the actor is a barrier. At most one turn is a barrier, and no other begins before the hook,
+ * because a turn that was woken resumes before the next message is handled. Returns false if the hook must not run.
  */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {
@@ -466,7 +467,7 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
-    /* A blocking call of the turn may end the process, as its handler may. */
+    /* Keep the slot during a blocking call, because the call may end the process too. */
     if (!self->job)
         tr__running_leave(self->frame);
     tr__record_before(self, actor);
@@ -483,8 +484,8 @@ static void on_park(struct tr_self *self)
     if (status != TR_OK)
         tr__durable_break(worker, actor, status);
     /*
-     * The part of the turn that has ended may have asked for something or released a hold, so perform the steps that
-     * follow. A turn that waits on a queue has done this before.
+     * The part of the turn that has ended may have asked for a sleep or released a hold, so perform the steps of the
+     * sleep machine that follow. A turn that waits on a queue has done this before.
      */
     if (list_is_empty(&self->frame->taker))
         tr__durable_drive(worker, actor, false);

@@ -33,15 +33,15 @@ struct durable_frame {
     struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
     uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
-    /* on_sleep or on_destroy, which the sleep machine counts by itself; or the run handler */
+    /* the turn is that of on_sleep or on_destroy, which the sleep machine counts by itself, or of the run handler */
     bool is_hook;
     enum sleep_reason hook;     /* which hook; 0: none */
-    bool is_run;                /* the run handler, which is no request */
+    bool is_run;                /* the turn is that of the run handler, which is no request */
     enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
     bool is_barrier;            /* no hook begins before this turn has ended */
     struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */
-    struct durable_call call;   /* where its message came from */
-    struct kept_message *read;  /* what tr_connection_kept has returned */
+    struct durable_call call;   /* where the message of the turn came from */
+    struct kept_message *read;  /* messages that tr_connection_kept has returned */
     struct wake_lock receive;   /* raised from a take to the next wait on a queue */
     struct running_slot
         *slot;      /* names what the turn works on; NULL: nothing. See durable/running.h */
@@ -71,23 +71,26 @@ tr_next tr__durable_user(struct tr_self *self, struct tr_self *verb, const tr_ha
 TR_MUST_CHECK bool tr__frame_begin(struct tr_self *self, struct durable_actor *actor,
                                    const char *what, bool is_hook);
 /**
- * The handler of the turn has returned `next`: closes the last commit of the turn. `must` stores it even if nothing has
- * changed. Returns the result of the turn.
+ * Closes the last commit of a turn whose handler has returned `next`. With `must` the commit is stored even if nothing
+ * has changed. Returns the result of the turn.
  */
 tr_next tr__frame_done(struct tr_self *self, struct durable_actor *actor, tr_next next, bool must);
 /** Ends a turn, whether it succeeded or not, and frees its record. */
 void tr__frame_end(struct tr_self *self, struct durable_actor *actor);
 /**
- * Returns whether this generation takes no message any more. Then the message of this turn is answered or forwarded,
- * and *next is the result of the turn.
+ * Returns whether this generation is over for messages. If so, answers or forwards the message of this turn, and sets
+ * *next to the result of the turn.
  */
 bool tr__durable_is_over(struct tr_self *self, struct durable_actor *actor, tr_next *next);
-/** Runs the turn of a message of the application: a frame around its handler. `verb` as in tr__durable_user. */
+/**
+ * Runs the turn of a message of the application: begins a frame, calls the handler, ends the frame. `verb` as in
+ * tr__durable_user.
+ */
 tr_next tr__durable_handle(struct tr_self *self, struct tr_self *verb, struct durable_actor *actor,
                            const tr_handler *handler, void *state, const void *message);
 /**
- * Sends an actor an ordinary message of the runtime. If a turn has failed, it comes after tr_awake of the next generation.
- * Without memory it is left out.
+ * Sends an actor an ordinary message of the runtime. If the present turn has failed, the message is handled after
+ * tr_awake of the next generation. Without memory nothing is sent.
  */
 void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type *type,
                         const void *message);
@@ -95,7 +98,7 @@ void tr__durable_notify(struct worker *worker, struct cell *cell, const tr_type 
 tr_next tr__durable_call(tr_self *self, void *state, const void *message);
 /** Handles the first message of a generation: calls the handlers of tr_created and tr_awake. */
 tr_next tr__durable_begin(tr_self *self, void *state, const void *message);
-/** The generation has started: begins its run handler. */
+/** Begins the run handler of a generation that has started. */
 void tr__durable_started(struct worker *worker, struct durable_actor *actor);
 /** Handles tr_durable_hooked: calls the handler of tr_sleeping or tr_destroying. */
 tr_next tr__durable_hook(tr_self *self, void *state, const void *message);

@@ -102,9 +102,9 @@ tr_status tr_destroy(tr_self *self)
         status = TR_STOPPING;
     if (status != TR_OK)
         return status;
-    /* The sleep machine is told when the commit is submitted, together with the mark in the store. */
+    /* The sleep machine gets the order when the commit is submitted, which stores the mark of the destroy. */
     actor->is_destroy_wanted = true;
-    /* messages from now on imply the destroy, so they wait for the disk */
+    /* hold back messages from now on until the destroy is on disk */
     actor->outbox.is_open = false;
     return TR_OK;
 }

@@ -35,7 +35,7 @@ void tr__run_takes(struct worker *worker, struct durable_actor *actor, const cha
 static bool run_has_work(const struct durable_actor *actor)
 {
     const struct queues *queues = &actor->queues;
-    /* the run handler has returned before it took from a queue, or was not called yet */
+    /* all queues count if the run handler has not taken from any: it returned before, or was not called yet */
     bool takes_all = !queues->has_run_taken || queues->takes_any;
     if (!queues->has_run_taken && queues->has_run)
         return false;
@@ -44,7 +44,7 @@ static bool run_has_work(const struct durable_actor *actor)
         if (queue->ready.count && (takes_all || queue->is_run))
             return true;
     }
-    /* A commit that failed has removed these, so they are still in the store. */
+    /* Items that only a failed commit has removed are still in the store. */
     LIST_EACH (link, &queues->changed) {
         const struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
         if (item->is_removed && item->id <= queues->committed && (takes_all || item->queue->is_run))
@@ -58,11 +58,11 @@ enum run_wanted tr__run_wanted(const struct durable_actor *actor)
     bool is_destroyed = actor->is_destroying || actor->machine.outcome == SLEEP_ENDED_DESTROYED;
     if (!actor->kind->run || is_destroyed || !run_has_work(actor))
         return RUN_NOT_WANTED;
-    if (actor->is_creating) /* the first start is taken back, and its items too */
+    if (actor->is_creating) /* the first start is undone, together with its items */
         return RUN_NOT_WANTED;
     if (actor->queues.has_moved)
         return RUN_WANTED;
-    /* The run handler had its chance and returned. It would return again. */
+    /* A run handler that has returned would do so again. */
     return actor->queues.has_run ? RUN_NOT_WANTED : RUN_WANTED_LATER;
 }
 
@@ -95,7 +95,7 @@ static bool on_queued(void *context, const struct store_queued *queued)
 {
     struct waker_page *page = context;
     struct waker_state *waker = page->waker;
-    bool is_half = queued->version & STATE_HALF; /* the first start of the key is taken back */
+    bool is_half = queued->version & STATE_HALF; /* the first start of the key will be undone */
     const struct durable_kind *kind =
         queued->has_items && !is_half ? kind_of(waker->host, queued->kind) : NULL;
     uint64_t bits;

@@ -2,10 +2,10 @@
 /**
  * Wakes actors that have items in their queues.
  *
- * While an actor is awake its run handler keeps it awake, unless that waits for an empty queue. Items may be left when
- * the actor sleeps: they were pushed during the grace, after the wait of the run handler was aborted, or the process
- * has ended. Therefore the end of a generation begins the next one if its run handler has work. And after a store was
- * opened, an actor of the runtime walks the keys that have items, a page at a time.
+ * While an actor is awake its run handler keeps it awake, unless the run handler waits for an empty queue. Items may be
+ * left when the actor sleeps: they were pushed during the grace, after the wait of the run handler was aborted, or the
+ * process has ended. Therefore the end of a generation begins the next one if its run handler has work. And after a
+ * store was opened, an actor of the runtime walks the keys that have items, a page at a time.
  *
  * Which queues the run handler takes from is known after its first take. Items of other queues are no reason to wake.
  */
@@ -21,7 +21,7 @@ enum run_wanted {
     RUN_WANTED_LATER, /* this generation has finished no item: begin after a backoff */
 };
 
-/** Notes that the run handler takes from this queue. */
+/** Notes that the run handler takes items from this queue. */
 void tr__run_takes(struct worker *worker, struct durable_actor *actor, const char *queue);
 /** Returns whether the next generation of this actor is wanted. Call after its end, before tr__durable_drop. */
 enum run_wanted tr__run_wanted(const struct durable_actor *actor);

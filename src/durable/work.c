@@ -3,9 +3,9 @@
  * Work of an actor outside of its turns: waiting mail, owed replies (tr_reply_later), stashed messages, and items that
  * the run handler will take.
  *
- * Each of the four has a counter in the sleep machine and at most one wake lock. A message that arrives does not raise
- * it, so that sending costs the same for every actor. Instead, the actor's cell is read before each decision of the
- * machine.
+ * Each of the four has a counter in the sleep machine and at most one wake lock. An arriving message does not raise the
+ * wake lock, so that sending costs the same for every actor. Instead, the actor's cell is read before each decision of
+ * the machine.
  *
  * Work that ends with a turn is noticed at the end of that turn. A message without a handler is noticed by on_skipped.
  * Other work ends unnoticed: signals without a handler, mail that was dropped because the mailbox was full, an owed
@@ -26,7 +26,10 @@ static const struct envelope *ring_first(const struct envelope *last)
     return last ? (const struct envelope *)(const void *)last->mail.next : NULL;
 }
 
-/* Returns a name for what waits: the first message, or a turn that was woken. NULL: nothing waits. */
+/*
+ * Returns the name of what waits for the actor's next run: the first message, or a turn that was woken. NULL: nothing
+ * waits.
+ */
 static const char *waiting_mail(const struct cell *cell)
 {
     const struct cell_extra *extra = cell->extra;
@@ -61,8 +64,8 @@ static tr_time time_left(const struct worker *worker, const struct later *later)
 }
 
 /*
- * Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest time for which one
- * of them is owed.
+ * Returns the name of the first request whose reply is owed, or NULL. Sets *left_ns to the shortest time that is left
+ * for one of these replies.
  */
 static const char *owed_reply(const struct worker *worker, const struct cell *cell,
                               tr_time *left_ns)

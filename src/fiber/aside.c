@@ -47,7 +47,10 @@ void tr__aside_deinit(struct aside *aside)
     *aside = (struct aside){0};
 }
 
-/* Each call begins at the top of the stack, so no frame below is ever continued. */
+/*
+ * Runs one call on the large stack, then switches back to its caller. Each call begins at the top of the stack, so no
+ * earlier frame is ever continued.
+ */
 static void aside_main(void *context)
 {
     struct aside *aside = context;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A large stack beside those of fibers, for calls into code that needs more stack than a handler
- * has.
+ * A large stack in addition to the stacks of fibers, for calls into code that needs more stack than a handler has.
  *
- * Handlers run on stacks of TR_STACK_SIZE, of which a system may have a hundred thousand. A
- * third-party library may need more, so it is called on the one large stack of the worker. Such a
- * call neither waits nor ends the turn, so one stack is enough. Only the pages that are touched use
- * memory.
+ * Handlers run on stacks of TR_STACK_SIZE, of which a system may have a hundred thousand. A third-party library may
+ * need more, so it is called on the one large stack of the worker. Such a call neither waits nor ends the turn, so one
+ * large stack for each worker is enough. Only the pages that are touched use memory.
  */
 #ifndef FIBER_ASIDE_H
 #define FIBER_ASIDE_H
@@ -27,14 +25,12 @@ struct aside {
     void *context;
 };
 
-/** Makes the stack if there is none. All zero is an aside without a stack. TR_NO_MEMORY. */
+/** Makes the stack if there is none. An aside that is all zero has no stack yet. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__aside_init(struct aside *aside, struct fiber_pool *pool);
 /** Frees the stack. Also for an aside that is all zero. */
 void tr__aside_deinit(struct aside *aside);
 
-/**
- * Calls a function on the large stack. The function must not switch. On a fiber of the host only.
- */
+/** Calls a function on the large stack. The function must not switch fibers. Call only on a fiber of the host. */
 void tr__aside_call(struct aside *aside, struct fiber_host *host, void (*call)(void *context),
                     void *context);
 

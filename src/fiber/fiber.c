@@ -10,12 +10,12 @@ TR_NO_RETURN static void fiber_entry(void *data)
     struct fiber *fiber = host->current;
     side_arrive(host, &fiber->side);
     fiber->main(fiber->main_context);
-    /* main may have been left and continued; this is still its stack. */
+    /* fiber->main may have switched away and back; it still returns on the stack of this fiber. */
     TR_ASSERT(host->current == fiber);
     tr__fiber_end(host, NULL);
 }
 
-/* The entry for switch_prepare: boost.context passes a transfer in place of the data. */
+/* The function that switch_prepare enters. boost.context passes it a transfer in place of the data. */
 #ifdef SWITCH_IS_BOOST
 #define FIBER_ENTRY fiber_entry_boost
 TR_NO_RETURN static void fiber_entry_boost(struct switch_transfer transfer)
@@ -55,7 +55,7 @@ void tr__fiber_discard(struct fiber *fiber)
 {
     if (!fiber)
         return;
-    TR_ASSERT(fiber->side.context); /* It does not run. */
+    TR_ASSERT(fiber->side.context); /* the fiber must not run */
     tr__fiber_pool_give(fiber->pool, fiber);
 }
 

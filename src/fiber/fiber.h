@@ -2,9 +2,8 @@
 /**
  * Fibers: flows of control with their own stacks, which run one at a time on a host.
  *
- * A host is an ordinary thread's stack: a worker. It resumes a fiber, on which the worker's loop
- * runs. It gets control back when that fiber, or the fiber that has replaced it by then, yields or
- * ends. Meanwhile a fiber may
+ * A host is the ordinary stack of a thread, that of a worker. It resumes a fiber, on which the worker's loop runs. It
+ * gets control back when that fiber, or the fiber that has replaced it by then, yields or ends. Meanwhile a fiber may
  * - replace itself: control continues on a fresh stack, and the old stack returns to the pool with
  *   its frames. So a verb ends a turn from any depth, and nothing is unwound;
  * - switch to another fiber and be switched back to later: so a turn waits for a reply while the
@@ -27,25 +26,27 @@
 #include "fiber/pool.h"
 
 struct fiber_host {
-    struct fiber *current;     /* the fiber that runs; NULL while the thread's own stack does */
-    struct fiber *yielded;     /* the fiber that the last resume was left by */
-    struct fiber *ended;       /* has ended; the side that runs next returns it to its pool */
-    struct fiber_side *leaver; /* the side that the next arrival must check; NULL for none */
-    struct fiber_side side;    /* the thread's own stack, while a fiber runs */
+    struct fiber *current; /* the fiber that runs; NULL while the thread's own stack does */
+    struct fiber *yielded; /* the fiber that yielded and so ended the last resume */
+    /* a fiber that has ended; the side that runs next returns it to its pool */
+    struct fiber *ended;
+    /* the side that was left and must be checked by the side that runs next; NULL: none */
+    struct fiber_side *leaver;
+    struct fiber_side side; /* the thread's own stack, while a fiber runs */
 };
 
 void tr__fiber_host_init(struct fiber_host *host);
 
 /**
- * Makes a fiber that will call main(context) at its first run. The fiber ends when main returns. It
- * counts as lent by the pool until it ends, is replaced, or is discarded. TR_NO_MEMORY.
+ * Makes a fiber that will call main(context) at its first run. The fiber ends when main returns. The fiber counts as
+ * lent by the pool until it ends, is replaced, or is discarded. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__fiber_new(struct fiber_pool *pool, void (*main)(void *context),
                                       void *context, struct fiber **fiber);
 
 /**
- * Sets what the next run of a fiber begins with, at the top of its stack. The fiber must not run,
- * and its frames are dropped.
+ * Sets the function that the next run of a fiber calls, at the top of its stack. The fiber must not run, and its frames
+ * are dropped.
  */
 void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *context);
 
@@ -53,9 +54,8 @@ void tr__fiber_prepare(struct fiber *fiber, void (*main)(void *context), void *c
 void tr__fiber_discard(struct fiber *fiber);
 
 /**
- * Resets the stack of the running fiber after its frames were dropped because of a fault in user
- * code. The fiber continues from the top of its stack. An overflow that the guard stopped is
- * forgotten.
+ * Resets the stack of the running fiber after its frames were dropped because of a fault in user code. The fiber
+ * continues from the top of its stack. If the fault was an overflow that the guard stopped, the overflow is forgotten.
  */
 void tr__fiber_wipe(struct fiber *fiber);
 
@@ -65,17 +65,17 @@ void tr__fiber_wipe(struct fiber *fiber);
  */
 TR_MUST_CHECK struct fiber *tr__fiber_resume(struct fiber_host *host, struct fiber *fiber);
 
-/** Returns control to the host; continues at the next resume of this fiber. On a fiber only. */
+/** Returns control to the host. This call returns at the next resume of this fiber. On a fiber only. */
 void tr__fiber_yield(struct fiber_host *host);
 
 /**
- * Ends this fiber and continues with main(context) on a fresh stack of `pool`, the pool of this
- * fiber. Never fails, because the pool keeps a spare stack for this. On a fiber only.
+ * Ends this fiber and continues with main(context) on a fresh stack. `pool` is the pool of this fiber. Never fails,
+ * because the pool keeps a spare stack for this. On a fiber only.
  */
 TR_NO_RETURN void tr__fiber_replace(struct fiber_host *host, struct fiber_pool *pool,
                                     void (*main)(void *context), void *context);
 
-/** Ends this fiber and runs `next`, or the host if it is NULL. On a fiber only. */
+/** Ends this fiber and runs `next`, or the host if `next` is NULL. On a fiber only. */
 TR_NO_RETURN void tr__fiber_end(struct fiber_host *host, struct fiber *next);
 
 #endif

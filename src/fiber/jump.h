@@ -2,9 +2,9 @@
 /**
  * Switching from one stack to another.
  *
- * Every switch is one call of side_leave by the leaver and one call of side_arrive by the arriver:
- * at its first run in fiber_entry, otherwise after its own jump. A stack that was left forever is
- * still in use until then, so the arriver gives it back.
+ * Every switch is one call of side_leave by the leaver and one call of side_arrive by the arriver: at its first run in
+ * fiber_entry, otherwise after its own jump. A stack that was left forever is in use until the jump is done, so the
+ * arriver gives it back to the pool.
  *
  * All of it is inline, because a processor mispredicts the return of each function that was called
  * on another stack. So a switch should have few callers above it.
@@ -53,7 +53,7 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
     (void)arriver;
 }
 
-/* Whether the side that was left needs handling: one test for each arrival. */
+/* Whether the side that was left needs work after the switch. One test for all cases, because each arrival makes it. */
 FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
 {
 #ifdef FIBER_ASAN
@@ -71,7 +71,7 @@ FIBER_INLINE void side_arrive(struct fiber_host *host, struct fiber_side *arrive
         return;
     host->leaver = NULL;
     sanitizer_arrive(leaver, arriver);
-    /* Checked only now that nothing runs on it, because the report needs a stack too. */
+    /* The canary is checked after the switch, when nothing runs on that stack, because the report needs a stack too. */
     if (__builtin_expect(leaver->is_bare, 0) && !fiber_canary_is_alive(leaver))
         tr__fiber_overflow((struct fiber *)(void *)leaver);
     struct fiber *ended = host->ended;
@@ -89,14 +89,13 @@ FIBER_INLINE void side_leave(struct fiber_host *host, struct fiber_side *leaver,
         host->leaver = leaver;
     sanitizer_leave(leaver, next, is_last);
     /*
-     * The side that continues here passes its host in a register; the value from before the jump is
-     * on the stack.
+     * Use the host that the jump returns in a register, because the value from before the jump is on the stack.
      */
     host = switch_jump(&leaver->context, next->context, host);
     side_arrive(host, leaver);
 }
 
-/** Leaves this fiber and runs another. Returns when this one runs again. On a fiber only. */
+/** Leaves this fiber and runs another. Returns when this fiber runs again. On a fiber only. */
 FIBER_INLINE void fiber_switch(struct fiber_host *host, struct fiber *next)
 {
     struct fiber *fiber = host->current;

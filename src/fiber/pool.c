@@ -48,7 +48,7 @@ void tr__fiber_overflow(const struct fiber *fiber)
     tr__panic(text);
 }
 
-/* Poisons a free stack, so that pointers into the frames of an ended turn are found. */
+/* Poisons a free stack, so that AddressSanitizer reports uses of frames of an ended turn. */
 static void stack_poison(struct fiber *fiber)
 {
 #ifdef FIBER_ASAN
@@ -129,7 +129,7 @@ static bool pool_grow(struct fiber_pool *pool)
         return false;
     }
     pool->slabs = slab;
-    /* From the end, so that the first stack is lent first. */
+    /* Begin with the last stack, so that the first one is lent first. */
     for (size_t i = FIBER_SLAB_STACKS; i-- > 0;) {
         struct fiber *fiber = &slab->fibers[i];
         fiber->pool = pool;
@@ -187,7 +187,7 @@ struct fiber *tr__fiber_pool_take(struct fiber_pool *pool)
 {
     if (pool->free_count < 2 && !pool_grow(pool))
         return NULL;
-    if (pool->free_count < 2) /* Rule 1: the limit leaves the spare only. */
+    if (pool->free_count < 2) /* rule 1: because of stacks_max only the spare is left */
         return NULL;
     struct fiber *fiber = free_pop(pool);
     TR_ASSERT(pool->free_count >= 1);
@@ -211,7 +211,9 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
     if (__builtin_expect(!fiber_canary_is_alive(&fiber->side), 0))
         tr__fiber_overflow(fiber);
 #ifdef FIBER_TSAN
-    /* Frames that were dropped are still open in it, and it has space for some thousands. */
+    /*
+     * Replace the shadow from time to time: dropped frames are still open in it, and it has space for some thousands.
+     */
     if (++fiber->uses % SHADOW_USES == 0) {
         __tsan_destroy_fiber(fiber->side.shadow);
         fiber->side.shadow = NULL;

@@ -2,12 +2,12 @@
 /**
  * A pool of stacks for the fibers of one worker.
  *
- * Stacks come in slabs. Each has a guard below it if available (os/memory.h), and a canary in its
- * lowest words. The canary is checked when the stack is given back; for a stack without a guard,
- * also each time it is left. A dead canary ends the process with a report. Rules:
+ * Stacks come in slabs. Each stack has a guard below it if available (os/memory.h), and a canary in its lowest words.
+ * The canary is checked when the stack is given back; for a stack without a guard, also each time it is left. A dead
+ * canary ends the process with a report. Rules:
  *
- * 1. After every call at least one stack is free: the spare. A stack is lent only if another one
- *    remains, except to a fiber that gives its own back at once (tr__fiber_replace).
+ * 1. After every call at least one stack is free: the spare. A stack is lent only if another one remains, except to a
+ *    fiber that gives its own stack back at once (tr__fiber_replace).
  * 2. The stack given back last is lent first, because its pages are warm.
  * 3. Memory is given back by tr__fiber_pool_trim, and with the pool.
  *
@@ -49,7 +49,7 @@
 /** Free stacks that a trim leaves unchanged, unless the pool's owner sets another number. */
 #define FIBER_RESERVE (2 * FIBER_SLAB_STACKS)
 
-/** Slabs, or single stacks, that one trim gives back: some milliseconds. */
+/** Most slabs, or single stacks, that one trim gives back. That takes some milliseconds. */
 #define FIBER_TRIM_STEP 256
 
 /** One end of a switch: what is needed to continue on a stack. */
@@ -60,20 +60,21 @@ struct fiber_side {
     /* the fake stack of AddressSanitizer; valid while no code runs on this side */
     void *fake_stack;
     void *shadow; /* ThreadSanitizer's context of this fiber */
-    bool is_bare; /* a fiber's stack without a guard */
+    bool is_bare; /* the stack of a fiber that has no guard */
 };
 
 struct fiber {
     struct fiber_side side; /* comes first */
-    bool is_lent;           /* in the same cache line, because each switch reads it */
-    struct fiber *next;     /* in the pool's free list */
+    /* the stack is lent; in the cache line of `side`, because each switch reads it */
+    bool is_lent;
+    struct fiber *next; /* next fiber in the pool's free list */
     struct fiber_pool *pool;
     void (*main)(void *context);
     void *main_context;
-    /* For trapping faults: what user code runs on it now, and an address in its caller's frame. */
+    /* For trapping faults: the user code that runs on this fiber now, and an address in the frame of its caller. */
     void *user;
     const void *user_base;
-    uint32_t uses;   /* so far; counted only for ThreadSanitizer */
+    uint32_t uses;   /* how often the fiber was used; counted only for ThreadSanitizer */
     bool is_doomed;  /* while trimming */
     bool is_touched; /* was lent since its memory was last given back */
 };
@@ -85,7 +86,7 @@ struct fiber_pool {
     size_t free_count;
     size_t stacks_count; /* stacks made so far */
     size_t stacks_max;   /* 0 for no limit */
-    size_t stack_size;   /* usable bytes of each */
+    size_t stack_size;   /* usable bytes of each stack */
     size_t reserve;      /* free stacks that a trim leaves unchanged: FIBER_RESERVE, at least 1 */
     const void *owner;   /* for `describe` */
     /*
@@ -120,7 +121,10 @@ static inline size_t fiber_pool_lent(const struct fiber_pool *pool)
 /** Makes sure that there is a free stack. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__fiber_pool_ensure(struct fiber_pool *pool);
 
-/* For fiber.c and actor/turn/stack.c. take returns NULL if no stack is available (rule 1); take_spare never fails. */
+/*
+ * Take a stack, for fiber.c and actor/turn/stack.c only. tr__fiber_pool_take returns NULL if no stack is available
+ * (rule 1). take_spare never fails.
+ */
 struct fiber *tr__fiber_pool_take(struct fiber_pool *pool);
 struct fiber *tr__fiber_pool_take_spare(struct fiber_pool *pool);
 void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);

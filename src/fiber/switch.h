@@ -30,9 +30,8 @@
 #endif
 
 /**
- * Leaves this stack, stores its context in *from, and jumps to another. Returns when another stack
- * jumps back, and returns the `data` of that jump. A stack that is entered for the first time gets
- * `data` too.
+ * Leaves this stack, stores its context in *from, and jumps to the stack of the context `to`. Returns when another
+ * stack jumps back, and returns the `data` of that jump. A stack that is entered for the first time gets `data` too.
  *
  * rbx and rbp are saved by hand, because compilers may reserve them. The red zone below the stack
  * is skipped. The control words of the floating point units are not saved: they belong to the
@@ -87,11 +86,11 @@ SWITCH_INLINE void *switch_jump(void **from, void *to, void *data)
     return data;
 }
 
-/** Prepares a stack that ends at `top`: the first jump to it calls `entry`, which never returns. */
+/** Makes the context of a stack that ends at `top`. The first jump to it calls `entry`, which must not return. */
 SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *data))
 {
     (void)size;
-    /* As if it were called: a return address of 0 leaves the stack aligned as the ABI requires. */
+    /* Push a return address of 0, as a call would do, so that the stack is aligned as the ABI requires. */
     uintptr_t *words = (uintptr_t *)(void *)(top - (uintptr_t)top % 16);
     words[-1] = 0;
     words[-2] = (uintptr_t)entry;
@@ -101,7 +100,9 @@ SWITCH_INLINE void *switch_prepare(char *top, size_t size, void (*entry)(void *d
 #else
 #define SWITCH_IS_BOOST 1
 
-/** What an arrival gets: the context of the leaver, and what it passed. */
+/**
+ * What boost.context gives to the side that arrives: the context of the side that left, and the data that it passed.
+ */
 struct switch_transfer {
     void *context;
     void *data;

@@ -25,15 +25,12 @@ enum block_class {
     BLOCK_512,
     BLOCK_1024,
     BLOCK_CLASS_COUNT,
-    /* Has exactly the size asked for; aligned to 16 only. */
+    /* a block of exactly the size that was asked for; aligned to 16 only */
     BLOCK_LARGE = BLOCK_CLASS_COUNT,
 };
 
 enum {
-    /*
-     * Slabs kept although all their blocks are back: 1 MiB per pool, enough for one burst of
-     * messages.
-     */
+    /* Slabs that a pool keeps although all their blocks are back: 1 MiB per pool, enough for one burst of messages. */
     BLOCK_RESERVE_SLABS = 16,
 };
 

@@ -7,9 +7,11 @@
 #include "wire/copy.h"
 
 enum {
-    SLAB_FIRST = 64,          /* envelopes: a small system stays small */
-    SLAB_LARGEST = 262144,    /* 16 MiB: most of it can be huge pages */
-    SLAB_READY_MIN = 65536,   /* 4 MiB: from here on memory is made resident in large pieces */
+    /* envelopes in the first slab; few, so that a small system stays small */
+    SLAB_FIRST = 64,
+    SLAB_LARGEST = 262144, /* most envelopes of a slab, 16 MiB: most of it can be huge pages */
+    /* slabs of this many envelopes (4 MiB) or more are made resident in large pieces */
+    SLAB_READY_MIN = 65536,
     CARVE = 32,               /* envelopes that go from a new slab into the free list at once */
     TRIM_RESERVE = 16 * 1024, /* free envelopes, 1 MiB, that a pool keeps */
     LINE = 64
@@ -19,7 +21,7 @@ struct envelope_slab {
     void *memory; /* what the source gave; `first` is aligned inside it */
     struct envelope *first;
     uint32_t count;
-    uint32_t free; /* counted by trim */
+    uint32_t free; /* number of free envelopes; only valid during a trim */
 };
 
 static struct envelope *envelope_next(const struct envelope *envelope)
@@ -131,8 +133,8 @@ static bool slab_add(struct envelope_pool *pool)
 }
 
 /*
- * Puts the next envelopes of the newest slab into the empty free list. Not all at once, because the
- * sender of the first message in a slab would wait until 16 MiB were mapped and written.
+ * Puts the next envelopes of the newest slab into the empty free list. Takes only CARVE of them, because otherwise the
+ * sender of the first message would wait until 16 MiB were mapped and written.
  */
 static void slab_carve(struct envelope_pool *pool)
 {
@@ -142,7 +144,7 @@ static void slab_carve(struct envelope_pool *pool)
         pool->ready_end += tr__os_memory_ready(pool->ready_end,
                                                (size_t)((char *)pool->fresh_end - pool->ready_end));
     poison_clear(pool->fresh, (size_t)((char *)end - (char *)pool->fresh));
-    /* Backwards, so that the list runs through the slab in the order of addresses. */
+    /* Go backwards, so that the list has the order of addresses. */
     for (struct envelope *envelope = end; envelope-- > pool->fresh;) {
         envelope->home = pool->home;
         envelope_link(envelope, pool->free);
@@ -188,7 +190,7 @@ void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelop
     if (!batch->count++)
         batch->oldest = envelope;
     pool->has_returns = true;
-    /* A large message is memory that its sender may be waiting for. */
+    /* Send a large block home at once, because its sender may need the memory. */
     if (batch->count == ENVELOPE_RETURN_BATCH || envelope->block_class == BLOCK_LARGE)
         return_batch(pool, envelope->home);
 }
@@ -256,7 +258,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
 {
     take_returned(pool);
     tr__block_trim(&pool->blocks);
-    /* A pool that never grew beyond its reserve has nothing to give back. */
+    /* A pool that is not larger than its reserve has nothing to give back. */
     if (pool->made <= TRIM_RESERVE)
         return true;
     slabs_sort(pool);
@@ -292,7 +294,7 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (left == pool->slab_count)
         return false;
     pool->slab_count = left;
-    /* The table grows at powers of two, so it must have the size that its count implies. */
+    /* Shrink the table to the power of two that its count implies, because it grows at powers of two. */
     size_t capacity = 1;
     while (capacity < left)
         capacity *= 2;
@@ -308,12 +310,13 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     void *block = envelope->payload.block.data;
     if (envelope->block_class == ENVELOPE_SHARED) {
         tr__shared_release(block, envelope->type, &pool->source);
-        envelope->block_class = ENVELOPE_NO_BLOCK; /* no block travels home with it */
+        /* the block does not travel home with the envelope */
+        envelope->block_class = ENVELOPE_NO_BLOCK;
         return;
     }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
-    /* A block of another home travels there with its envelope. */
+    /* Leave the block of another home: it travels there with its envelope. */
     if (envelope->home != pool->home)
         return;
     tr__block_give(&pool->blocks, block, envelope->block_class);
@@ -331,7 +334,7 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
-    /* Blocks that came home may hold as much again. */
+    /* Before taking much memory, take in blocks that came home: they may have enough. */
     if (size > block_class_size(BLOCK_1024))
         take_returned(pool);
     uint8_t block_class;

@@ -6,11 +6,10 @@
  * separate block. Requests and replies use the last 8 of those bytes for the ask's number and
  * deadline, which leaves 16.
  *
- * Every worker has a pool. One more, under a lock, serves threads that are no workers. An envelope
- * is filled by the owner of its home pool and may be emptied on any worker. That worker collects
- * envelopes of other homes and sends them home with their blocks, in batches, or one by one with a
- * message for an actor there (envelope_swap). So a pool's lists need no atomics, and memory does
- * not drift from the worker that sends to the worker that receives.
+ * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. An envelope is filled by
+ * the owner of its home pool and may be emptied on any worker. That worker collects envelopes of other homes and sends
+ * them home with their blocks, in batches, or one by one with a message for an actor there (envelope_swap). So a pool's
+ * lists need no atomics, and memory does not drift from the worker that sends to the worker that receives.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -28,27 +27,29 @@
 enum {
     ENVELOPE_INLINE = TR_INLINE_MAX,
     ENVELOPE_INLINE_ASK = 16,
-    ENVELOPE_NO_BLOCK = 0xff,   /* block_class: the message is inside */
-    ENVELOPE_SHARED = 0xfe,     /* block_class: several envelopes share it, see mem/shared.h */
-    ENVELOPE_LENT = 0xfd,       /* block_class: the message belongs to its sender, who empties it */
+    ENVELOPE_NO_BLOCK = 0xff, /* block_class: the message is inside the envelope */
+    /* block_class: several envelopes share the message, see mem/shared.h */
+    ENVELOPE_SHARED = 0xfe,
+    /* block_class: the message belongs to its sender, which empties it */
+    ENVELOPE_LENT = 0xfd,
     ENVELOPE_RETURN_BATCH = 64, /* envelopes of one home that are sent back together */
     /* slabs of one pool: at 32,768 envelopes each no limit in practice */
     ENVELOPE_SLABS_MAX = 1 << 16
 };
 
 struct envelope {
-    struct door_mail mail; /* links it in an inbox, a mailbox or a free list */
+    struct door_mail mail; /* link in an inbox, a mailbox or a free list */
     const tr_type *type;
     uint64_t sender; /* bits of a ref, 0 for no actor */
     uint64_t causal;
     union {
         struct {
-            uint32_t generation; /* of the receiver */
-            uint16_t home;       /* index of its pool */
-            uint8_t kind;        /* of actor/mail/kind.h; pools do not look at it */
-            uint8_t block_class; /* of mem/block.h, or ENVELOPE_NO_BLOCK */
+            uint32_t generation; /* generation of the receiver */
+            uint16_t home;       /* index of the pool that owns the envelope */
+            uint8_t kind;        /* kind of actor/mail/kind.h; pools ignore it */
+            uint8_t block_class; /* class of mem/block.h, or ENVELOPE_NO_BLOCK and the like */
         };
-        uint64_t stamp; /* all four at once, for one store */
+        uint64_t stamp; /* the four members above as one number, for a single store */
     };
     union {
         unsigned char bytes[ENVELOPE_INLINE];
@@ -66,7 +67,7 @@ struct envelope {
 
 static_assert(sizeof(struct envelope) == 64, "an envelope is one cache line");
 
-/** Envelopes of another pool on their way home. */
+/** A batch of envelopes of another pool, which are on their way home. */
 struct envelope_return {
     struct envelope *newest;
     struct envelope *oldest;
@@ -76,25 +77,25 @@ struct envelope_return {
 struct envelope_slab;
 
 struct envelope_pool {
-    /* Written by the pool's owner. */
+    /* The members up to `pools` are written by the pool's owner. */
     struct envelope *free;
-    uint64_t
-        usual_stamp; /* of the usual kind, inside an envelope of this pool, without its generation */
+    /* stamp of mail of the usual kind, with the message inside an envelope of this pool, without the generation */
+    uint64_t usual_stamp;
     uint16_t home;
-    uint16_t home_count; /* pools of the system */
+    uint16_t home_count; /* number of pools of the system */
     uint32_t slab_count;
     size_t made; /* envelopes in all slabs */
     struct envelope_slab **slabs;
-    struct envelope *fresh; /* of the newest slab: envelopes from here on were never used */
+    struct envelope *fresh; /* in the newest slab: envelopes from here on were never used */
     struct envelope *fresh_end;
-    /* up to here the memory of that slab is resident, or becomes so when touched */
+    /* up to here the memory of the newest slab is resident, or becomes resident when it is touched */
     char *ready_end;
     struct memory_source source;
     struct block_pool blocks;
-    struct envelope_return *returns; /* one per home */
+    struct envelope_return *returns; /* one batch for each home */
     bool has_returns;                /* a batch that is not yet full waits */
-    struct envelope_pool **pools;    /* of the system, by home */
-    /* Written by other threads. */
+    struct envelope_pool **pools;    /* all pools of the system, by home */
+    /* Envelopes that came home. Written by other threads. */
     _Alignas(64) struct stack returned;
 };
 
@@ -107,18 +108,17 @@ tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory
                                  uint8_t usual_kind);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
 /**
- * Called when the free list is empty. Refills it with envelopes that came home, or new ones, and
- * returns one; NULL if out of memory.
+ * Refills the free list, which must be empty, with envelopes that came home or with new ones, and returns one. NULL:
+ * out of memory.
  */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
-/** Collects an envelope of another home. */
+/** Adds an envelope of another home to the batch for that home. Sends a full batch. */
 void tr__envelope_send_home(struct envelope_pool *pool, struct envelope *envelope);
-/** Sends incomplete batches home. Called before the owner sleeps. */
+/** Sends incomplete batches home. Call before the owner sleeps. */
 void tr__envelope_flush(struct envelope_pool *pool);
 /**
- * Takes in envelopes that came home, and gives wholly free slabs back. Returns false if it searched
- * for such slabs, which walks over all free envelopes, and found none. Called before the owner
- * sleeps.
+ * Takes in envelopes that came home, and gives wholly free slabs back. Returns false if a search for such slabs, which
+ * walks over all free envelopes, has found none. Call before the owner sleeps.
  */
 bool tr__envelope_pool_trim(struct envelope_pool *pool);
 /** Drops the message of an envelope that has a block: its buffers, and the block. */
@@ -126,10 +126,7 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
 /** Returns the bytes that the pool holds. */
 size_t tr__envelope_pool_bytes(const struct envelope_pool *pool);
 
-/**
- * Takes an envelope from a free list that is not empty. Its contents are undefined except its home.
- * Owner only.
- */
+/** Takes an envelope from a free list that is not empty. Its contents are undefined, except for `home`. Owner only. */
 ATOM_INLINE struct envelope *envelope_take_free(struct envelope_pool *pool)
 {
     struct envelope *envelope = pool->free;
@@ -138,9 +135,7 @@ ATOM_INLINE struct envelope *envelope_take_free(struct envelope_pool *pool)
     return envelope;
 }
 
-/**
- * Takes an envelope; NULL if out of memory. Its contents are undefined except its home. Owner only.
- */
+/** Takes an envelope; NULL if out of memory. Its contents are undefined, except for `home`. Owner only. */
 ATOM_INLINE struct envelope *envelope_take(struct envelope_pool *pool)
 {
     if (__builtin_expect(!pool->free, 0))
@@ -169,13 +164,12 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
 }
 
 /**
- * Returns a copy of an own envelope in an envelope that belongs to pool `to`, to which it is about
- * to be sent. Returns the same envelope if no envelope of `to` is waiting to go home, or if its
+ * Copies an envelope of this pool, which is about to be sent to the owner of pool `to`, into an envelope that belongs
+ * to `to`, and returns the copy. Returns the same envelope if no envelope of `to` is waiting to go home, or if the
  * message is a block of this pool.
  *
- * A worker that answers then writes a cache line that it has, and the other side reads it from
- * there; no envelope has to be returned. When the copy has been sent, the caller gives the original
- * back; if it is refused, the copy. Owner only.
+ * So a worker that answers writes to a cache line that it already has, and no envelope has to be returned. If the copy
+ * was sent, the caller gives the original back; if the copy was refused, it gives the copy back. Owner only.
  */
 ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct envelope *envelope,
                                            uint32_t to)
@@ -192,14 +186,14 @@ ATOM_INLINE struct envelope *envelope_swap(struct envelope_pool *pool, struct en
     return other;
 }
 
-/** Returns the message. */
+/** Returns the message of an envelope. */
 ATOM_INLINE void *envelope_data(struct envelope *envelope)
 {
     return envelope->block_class == ENVELOPE_NO_BLOCK ? envelope->payload.bytes
                                                       : envelope->payload.block.data;
 }
 
-/** The stamp of mail of the usual kind to a ref, inside an envelope of this pool. */
+/** Returns the stamp of mail of the usual kind to a ref, whose message is inside an envelope of this pool. */
 ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint64_t to)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -209,12 +203,13 @@ ATOM_INLINE uint64_t envelope_usual_stamp(const struct envelope_pool *pool, uint
 #endif
 }
 
-/** Puts a copy of a message in. TR_NO_MEMORY, TR_TOO_LARGE: then the envelope is as it was. */
+/** Puts a copy of a message into an envelope. TR_NO_MEMORY, TR_TOO_LARGE: the envelope is unchanged. */
 tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *envelope,
                                  const tr_type *type, const void *message);
 
 /**
- * Copies a message of up to ENVELOPE_INLINE bytes in: a few moves, which may overlap, and no call.
+ * Copies a message of up to ENVELOPE_INLINE bytes into an envelope, by a few moves, which may overlap, and without a
+ * call.
  */
 ATOM_INLINE void envelope_copy(struct envelope *envelope, const void *message, size_t size)
 {

@@ -8,10 +8,10 @@
  *
  * 1. A header is the 8 bytes before its block, and a block is aligned to 16. Hence `fresh`, where
  *    the next header will be, is 8 after a multiple of 16, and strides are multiples of 16.
- * 2. A header's seal is the heap's own while the block is out, and its complement while it is free.
- *    So a second free, and a block of another heap, are seen at once.
- * 3. Headers, free blocks and the rest behind a block's size are poisoned. A free block starts with
- *    the link to the next free one of its class.
+ * 2. The seal in a header is the seal of the heap while the block is in use, and its complement while the block is
+ *    free. So a second free, and a block of another heap, are noticed at once.
+ * 3. Headers, free blocks, and the bytes between the size of a block and its stride are poisoned. A free block starts
+ *    with the link to the next free one of its class.
  */
 #include "mem/heap.h"
 
@@ -25,12 +25,12 @@
 
 enum {
     HEADER_SIZE = 8,
-    /* Small, because most actors allocate little: it has space for four blocks of 64 bytes. */
+    /* The first chunk is small, because most actors allocate little. It has space for four blocks of 64 bytes. */
     CHUNK_SIZE_FIRST = 512,
     CHUNK_SIZE_MAX = 16 * 1024,
     /*
-     * Four strides 16 apart, then two for each doubling. So a power of two fits with its header of
-     * 8 bytes.
+     * Size classes: four strides that are 16 apart, then two for each doubling. So a power of two fits with its header
+     * of 8 bytes.
      */
     CLASSES_LINEAR = 4,
     CLASS_COUNT = 14,
@@ -43,9 +43,9 @@ static const uint16_t strides[CLASS_COUNT] = {
 
 struct header {
     uint32_t seal;
-    uint16_t size; /* Of a small block, as requested. */
+    uint16_t size; /* requested size of a small block */
     uint8_t size_class;
-    uint8_t is_array; /* tr__heap_mark_array; other blocks have 0. */
+    uint8_t is_array; /* 1 if tr__heap_mark_array has marked the block, otherwise 0 */
 };
 
 struct large {
@@ -65,20 +65,20 @@ struct free_block {
 };
 
 struct cleaner {
-    struct cleaner *next; /* Registered before this one. */
+    struct cleaner *next; /* the cleaner that was registered before this one */
     void *resource;
     void (*release)(void *resource);
 };
 
 struct heap {
-    struct chunk first; /* Its `next` is the newest chunk. */
+    struct chunk first; /* first.next is the newest chunk */
     struct large *large;
     struct cleaner *cleaners;
     char *fresh; /* Memory that no block has used yet: `fresh_size` bytes from here. */
     size_t fresh_size;
     size_t bytes;
     uint32_t seal;
-    uint32_t chunk_size; /* Of the next chunk. */
+    uint32_t chunk_size; /* size of the next chunk */
     struct free_block *free[CLASS_COUNT];
 };
 
@@ -90,7 +90,8 @@ static_assert(sizeof(struct heap) + HEADER_SIZE + 4 * 80 <= CHUNK_SIZE_FIRST, "f
 /* Returns the class of a small size. */
 static unsigned size_class_of(size_t size)
 {
-    size_t units = size <= HEADER_SIZE ? 0 : size - HEADER_SIZE - 1; /* 0-based, as the header is */
+    /* minus 1, so that a size that just fills a stride stays in its class */
+    size_t units = size <= HEADER_SIZE ? 0 : size - HEADER_SIZE - 1;
     if (units < CLASSES_LINEAR * SOURCE_ALIGNMENT)
         return (unsigned)(units / SOURCE_ALIGNMENT);
     unsigned log2 = 63U - (unsigned)__builtin_clzll(units);
@@ -131,7 +132,7 @@ static void header_write(void *memory, struct header header)
     poison_set(header_of(memory), HEADER_SIZE);
 }
 
-/* Sets the size of a small block. Only that many bytes are usable. */
+/* Sets the size of a small block. Only that many bytes of its stride may be used. */
 static void small_resize(struct heap *heap, void *memory, unsigned size_class, size_t size)
 {
     TR_ASSERT(heap != NULL);
@@ -165,7 +166,7 @@ static void *fresh_take(struct heap *heap, unsigned size_class)
     return memory;
 }
 
-/* Turns the rest of a chunk into free blocks, the largest first, because another chunk follows. */
+/* Turns the unused rest of a chunk into free blocks, the largest first, before another chunk is used. */
 static void fresh_retire(struct heap *heap)
 {
     for (unsigned size_class = CLASS_COUNT; size_class-- > 0;) {
@@ -220,13 +221,13 @@ static struct heap *heap_new(const struct memory_source *source, size_t stride)
         return NULL;
     struct heap *heap = (struct heap *)chunk;
     *heap = (struct heap){.first = *chunk};
-    /* Spread by a multiplication, because addresses of heaps differ in few bits. */
+    /* Make the seal from the address by a multiplication, because addresses of heaps differ in few bits. */
     heap->seal = (uint32_t)(((uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
     heap_use_chunk(heap, chunk, sizeof *heap);
     return heap;
 }
 
-/* Returns a small block when none of its class is free; NULL if out of memory. */
+/* Makes a small block from fresh memory, when no block of its class is free. NULL: out of memory. */
 static void *small_new(struct heap **heap, const struct memory_source *source, unsigned size_class)
 {
     if (!*heap) {
@@ -271,7 +272,7 @@ static struct large *large_of(void *memory)
     return (struct large *)((char *)memory - sizeof(struct large));
 }
 
-/* Links a block that is new or has moved: it takes the place of the block with the same links. */
+/* Links a block that is new or was moved by the source: its neighbours, named by its own links, now point to it. */
 static void large_link(struct heap *heap, struct large *large)
 {
     TR_ASSERT(heap != NULL);
@@ -311,13 +312,16 @@ static void *large_realloc(struct heap *heap, const struct memory_source *source
 {
     struct large *large = large_of(memory);
     size_t old_size = large->size;
-    poison_clear(&large->header, HEADER_SIZE); /* The source may copy it. */
+    poison_clear(&large->header, HEADER_SIZE); /* the source may copy the header */
     struct large *resized = source_resize(source, large, sizeof *large + size);
     if (!resized) {
         poison_set(&large->header, HEADER_SIZE);
         if (size > old_size)
             return NULL;
-        /* The block stays as large as it was. If it grows again, this part must be zero. */
+        /*
+         * The memory of the block stays as large as it was. Zero the part that is cut off, because it must be zero if
+         * the block grows again.
+         */
         memset((char *)memory + size, 0, old_size - size);
         return memory;
     }
@@ -391,7 +395,7 @@ void *tr__heap_realloc(struct heap **heap, const struct memory_source *source, v
         block_free(*heap, source, memory, header.size_class);
         return moved;
     }
-    if (!is_small) /* No memory to shrink it elsewhere. */
+    if (!is_small) /* without memory for a smaller copy the block stays where it is */
         return large_realloc(*heap, source, memory, size);
     small_resize(*heap, memory, header.size_class, size);
     if (size > old_size)
@@ -457,8 +461,7 @@ static bool is_in_chunk(struct heap *heap, const void *memory)
 }
 
 /*
- * Returns what would be the header of a block at `memory`. These may be bytes inside another block,
- * poisoned or not.
+ * Returns the bytes that would be the header of a block at `memory`. They may be inside another block, poisoned or not.
  */
 POISON_IGNORED static struct header header_peek(const void *memory)
 {
@@ -531,7 +534,7 @@ void tr__heap_drop(struct heap **heap, const struct memory_source *source)
     *heap = NULL;
 }
 
-/* Returns what a separate block takes. */
+/* Returns how many bytes a separate block would take from the source. */
 static size_t block_need(const struct heap *heap, size_t size)
 {
     if (size > TR_ALLOC_MAX)

@@ -29,7 +29,7 @@ struct heap;
 void *tr__heap_alloc(struct heap **heap, const struct memory_source *source, size_t size);
 
 /**
- * Resizes a block, which may move. What it grew by is zeroed. NULL `memory` allocates.
+ * Resizes a block, which may move. The bytes by which it grows are zeroed. NULL `memory` allocates.
  *
  * Returns NULL if out of memory or above TR_ALLOC_MAX; then the block is unchanged and still the
  * caller's. Never NULL if the size does not grow.
@@ -55,9 +55,8 @@ void tr__heap_mark_array(const struct heap *heap, void *memory);
 size_t tr__heap_array(struct heap *heap, const void *memory);
 
 /**
- * Registers a cleaner: when the heap is dropped, `release(resource)` runs once, the last registered
- * first, while the blocks of the heap still exist. Returns false if out of memory: then it will not
- * run.
+ * Registers a cleaner: when the heap is dropped, `release(resource)` runs once, the last registered first, while the
+ * blocks of the heap still exist. Returns false if out of memory: then the cleaner is not registered.
  */
 bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, void *resource,
                      void (*release)(void *resource));
@@ -65,8 +64,8 @@ bool tr__heap_on_end(struct heap **heap, const struct memory_source *source, voi
 /**
  * Runs the cleaners, frees every block and sets `*heap` to NULL. A NULL heap does nothing.
  *
- * A cleaner is removed before it runs. If it never returns, because it faulted, another drop
- * continues with the next one. A cleaner that a cleaner registers runs next.
+ * A cleaner is removed before it runs. If a cleaner never returns, because it faulted, another drop continues with the
+ * next one. A cleaner that a cleaner registers runs next.
  */
 void tr__heap_drop(struct heap **heap, const struct memory_source *source);
 

@@ -24,7 +24,7 @@
 
 #if POISON_HAS_ASAN
 #include <sanitizer/asan_interface.h>
-/** For a function that may read poisoned bytes. */
+/** Attribute of a function that may read poisoned bytes. */
 #define POISON_IGNORED __attribute__((__no_sanitize_address__, __noinline__))
 #else
 #define POISON_IGNORED

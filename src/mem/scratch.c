@@ -2,9 +2,9 @@
 /**
  * The chunks of a scratch.
  *
- * 1. Positions grow along the chunks, oldest to newest: a chunk's `begin` is the position at which
- *    it became the newest. What was left of the chunk before it has no position.
- * 2. Every byte of a chunk that is not given is poisoned, and a spare chunk is poisoned whole.
+ * 1. Positions grow along the chunks, oldest to newest: a chunk's `begin` is the position at which it became the
+ *    newest. The unused rest of the chunk before it has no position.
+ * 2. Every byte of a chunk that is not allocated is poisoned, and a spare chunk is poisoned whole.
  * 3. At position 0 there is at most one chunk, it is at most CHUNK_SIZE_MAX, and there is no spare.
  */
 #include "mem/scratch.h"
@@ -20,7 +20,7 @@
 enum {
     /* A page: the turns of most actors need less. */
     CHUNK_SIZE_FIRST = 4 * 1024,
-    /* The largest chunk that is kept, and the largest for the small pieces of most turns. */
+    /* The largest chunk that is kept between turns, and the largest chunk that small pieces of most turns get. */
     CHUNK_SIZE_MAX = 64 * 1024,
     /*
      * The largest chunk for the small pieces of a turn that takes much. The C library gives chunks
@@ -62,7 +62,7 @@ static void scratch_use(struct scratch *scratch, struct scratch_chunk *chunk)
 
 static void scratch_push(struct scratch *scratch, struct scratch_chunk *chunk)
 {
-    scratch->used = source_round(scratch->used); /* it may be after a text */
+    scratch->used = source_round(scratch->used); /* the position may be after a text */
     chunk->older = scratch->newest;
     chunk->begin = scratch->used;
     scratch_use(scratch, chunk);
@@ -150,10 +150,10 @@ void *tr__scratch_alloc(struct scratch *scratch, size_t size)
 {
     if (size > TR_ALLOC_MAX)
         return NULL;
-    /* The limit is a multiple of SOURCE_ALIGNMENT, so a rounded position is not above it. */
+    /* Rounding cannot exceed the limit, which is a multiple of SOURCE_ALIGNMENT. */
     if (scratch->used % SOURCE_ALIGNMENT)
         scratch->used = source_round(scratch->used);
-    /* Also for size 0, so that addresses of pieces differ. */
+    /* Take memory also for size 0, so that each piece has its own address. */
     return scratch_take(scratch, size, size > 0 ? source_round(size) : SOURCE_ALIGNMENT);
 }
 

@@ -2,9 +2,8 @@
 /**
  * Messages that several envelopes share: one constant block with a count.
  *
- * The block comes directly from the source and belongs to no pool, because the last holder may be
- * on any thread. All counts are set when the block is made, one for each envelope that will have
- * it. There is no retain.
+ * The block comes directly from the source and belongs to no pool, because the last holder may be on any thread. The
+ * count is set when the block is made, to the number of envelopes that will have the block. There is no retain.
  *
  * Rule: what a holder has read happens before its release, and the last release happens after all
  * others (acquire and release of the same count). So the memory is freed when nothing uses it.

@@ -31,7 +31,7 @@ struct memory_source {
  */
 static inline void *source_resize(const struct memory_source *source, void *memory, size_t size)
 {
-    /* Some allocators align smaller blocks only by their size. */
+    /* Ask for at least SOURCE_ALIGNMENT bytes, because some allocators align smaller blocks only to their size. */
     if (size && size < SOURCE_ALIGNMENT)
         size = SOURCE_ALIGNMENT;
     void *resized = source->resize ? source->resize(source->context, memory, size)
@@ -40,7 +40,10 @@ static inline void *source_resize(const struct memory_source *source, void *memo
     return resized;
 }
 
-/** Returns `size` rounded up to a multiple of SOURCE_ALIGNMENT. Sizes near SIZE_MAX overflow. */
+/**
+ * Returns `size` rounded up to a multiple of SOURCE_ALIGNMENT. Must not be called for sizes near SIZE_MAX, which would
+ * overflow.
+ */
 static inline size_t source_round(size_t size)
 {
     return (size + SOURCE_ALIGNMENT - 1) & ~(SOURCE_ALIGNMENT - 1);

@@ -3,9 +3,9 @@
  * A hash ring: which of n equal members a name belongs to.
  *
  * Each member has 150 points on a circle of 32 bits: the crc32 of "w0v0" … "w0v149" for worker 0, of "n2v149" for the
- * last point of node 2. A name belongs to the first point at or after its own crc32, and after the last point to the
+ * last point of node 2. A name belongs to the first point at or after its own crc32; behind the last point follows the
  * first. If points coincide, the lowest member counts. So a name belongs to the same member in every process and after
- * every restart. One member more takes about its share of the names and moves no other name.
+ * every restart. If a member is added, it takes about its share of the names, and no other name moves.
  *
  * A user who chooses names can choose which member they belong to: crc32 has no secret, and cannot have one, because
  * all processes have to agree. Such names can crowd one member, but they make no lookup slower, because the directory
@@ -32,8 +32,8 @@ enum { RING_POINTS = 150 };
 struct hash_ring {
     struct memory_source source;
     /*
-     * Sorted: crc32 << 32 | member. After the last point the first one stands again, with the largest crc32, so that
-     * every search ends.
+     * Sorted: crc32 << 32 | member. The last entry repeats the first point with the largest crc32, so that every search
+     * ends.
      */
     uint64_t *points;
     /* For the highest bits of a crc32: index of the first point whose crc32 has these bits or higher ones. */

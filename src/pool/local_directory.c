@@ -31,7 +31,10 @@ static tr_status path_check(const char *path)
     return TR_OK;
 }
 
-/* Returns the worker of an actor. An actor that is still on its way to its worker will be where its name belongs. */
+/*
+ * Returns the worker of an actor. An actor that is still on its way to its worker counts as being where its name
+ * belongs.
+ */
 static tr_place place_of(const struct local_directory *directory, const struct cell *cell,
                          const char *path)
 {
@@ -50,7 +53,7 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    /* A group is where the parent of its members is. */
+    /* The place of a group is that of its members' parent. */
     const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;

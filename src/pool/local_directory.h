@@ -22,8 +22,8 @@ struct local_directory {
     struct tr_system *system;
     const struct place_ring *ring;
     struct lock lock;
-    /* Protected by the lock. */
-    struct names claims; /* by path, for tr_directory.release */
+    /* The rest is protected by the lock. */
+    struct names claims; /* claims by their paths, for tr_directory.release */
     struct name_claim *first;
     uint32_t count;
 };

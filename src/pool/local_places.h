@@ -12,7 +12,7 @@
 
 struct local_places {
     tr_places table;
-    void *memory; /* allocation in which this struct is aligned */
+    void *memory; /* the allocation that contains this struct, aligned */
     struct memory_source source;
     struct local_directory directory;
     struct local_transport transport;

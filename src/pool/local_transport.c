@@ -18,7 +18,9 @@ static struct envelope *envelope_of(const tr_parcel *parcel)
     return (struct envelope *)(uintptr_t)parcel;
 }
 
-/* The receiver's overflow policy drops the newest message: the parcel counts as taken and is dropped. */
+/*
+ * Drops a parcel because of the receiver's overflow policy, which drops the newest message. The parcel counts as taken.
+ */
 static void drop_newest(struct tr_system *system, tr_ref to, tr_parcel *parcel)
 {
     struct dead_letter letter = {
@@ -41,16 +43,13 @@ static tr_status transport_send(tr_transport *table, tr_place place, tr_ref to, 
     struct envelope *envelope = envelope_of(parcel);
     if (!parcel)
         return TR_INVALID_ARGUMENT;
-    /*
-     * Actors that cannot move stay on workers that are closed, and are still reached there. So compare with all
-     * workers.
-     */
+    /* Accept closed workers too: actors that cannot move stay there, and still get messages. */
     if (place >= system->worker_count)
         return TR_NOT_FOUND;
     struct cell *cell = slots_find(&system->slots, to.bits);
     if (!cell)
         return TR_STOPPED;
-    /* Its worker reads the owner from the door: `place` is where that was. */
+    /* `place` may be outdated, so the message goes to the owner that the door of the cell names. */
     mail_redirect(envelope, to.bits);
     tr_status status = cell_is_group_address(cell)
                            ? tr__group_send_outside(system, envelope, &cell, &to.bits)
@@ -90,7 +89,7 @@ void tr_parcel_free(tr_system *system, tr_parcel *parcel)
 {
     if (!parcel)
         return;
-    TR_ASSERT(system); /* its memory is needed */
+    TR_ASSERT(system); /* the memory of the system is needed */
     lock_take(&system->foreign.lock);
     envelope_give(&system->foreign.pool, envelope_of(parcel));
     lock_give(&system->foreign.lock);

@@ -69,7 +69,10 @@ static const char *shown_char(char c, char buffer[8])
     return buffer;
 }
 
-/* Checks what is at `offset`, behind a part of `length` characters: '/', or the end behind the last. */
+/*
+ * Checks the character at `offset`, behind a part of `length` characters. It must be '/', or the end of the text behind
+ * the last part.
+ */
 static tr_status part_end_check(int part, const char *text, size_t offset, size_t length,
                                 tr_node_error *error)
 {

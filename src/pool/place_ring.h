@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hash ring as the table of troupe/places.h, for workers and for nodes. The number of its places may change while
- * other threads read.
+ * A hash ring that implements the table of troupe/places.h, for workers and for nodes. The number of places may change
+ * while other threads read.
  */
 #ifndef POOL_PLACE_RING_H
 #define POOL_PLACE_RING_H
@@ -22,7 +22,7 @@ struct place_ring {
     tr_ring table;
     struct memory_source source;
     char prefix;
-    struct lock lock; /* for threads that change the number */
+    struct lock lock; /* held by a thread that changes the number of places */
     atom32 count;
     /*
      * One ring for each number of places, made when it is first needed and kept. A pool that grows and shrinks comes
@@ -36,7 +36,7 @@ TR_MUST_CHECK tr_status tr__place_ring_init(struct place_ring *ring,
                                             const struct memory_source *source, char prefix,
                                             uint32_t places);
 void tr__place_ring_deinit(struct place_ring *ring);
-/** Returns the place of a name. Does not check whether it is a valid name. Any thread. */
+/** Returns the place of a name. Does not check whether the name is valid. Any thread. */
 static inline tr_place place_ring_find(const struct place_ring *ring, const char *name)
 {
     uint32_t places = atom32_load(&ring->count, ATOM_ACQUIRE); /* partner: resize */

@@ -71,8 +71,8 @@ static struct pool *pool_make(struct tr_system *system, const tr_child_spec *tab
 }
 
 /*
- * Gives the ring as many places as workers are open. Reads that number under the lock, so that no thread sets an old
- * one.
+ * Gives the ring as many places as workers are open. Reads the number of open workers under the lock, so that no thread
+ * sets an outdated number.
  */
 static tr_status specs_follow(struct tr_system *system, struct pool *pool)
 {
@@ -82,7 +82,10 @@ static tr_status specs_follow(struct tr_system *system, struct pool *pool)
     return status;
 }
 
-/* Called when the number of open workers has changed. If there is no memory, the next spawn tries again. */
+/*
+ * Fits the ring to the number of open workers, which has changed. Without memory the ring stays as it is, and the next
+ * spawn tries again.
+ */
 static void pool_follow(struct tr_system *system)
 {
     struct pool *pool = atomptr_load(&system->pool.state, ATOM_ACQUIRE); /* partner: tr__pool_of */
@@ -117,8 +120,8 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 }
 
 /*
- * Returns whether an actor with this name exists. A name twice in the table would be one actor, and the second line
- * would be ignored.
+ * Returns whether an actor with this name exists. If a name is twice in the table, its second line would otherwise be
+ * ignored without an error.
  */
 static bool is_there(struct tr_system *system, const char *name)
 {

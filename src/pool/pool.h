@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The worker pool of a system: its ring, and the actors of its table.
+ * The worker pool of a system: the hash ring that places actors, and the actors of its table.
  *
- * A pool is made by the first caller that spawns an actor in it. A system without such a caller has none.
+ * A pool is made by the first caller that spawns an actor in it. A system without such a caller has no pool.
  */
 #ifndef POOL_POOL_H
 #define POOL_POOL_H
@@ -12,15 +12,16 @@
 
 struct pool {
     struct place_ring ring;
-    /* for actors in no table, if the pool has a supervision strategy of its own */
+    /* for actors that are in no table, if the pool has a supervision strategy of its own */
     struct pooled_spec any;
     size_t count;
-    struct pooled_spec table[]; /* from the system's options, with the strategy of the pool */
+    /* lines of the table in the system's options, with the strategy of the pool */
+    struct pooled_spec table[];
 };
 
 /**
- * Returns the pool of a system, which is made at the first call. NULL: no memory. `table` is that of the options, or
- * NULL.
+ * Returns the pool of a system, which is made at the first call. NULL: no memory. `table` is the table of the system's
+ * options, or NULL.
  */
 struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The verbs of the pool. The ring says where the actor of a name starts, and the directory where it is.
- */
+/** The verbs of the pool. The ring says where the actor with a name starts, and the directory says where it is. */
 #include <troupe/pool.h>
 
 #include "actor/cell/dispatch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Work that any thread may bring in until one thread closes the admission, and an end that waits
- * for all of it.
+ * Counts work that any thread may bring in until one thread closes the admission, and finds the moment when all of that
+ * work has been received.
  *
  * A thread that brings work in enters. The thread that has received the work leaves; it may be
  * another one. One thread closes. Rules, with a model in tests/explore:
@@ -23,7 +23,8 @@
 enum { ADMISSION_CLOSED = 1, ADMISSION_ONE = 2 };
 
 struct admission {
-    atom32 word; /* ADMISSION_CLOSED, plus ADMISSION_ONE for each that is inside */
+    /* ADMISSION_CLOSED if closed, plus ADMISSION_ONE for each thread that has entered and not left */
+    atom32 word;
 };
 
 ATOM_INLINE void admission_init(struct admission *admission)
@@ -31,7 +32,7 @@ ATOM_INLINE void admission_init(struct admission *admission)
     atom32_init(&admission->word, 0);
 }
 
-/** Enters. Returns false if closed; then the caller must not leave. Any thread. */
+/** Enters. Returns false if the admission is closed; then the caller must not call admission_leave. Any thread. */
 ATOM_INLINE bool admission_enter(struct admission *admission)
 {
     uint32_t word = atom32_load(&admission->word, ATOM_RELAXED);
@@ -46,8 +47,8 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 /**
  * Leaves. Returns true if the admission is closed and this was the last one inside. Any thread.
  *
- * Sequentially consistent, so that the last one to leave and a thread that finds the admission in
- * use cannot both miss what the other wrote before.
+ * Sequentially consistent, so that two threads cannot both miss what the other wrote before: the last one that leaves,
+ * and one that finds the admission in use.
  */
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {

@@ -11,14 +11,13 @@
  * 1. Words are written by board_write and read by board_read, which checks the ref again after
  *    reading the word. So a reader that got a word of the next tenant sees that the previous tenant
  *    is gone.
- * 2. A new tenant's board is not open at first. Until it is, a sender announces itself and gives
- *    its message to the manager, which forwards the message and then takes the announcement back.
- *    The board opens when nothing is announced. So a message that went through the manager is
- *    delivered before its sender can send directly, and the order of messages is kept.
- * 3. Announcements belong to one stay of a tenant, whose number is part of the state. A tenant may
- *    be removed while announced messages are on their way that will never be forwarded. The next
- *    stay begins with no announcements, and taking back an announcement of an earlier stay changes
- *    nothing.
+ * 2. A new tenant's board is not open at first. Until it is open, a sender announces its message and gives it to the
+ *    manager, which forwards the message and then cancels the announcement. The board opens when nothing is announced.
+ *    So a message that went through the manager is delivered before its sender can send directly, and the order of
+ *    messages is kept.
+ * 3. Announcements belong to one stay of a tenant, whose number is part of the state. A tenant may be removed while
+ *    announced messages are on their way that will never be forwarded. The next stay begins with no announcements, and
+ *    cancelling an announcement of an earlier stay changes nothing.
  * 4. board_clear compares the ref of the tenant that it removes. Refs are used once, so it never
  *    removes the next tenant.
  */
@@ -28,7 +27,7 @@
 #include "os/atomic.h"
 
 struct board {
-    atom64 ref; /* of the tenant, 0 for none */
+    atom64 ref; /* ref of the tenant; 0 for none */
     /* BOARD_IS_OPEN, the number of announcements, the number of the stay; written by any thread */
     atom64 state;
 };
@@ -40,7 +39,7 @@ struct board {
 enum board_way {
     BOARD_STRANGE, /* the board has another tenant, or none */
     BOARD_OPEN,    /* the words may be read */
-    BOARD_HOLDS    /* not open: send to the manager; the sender is announced */
+    BOARD_HOLDS    /* the board is not open: send to the manager; the message is announced */
 };
 
 ATOM_INLINE void board_init(struct board *board)
@@ -61,16 +60,16 @@ ATOM_INLINE uint64_t board_stay(const struct board *board)
     return board_stay_of(atom64_load(&board->state, ATOM_RELAXED));
 }
 
-/** Gives the board to a tenant, not open. The caller has the empty board to itself. */
+/** Gives an empty board to a tenant. The board is not open yet. No other thread may write it meanwhile. */
 ATOM_INLINE void board_let(struct board *board, uint64_t ref)
 {
-    /* Senders to the previous tenant may still be announced; their count is dropped. */
+    /* Messages to the previous tenant may still be announced. The new stay begins with a count of 0. */
     atom64_store(
         &board->state, board_stay(board) + BOARD_STAY, ATOM_RELEASE); /* partner: board_enter */
     atom64_store(&board->ref, ref, ATOM_RELEASE);                     /* partner: board_is_of */
 }
 
-/** Removes this tenant, if it is there. Any thread. */
+/** Removes the tenant with this ref, if the board has it. Any thread. */
 ATOM_INLINE void board_clear(struct board *board, uint64_t ref)
 {
     (void)atom64_compare_exchange(&board->ref, &ref, 0, ATOM_RELAXED, ATOM_RELAXED);
@@ -82,7 +81,10 @@ ATOM_INLINE bool board_is_of(const struct board *board, uint64_t ref)
     return atom64_load(&board->ref, ATOM_ACQUIRE) == ref; /* partner: board_let */
 }
 
-/** Writes a word. The release shows a late reader that its tenant is gone; partner: board_read. */
+/**
+ * Writes a word. The release makes sure that a reader which gets this word also sees that an earlier tenant is gone.
+ * Partner: board_read.
+ */
 ATOM_INLINE void board_write(atom64 *word, uint64_t value)
 {
     atom64_store(word, value, ATOM_RELEASE);
@@ -96,7 +98,7 @@ ATOM_INLINE bool board_read(const struct board *board, uint64_t ref, const atom6
     return atom64_load(&board->ref, ATOM_RELAXED) == ref;
 }
 
-/** Takes back an announcement of this stay, even if the stay has ended. Any thread. */
+/** Cancels an announcement of this stay. Does nothing if the stay has ended. Any thread. */
 ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
 {
     uint64_t state = atom64_load(&board->state, ATOM_RELAXED);
@@ -104,7 +106,7 @@ ATOM_INLINE void board_leave(struct board *board, uint64_t stay)
         if (board_stay_of(state) != stay)
             return; /* the stay has ended, and its announcements with it */
         if (state - stay < BOARD_ANNOUNCED)
-            return; /* a message was forwarded that was never announced */
+            return; /* the message that was forwarded was never announced */
     } while (!atom64_compare_exchange(&board->state,
                                       &state,
                                       state - BOARD_ANNOUNCED,
@@ -117,7 +119,10 @@ ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64
 {
     uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
     do {
-        /* After each load of the state: the state is this tenant's, or is about to change. */
+        /*
+         * Check the tenant after each load of the state: only then the state is that of this tenant, or is about to
+         * change.
+         */
         if (!board_is_of(board, ref))
             return BOARD_STRANGE;
         if (state & BOARD_IS_OPEN)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The capacity of a mailbox: how many messages it may still take, and how much of their memory.
+ * The capacity of a mailbox: how many messages it may still take, and how much memory these messages may take.
  *
- * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on
- * another thread takes it from one atomic word. The owner keeps a small stock aside, which senders
- * on its thread use without an atomic operation and which is refilled as messages leave
- * (actor/mail/mail.h). The word, the stock and what the waiting messages hold add up to the bound.
+ * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on another thread
+ * takes it from one atomic word. The owner keeps a small stock aside, which senders on its thread use without an atomic
+ * operation and which is refilled as messages leave (actor/mail/mail.h). The word, the stock, and the capacity of the
+ * waiting messages add up to the bound.
  *
- * The word also contains the tenant's generation, so that a late sender takes nothing from the next
- * tenant of the slot; what it took from the previous tenant is gone with that tenant. The word also
- * contains the policy for messages that find no capacity, because the sender's thread applies it.
+ * The word also contains the tenant's generation, so that a late sender takes nothing from the next tenant of the slot;
+ * what a late sender took from the previous tenant is gone with that tenant. The word also contains the policy for
+ * messages that find no capacity, because the sender's thread applies it.
  *
  *     generation 13 | policy 3 | lines 24 | messages 24
  *
@@ -30,7 +30,7 @@ struct capacity {
 
 enum capacity_result {
     CAPACITY_TAKEN,
-    CAPACITY_FULL,   /* there is not enough */
+    CAPACITY_FULL,   /* not enough capacity is left */
     CAPACITY_STRANGE /* the slot has another tenant */
 };
 
@@ -65,7 +65,7 @@ ATOM_INLINE bool capacity_is_of(uint64_t word, uint32_t generation)
     return word >> CAPACITY_GENERATION_SHIFT == (generation & CAPACITY_GENERATION);
 }
 
-/* Returns what to add to the word. The fields never overflow, so neither borrows from the other. */
+/* Returns what to add to the word. The two fields never overflow, so neither carries into the other. */
 ATOM_INLINE uint64_t capacity_amount(int32_t messages, int32_t lines)
 {
     return ((uint64_t)(int64_t)lines << CAPACITY_LINES_SHIFT) + (uint64_t)(int64_t)messages;
@@ -88,8 +88,8 @@ ATOM_INLINE void capacity_open(struct capacity *capacity, uint32_t generation, u
 }
 
 /**
- * Takes capacity for one message to the tenant of this generation. Either number may become
- * negative by its overdraft. Any thread.
+ * Takes capacity for one message to the tenant of this generation. Either number may become negative, down to its
+ * overdraft. Any thread.
  */
 ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32_t generation,
                                                int32_t lines, int32_t overdraft,
@@ -107,7 +107,7 @@ ATOM_INLINE enum capacity_result capacity_take(struct capacity *capacity, uint32
     return CAPACITY_TAKEN;
 }
 
-/** Takes up to this much, limited by what is left, and writes how much it took. Owner only. */
+/** Takes at most this much capacity, limited by what is left, and writes how much was taken. Owner only. */
 ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages, int32_t *lines)
 {
     int32_t some_messages;
@@ -127,7 +127,7 @@ ATOM_INLINE void capacity_take_some(struct capacity *capacity, int32_t *messages
     *lines = some_lines;
 }
 
-/** Gives capacity back. Negative amounts are taken without a check. Owner only. */
+/** Gives capacity back. A negative amount takes capacity, without a check. Owner only. */
 ATOM_INLINE void capacity_give(struct capacity *capacity, int32_t messages, int32_t lines)
 {
     atom64_fetch_add(&capacity->word, capacity_amount(messages, lines), ATOM_RELAXED);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The door of an actor: all parts of it that other threads may touch.
+ * The door of an actor: the part of the actor that other threads may touch.
  *
  * A door has an inbox for mail from other workers, the ref of its current tenant, and the worker
  * that owns it. Its memory outlives its tenants, so a late sender may push to a door that has
@@ -21,8 +21,8 @@
  *    one exchange, which also takes the mail. Mail that comes later finds IDLE and posts the door.
  * 4. Closing returns whether a post is on its way. If so, the door may be given to the next tenant
  *    only after that post has arrived.
- * 5. A sender compares the ref before it pushes, and the owner compares the generation of each
- *    message when it takes it, because a push may fall between one tenant and the next.
+ * 5. A sender compares the ref before it pushes, and the owner compares the generation of each message when it takes
+ *    the message, because a push may fall between one tenant and the next.
  */
 #ifndef QUEUE_DOOR_H
 #define QUEUE_DOOR_H
@@ -30,7 +30,7 @@
 #include "queue/capacity.h"
 #include "queue/stack.h"
 
-/** Mail in the inbox; the envelope begins with it. */
+/** A piece of mail in the inbox. It is the first member of an envelope. */
 struct door_mail {
     struct door_mail *next;
 };
@@ -38,10 +38,10 @@ struct door_mail {
 struct door {
     struct stack_node ready;  /* written by the thread that posts; must be first */
     atomptr inbox;            /* written by any thread */
-    atom64 ref;               /* of the tenant, 0 for none; written by the owner */
-    struct capacity capacity; /* of its mailbox; see queue/capacity.h */
+    atom64 ref;               /* ref of the tenant; 0 for none; written by the owner */
+    struct capacity capacity; /* capacity of the tenant's mailbox; see queue/capacity.h */
     atom32 owner;             /* index of the worker; written by the owner */
-    uint32_t tenant;          /* for use by the tenant; it would be padding */
+    uint32_t tenant;          /* for use by the tenant, in space that would be padding */
 };
 
 #define DOOR_IDLE NULL
@@ -71,8 +71,8 @@ ATOM_INLINE void door_init(struct door *door)
 }
 
 /**
- * Gives the door to a tenant. With `is_posted` the caller posts the door next. The caller has the
- * closed door to itself.
+ * Gives the door to a tenant. With `is_posted` the caller posts the door next. The door must be closed, and no other
+ * thread may open it meanwhile.
  */
 ATOM_INLINE void door_open(struct door *door, uint64_t ref, uint32_t owner, bool is_posted)
 {
@@ -107,7 +107,7 @@ ATOM_INLINE enum door_result door_push(struct door *door, struct door_mail *mail
 }
 
 /**
- * Makes the owner look at this door, without mail. Any thread.
+ * Makes the owner look at this door although no mail is pushed. Any thread.
  *
  * The caller has written a word that the owner reads after door_take_posted (its control bits).
  * Each side writes one word and reads the other's, so all four operations are sequentially
@@ -154,8 +154,8 @@ ATOM_INLINE struct door_mail *door_take_posted(struct door *door)
 /**
  * Rule 4: closes the door. Returns the mail, and whether a post is on its way. Owner only.
  *
- * A nudge may have relied on that post, so the thread that receives the post reads the control
- * word, whether the door is closed or not.
+ * A nudge may have relied on that post. So the thread that receives the post must read the control word, even if the
+ * door is closed.
  */
 ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 {
@@ -175,7 +175,7 @@ ATOM_INLINE bool door_close_empty(struct door *door)
     return atomptr_compare_exchange(&door->inbox, &posted, DOOR_CLOSED, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/** Reverses a chain: oldest first. */
+/** Reverses a chain, so that the oldest mail is first. */
 ATOM_INLINE struct door_mail *door_reverse(struct door_mail *mail)
 {
     struct door_mail *reversed = NULL;

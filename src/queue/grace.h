@@ -3,10 +3,9 @@
  * Grace periods: read a structure without a lock, and free what was removed from it when no reader
  * can still see it.
  *
- * A reader marks that it reads, and since when. A thread that removes something delays freeing it
- * until no reader is left that could have found it. Time is a number that grows with each stamp. A
- * reader pays two stores and no contended read-modify-write; the removing thread pays, once for
- * many things.
+ * A reader notes in its mark that it reads, and since when. A thread that removes something delays freeing it until no
+ * reader is left that could have found it. Time is a number that grows with each stamp. A reader pays two stores and no
+ * contended read-modify-write; the removing thread pays more, but only once for many removed things.
  *
  * Rules, with a model in tests/explore:
  * 1. A reader follows links only between grace_enter and grace_leave, by sequentially consistent
@@ -17,11 +16,10 @@
  * 3. A thing may be freed when grace_oldest, called later, is not below its stamp. Without a stamp
  *    it may be freed when grace_is_idle, called after the links are removed, returns true.
  *
- * Why rule 3 is safe: of the reader's mark and the load of that mark, and of the link and the load
- * of that link, at least one side sees the other. A reader whose mark is not below the stamp began
- * after all links were removed. A reader that is not seen at all enters later, and also finds the
- * links removed. A reader that is at a removed thing entered before that thing was removed, so it
- * is seen by every thread that frees what was removed afterwards.
+ * Why rule 3 is safe: of the reader's mark and the load of that mark, and of the link and the load of that link, at
+ * least one side sees the other. A reader whose mark is not below the stamp began after all links were removed. A
+ * reader that is not seen at all enters later, and also finds the links removed. A reader that has found a removed
+ * thing entered before that thing was removed. So every thread that frees what was removed later sees that reader.
  *
  * Readers are never removed: they live as long as the structure is used.
  */
@@ -33,7 +31,7 @@
 #include "os/atomic.h"
 
 struct grace_reader {
-    atom64 since; /* 0: it does not read; written by the reader */
+    atom64 since; /* time at which the reader entered; 0: it does not read; written by the reader */
     struct grace_reader *next;
 };
 
@@ -68,14 +66,14 @@ ATOM_INLINE uint32_t grace_readers(const struct grace *grace)
     return atom32_load(&grace->reader_count, ATOM_RELAXED);
 }
 
-/** Begins to read. The reader's thread; does not nest. */
+/** Begins to read. Call on the reader's thread. Calls do not nest. */
 ATOM_INLINE void grace_enter(struct grace *grace, struct grace_reader *reader)
 {
     uint64_t now = atom64_load(&grace->now, ATOM_ACQUIRE); /* partner: grace_stamp */
     atom64_store(&reader->since, now, ATOM_SEQ_CST);       /* partner: grace_oldest */
 }
 
-/** Ends reading. The reader's thread. */
+/** Ends reading. Call on the reader's thread. */
 ATOM_INLINE void grace_leave(struct grace_reader *reader)
 {
     atom64_store(&reader->since, 0, ATOM_RELEASE); /* partner: grace_oldest */
@@ -87,7 +85,7 @@ ATOM_INLINE uint64_t grace_stamp(struct grace *grace)
     return atom64_fetch_add(&grace->now, 1, ATOM_SEQ_CST) + 1; /* partner: grace_enter */
 }
 
-/** Returns a bound: things with a stamp up to it may be freed. Any thread. */
+/** Returns the highest stamp whose things may be freed: things with this stamp or a lower one. Any thread. */
 ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
 {
     uint64_t oldest = UINT64_MAX;
@@ -101,7 +99,7 @@ ATOM_INLINE uint64_t grace_oldest(const struct grace *grace)
     return oldest;
 }
 
-/** Whether no thread reads now. If so, what was removed before may be freed. Any thread. */
+/** Whether no thread reads now. If so, everything that was removed before this call may be freed. Any thread. */
 ATOM_INLINE bool grace_is_idle(const struct grace *grace)
 {
     return grace_oldest(grace) == UINT64_MAX;

@@ -65,7 +65,7 @@ ATOM_INLINE struct stack_node *stack_take(struct stack *stack)
     return atomptr_exchange(&stack->head, NULL, ATOM_ACQUIRE); /* partner: stack_push_chain */
 }
 
-/** Reverses a chain: what stack_take returned becomes oldest first. */
+/** Reverses the chain that stack_take has returned, so that the oldest node is first. */
 ATOM_INLINE struct stack_node *stack_reverse(struct stack_node *node)
 {
     struct stack_node *reversed = NULL;

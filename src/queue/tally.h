@@ -35,7 +35,7 @@ ATOM_INLINE void tally_part_init(struct tally_part *part)
     atom64_init(&part->held, 0);
 }
 
-/** Returns what the part holds. */
+/** Returns the amount that the part holds. */
 ATOM_INLINE int64_t tally_held(const struct tally_part *part)
 {
     return (int64_t)atom64_load(&part->held, ATOM_RELAXED);
@@ -56,7 +56,7 @@ ATOM_INLINE void tally_flush(struct tally *tally, struct tally_part *part)
 }
 
 /**
- * Adds, and flushes the part when it has grown to `step` in either direction. The part's writer
+ * Adds an amount to a part, and flushes the part when it has grown to `step` in either direction. The part's writer
  * only.
  */
 ATOM_INLINE void tally_add(struct tally *tally, struct tally_part *part, int64_t amount,

@@ -2,16 +2,15 @@
 /**
  * How a worker is taken from a thread that is stuck in user code, and how the thread gets it back.
  *
- * A claim belongs to a thread. Before the thread calls user code it goes out. It comes in when the
- * user code returns or calls the runtime. While it is out it touches nothing of its worker, and
- * another thread, the taker, may take the worker. Going out and coming in are hot, so they are
- * plain stores, and coming in also a load:
+ * A claim belongs to a thread. Before the thread calls user code, it goes out. It comes in when the user code returns
+ * or calls the runtime. While the thread is out, it touches nothing of its worker, and another thread, the taker, may
+ * take the worker. Going out and coming in happen for each turn, so they are plain stores, and coming in is also a
+ * load:
  *     thread:  user = NULL;  half barrier;  load state
  *     taker:   state = WANTED;  barrier in all threads;  load user
  *
- * At least one of them sees the other. A thread that is in user code when the taker looks cannot
- * come in without seeing WANTED. Then both try to change the state by compare-exchange, and one
- * wins:
+ * At least one of the two threads sees the store of the other. A thread that is in user code when the taker looks
+ * cannot come in without seeing WANTED. Then both try to change the state by compare-exchange, and one wins:
  *     HELD    -> WANTED  a taker asks; one at a time
  *     WANTED  -> HELD    the thread has come in, or the taker has seen that it is not out
  *     WANTED  -> TAKEN   the taker has the worker
@@ -31,8 +30,8 @@
 enum claim_state { CLAIM_HELD, CLAIM_WANTED, CLAIM_TAKEN, CLAIM_BACK, CLAIM_STATES };
 
 struct claim {
-    atomptr user; /* what runs in user code; NULL: the thread is in the runtime */
-    atom32 state; /* enum claim_state, and the number times CLAIM_STATES */
+    atomptr user; /* what the thread runs in user code; NULL: the thread is in the runtime */
+    atom32 state; /* enum claim_state, plus the number of the last WANTED times CLAIM_STATES */
 };
 
 ATOM_INLINE enum claim_state claim_state_of(uint32_t word)
@@ -52,16 +51,16 @@ ATOM_INLINE void claim_init(struct claim *claim)
     atom32_init(&claim->state, CLAIM_HELD);
 }
 
-/** The thread goes out: from here on it touches nothing of its worker. Only the claim's thread. */
+/** Marks that the thread goes out. From here on it must touch nothing of its worker. Only the claim's thread. */
 ATOM_INLINE void claim_go_out(struct claim *claim, void *user)
 {
     atomptr_store(&claim->user, user, ATOM_RELEASE); /* partner: claim_take */
 }
 
 /**
- * Called by a thread that finds its claim wanted. Returns true if the worker is still its own.
- * False: the worker was taken. The thread must then make the holder of the worker look at this
- * claim, and wait until claim_is_held. Only the claim's thread.
+ * Settles a claim that its thread has found WANTED. Returns true if the thread still has its worker. False: the worker
+ * was taken. The thread must then make the holder of the worker look at this claim, and wait until claim_is_held. Only
+ * the claim's thread.
  */
 ATOM_INLINE bool claim_settle(struct claim *claim)
 {
@@ -77,9 +76,7 @@ ATOM_INLINE bool claim_settle(struct claim *claim)
     }
 }
 
-/**
- * The thread comes in from user code. Returns what claim_settle returns. Only the claim's thread.
- */
+/** Marks that the thread comes in from user code. Returns what claim_settle returns. Only the claim's thread. */
 ATOM_INLINE bool claim_come_in(struct claim *claim)
 {
     atomptr_store(&claim->user, NULL, ATOM_RELEASE);
@@ -108,11 +105,11 @@ ATOM_INLINE void *claim_take(struct claim *claim)
     uint32_t next = claim_word(wanted, user ? CLAIM_TAKEN : CLAIM_HELD);
     if (atom32_compare_exchange(&claim->state, &word, next, ATOM_ACQ_REL, ATOM_RELAXED))
         return user;
-    return NULL; /* it has come in */
+    return NULL; /* the thread has come in */
 }
 
 /**
- * Undoes claim_take. Returns false if the thread waits by now and must be handed its worker. Taker
+ * Undoes claim_take. Returns false if the thread already waits for its worker, which must then be handed to it. Taker
  * only.
  */
 ATOM_INLINE bool claim_give_up(struct claim *claim)
@@ -140,10 +137,7 @@ ATOM_INLINE void claim_hand(struct claim *claim)
         &claim->state, claim_word(word, CLAIM_HELD), ATOM_RELEASE); /* partner: claim_is_held */
 }
 
-/**
- * Whether a waiting thread has its worker again. The claim may be WANTED by then. Only the claim's
- * thread.
- */
+/** Whether a waiting thread has its worker again. The claim may be WANTED again by then. Only the claim's thread. */
 ATOM_INLINE bool claim_is_held(const struct claim *claim)
 {
     /* partner: claim_hand */

@@ -25,7 +25,7 @@ void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_p
         .round_min_ns = ROUND_MIN_NS,
         .io_round_ns = IO_ROUND_NS,
         .slice_left = LOOP_NO_LIMIT,
-        .share = 1, /* until the length of turns is known */
+        .share = 1, /* the shortest, until the length of turns is known */
         .share_left = 1,
     };
     atom32_init(&loop->tick, 0);
@@ -41,7 +41,7 @@ void tr__loop_look_at_clock(struct loop *loop)
     atom64_store(&loop->seen_ns, (uint64_t)loop->now_ns, ATOM_RELAXED);
 }
 
-/* Returns the share that follows from the time that the last `turns` have taken. */
+/* Returns how many turns a share gets, from the time that the last `turns` turns have taken. */
 static int32_t share_of(tr_time spent_ns, int32_t turns)
 {
     if (spent_ns * LOOP_CLOCK_TURNS <= LOOP_SHARE_NS * turns)
@@ -80,8 +80,8 @@ static void run_task(struct loop *loop, struct task *task, enum task_class class
     uint32_t turns_max = loop->slice_left < TR_RUN_TURNS_MAX ? loop->slice_left : TR_RUN_TURNS_MAX;
     loop->class = class;
     /*
-     * Lets other normal tasks run before this one returns (loop_next), if no high task waits and
-     * the slice does not end soon.
+     * This task may run other normal tasks before it returns (loop_next), if no high task waits and the slice does not
+     * end soon.
      */
     bool is_alone =
         class == TASK_NORMAL && loop->queue.credit <= 0 && !loop->queue.classes[TASK_HIGH].first;
@@ -109,7 +109,7 @@ static void take_posts(struct loop *loop)
     }
 }
 
-/* Asks for IO events. Returns whether there are any, or were any left. */
+/* Asks for IO events. Returns whether there are any, including those that were left from before. */
 static bool look_at_io(struct loop *loop)
 {
     if (loop->io_from == loop->io_count) {
@@ -120,7 +120,7 @@ static bool look_at_io(struct loop *loop)
     return loop->io_from < loop->io_count;
 }
 
-/* Hands out IO events one by one, because a hook may not return. */
+/* Hands out IO events one by one, because on_io may end the flow of control. */
 static void take_io(struct loop *loop)
 {
     if (!look_at_io(loop))
@@ -179,7 +179,7 @@ bool tr__loop_has_work(const struct loop *loop)
            !runqueue_is_empty(&loop->queue);
 }
 
-/* Whether to spin for what another thread does, which is no worker. */
+/* Whether to spin for something that a thread which is no worker does, such as a commit. */
 static bool awaits(struct loop *loop)
 {
     if (!loop->answer_ns || loop->await_ns <= loop->spin_ns)
@@ -190,7 +190,7 @@ static bool awaits(struct loop *loop)
     return false;
 }
 
-/* A spin that is longer than usual, and for what. */
+/* What a spin waits for. All except SPIN_USUAL are longer than usual. */
 enum spin_kind { SPIN_USUAL, SPIN_IO, SPIN_ANSWER, SPIN_AWAIT };
 
 struct spin {
@@ -199,9 +199,9 @@ struct spin {
 };
 
 /*
- * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer
- * than a spin. If this loop slept by then, the answer would have to wake it in turn, and so on. So
- * it spins longer, for as long as that pays.
+ * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer than a spin. If this
+ * loop slept meanwhile, the answer would have to wake it again, and so on. So after waking another loop it spins
+ * longer, as long as such spins are successful.
  */
 static struct spin spin_time(struct loop *loop, bool is_await)
 {
@@ -230,7 +230,7 @@ static bool spin_until(struct loop *loop, tr_time end_ns, bool yields)
             atom_pause();
         }
         if (loop->io_watched && look_at_io(loop)) {
-            loop->round_end_ns = 0; /* the next slice hands the events out */
+            loop->round_end_ns = 0; /* begin a round, so that the next slice hands the events out */
             return true;
         }
         if (yields) /* The thread that does the work is no worker, and may need this CPU. */
@@ -247,8 +247,8 @@ static uint32_t more_vain(uint32_t vain)
 }
 
 /*
- * Spins for IO become rarer while nothing comes during them: each one looks at IO, which is a system
- * call, and a server with little load would spend its time on them.
+ * Counts a spin for IO. Such spins become rarer while nothing comes during them, because each one looks at IO by a
+ * system call, and a server with little load would spend its time on them.
  */
 static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
 {
@@ -258,11 +258,11 @@ static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
     loop->io_skip = loop->io_vain;
 }
 
-/* Learns from a spin that was longer than usual. */
+/* Counts whether a spin that was longer than usual was in vain, and sets how many rests skip the next one. */
 static void longer_count(struct loop *loop, bool is_await, bool has_come)
 {
     if (is_await) {
-        /* What another thread does takes long now and then: one miss is no reason to stop. */
+        /* The other thread takes long now and then: one spin in vain is no reason to stop. */
         loop->await_vain = has_come ? 0 : more_vain(loop->await_vain);
         loop->await_skip = loop->await_vain / 2;
     } else {
@@ -283,7 +283,7 @@ static bool loop_spin(struct loop *loop)
     bool has_come = spin_until(loop, end_ns, is_await);
     loop->has_woken = false;
     if (!has_come)
-        loop->await_ns = 0; /* it takes longer than that: do not spin for it again */
+        loop->await_ns = 0; /* the other thread needs longer: do not spin for the same work again */
     bool is_longer = spin.kind == SPIN_ANSWER || spin.kind == SPIN_AWAIT;
     if (is_longer && loop->now_ns >= begin_ns + loop->spin_ns)
         longer_count(loop, spin.kind == SPIN_AWAIT, has_come);
@@ -308,7 +308,7 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns)
         ready_rise(&loop->ready);
         if (loop->io_watched && loop->io_ns) {
             tr__loop_look_at_clock(loop);
-            /* It takes a while to wake up: a spin would have seen it earlier. */
+            /* A wake-up takes a while, so a spin of io_ns would have seen the event earlier. */
             loop->io_is_near = loop->now_ns - begin_ns < 2 * loop->io_ns;
         }
     }

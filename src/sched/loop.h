@@ -6,12 +6,12 @@
  * nothing to do or its turns are used up, and tr__loop_rest when it may sleep. A round handles IO
  * events, posts (new tasks among them), and then tasks until the round's deadline.
  *
- * Only a loop with watched descriptors looks at IO: when a round begins, and while it spins. What a
- * park has collected is there without another system call, so a wake-up costs one.
+ * Only a loop with watched descriptors looks at IO: when a round begins, and while it spins. Events that a park has
+ * collected need no other system call, so a wake-up costs only one.
  *
- * What a task makes ready runs next (sched/runqueue.h), for a share of as many turns as currently
- * take LOOP_SHARE_NS, at most LOOP_CLOCK_TURNS. If turns are so long that a share would be less
- * than LOOP_SHARE_MIN turns, a share would gain nothing, and the queue is first come, first served.
+ * What a task makes ready runs next (sched/runqueue.h), for a share of as many turns as currently take LOOP_SHARE_NS,
+ * at most LOOP_CLOCK_TURNS. If turns are so long that a share would have less than LOOP_SHARE_MIN turns, it would gain
+ * nothing. Then the queue is first come, first served.
  *
  * All state of a round is in the struct, so a task may end the flow of control that it runs in, and
  * another one may call tr__loop_slice again. That is how a verb ends a turn.
@@ -26,12 +26,12 @@
 
 enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two reads of the clock */
-    LOOP_SHARE_MIN = 4,    /* turns of the shortest share; if it would be shorter, there is none */
+    LOOP_SHARE_MIN = 4,    /* turns of the shortest share; a shorter one is not given */
     LOOP_SPINS = 64, /* looks at the ready inbox between two reads of the clock, or looks at IO */
     LOOP_VAIN_MAX = 63,  /* most rests between two spins while nothing comes during them */
     LOOP_IO_EVENTS = 128 /* IO events taken at once */
 };
-/* so that of ten thousand tasks none waits for 100 ms */
+/* length of a share: of ten thousand tasks none has to wait longer than 100 ms */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
 #define LOOP_NO_LIMIT UINT32_MAX /* for a slice: in effect no limit */
 
@@ -43,26 +43,27 @@ struct loop_hooks {
      * ATOM_PEEK: another thread may replace it.
      */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
-    /** A node was posted. */
+    /** Handles a node that was posted. */
     void (*on_post)(struct loop *loop, struct stack_node *node);
     /**
-     * A watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may be that of a
+     * Handles that a watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may be that of a
      * descriptor that is no longer watched.
      */
     void (*on_io)(struct loop *loop, uint64_t token, uint32_t what);
-    /** loop->flush_is_due was set since the last run. Clears it. */
+    /** Called if loop->flush_is_due was set during the last run. Must clear it. */
     void (*on_flush)(struct loop *loop);
-    /** A round begins: at least twice a millisecond while there is work, and after each sleep. */
+    /** Called when a round begins: at least twice a millisecond while there is work, and after each sleep. */
     void (*on_round)(struct loop *loop);
-    /** loop->alarm_ns is reached (and is TR_NEVER again). */
+    /** Called when the time loop->alarm_ns has come; alarm_ns is TR_NEVER again by then. */
     void (*on_alarm)(struct loop *loop);
-    /**
-     * Called before sleep, for housekeeping. Returns when it must be called again at the latest.
-     */
+    /** Called before the loop sleeps, for housekeeping. Returns when it must be called again at the latest. */
     tr_time (*on_idle)(struct loop *loop);
 };
 
-/** Returns hooks with another `run`. That of `hooks` is not read, because another thread may replace it meanwhile. */
+/**
+ * Returns a copy of `hooks` with another `run`. hooks->run is not read, because another thread may replace it
+ * meanwhile.
+ */
 static inline struct loop_hooks loop_hooks_with(const struct loop_hooks *hooks,
                                                 uint32_t (*run)(struct loop *loop,
                                                                 struct task *task,
@@ -78,9 +79,9 @@ static inline struct loop_hooks loop_hooks_with(const struct loop_hooks *hooks,
 }
 
 struct loop {
-    /* Written by the worker. */
+    /* The members before `tick` are written by the worker. */
     struct runqueue queue;
-    struct stack_node *posts; /* taken, not yet handled; oldest first */
+    struct stack_node *posts; /* posts that were taken and are not yet handled; oldest first */
     const struct loop_hooks *hooks;
     const tr_platform *platform;
     tr_parker *parker;
@@ -88,33 +89,40 @@ struct loop {
     tr_time round_end_ns; /* when the next round begins */
     tr_time alarm_ns;
     tr_time spin_ns;
-    tr_time io_ns;        /* how long to spin for IO while io_is_near; 0: as for other things */
-    bool io_is_near;      /* what ended the last sleep came soon */
-    tr_time answer_ns;    /* how long to spin after it has woken another loop */
-    uint32_t answer_skip; /* rests that still skip this spin, because it found nothing */
-    uint32_t answer_vain; /* how many rests were skipped last time */
-    bool has_woken;       /* it has woken another loop since the last rest; set by its owner */
-    /* how long to spin for what another thread does; set and cleared by its owner */
+    tr_time io_ns; /* how long to spin for IO while io_is_near; 0: as long as usual */
+    /* the event that ended the last sleep came so soon that a spin would have seen it */
+    bool io_is_near;
+    tr_time answer_ns; /* how long to spin after this loop has woken another one */
+    /* rests that still skip the spin of answer_ns, because the last such spin found nothing */
+    uint32_t answer_skip;
+    uint32_t answer_vain; /* how many rests have skipped that spin last time */
+    /* this loop has woken another one since the last rest; set by its owner */
+    bool has_woken;
+    /* how long to spin for something that a thread which is no worker does; set and cleared by the owner */
     tr_time await_ns;
-    uint32_t await_skip; /* rests that still skip this spin, because it found nothing */
-    uint32_t await_vain; /* grows with each such spin in a row that found nothing */
+    /* rests that still skip the spin of await_ns, because such spins found nothing */
+    uint32_t await_skip;
+    uint32_t await_vain; /* grows with each spin of await_ns in a row that found nothing */
     uint32_t io_watched; /* descriptors */
     uint32_t io_from;    /* io_events[io_from..io_count) are not yet handled */
     uint32_t io_count;
-    uint32_t io_skip;     /* rests that still do not spin, because it found nothing; see io_vain */
-    uint32_t io_vain;     /* how many rests did not spin last time; only with watched descriptors */
+    /* rests that still do not spin for IO, because the last such spin found nothing; see io_vain */
+    uint32_t io_skip;
+    /* how many rests did not spin for IO last time; only used with watched descriptors */
+    uint32_t io_vain;
     tr_time round_min_ns; /* a round is this long */
-    tr_time io_round_ns;  /* the same while descriptors are watched */
+    tr_time io_round_ns;  /* length of a round while descriptors are watched */
     int32_t clock_in;     /* turns until the next read of the clock */
     int32_t share;        /* turns for which tasks may continue with what they make ready */
     int32_t share_left;   /* turns left of `share` */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
-    int32_t quick_left;    /* turns for which a task may still continue with others (loop_next) */
-    int32_t quick_given;   /* `quick_left` when the task began */
-    bool flush_is_due;     /* set by a task: on_flush is called before the next one */
-    bool wants_round;      /* set by on_round: it could not do everything that is due */
-    enum task_class class; /* of the task that runs */
+    int32_t quick_left;  /* turns for which a task may still continue with others (loop_next) */
+    int32_t quick_given; /* `quick_left` when the task began */
+    bool flush_is_due;   /* set by a task: on_flush is called before the next one */
+    /* set by on_round, which could not do everything that is due: begin another round soon */
+    bool wants_round;
+    enum task_class class; /* class of the task that runs */
     atom64 runs;           /* counters, read by any thread */
     atom64 parks;
     atom64 seen_ns; /* now_ns, for any thread */
@@ -122,11 +130,12 @@ struct loop {
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;
-    uint32_t looks;      /* looks of the watch that found it at the same step */
+    /* how many looks of the watch in a row have found the loop at the same step */
+    uint32_t looks;
     uint64_t steps_seen; /* sum of runs, parks and steps */
-    /* when that sum was first seen; 0 while the loop sleeps; read by any thread */
+    /* when steps_seen was first seen; 0 while the loop sleeps; read by any thread */
     atom64 since_ns;
-    tr_time report_ns; /* the age at which it is reported next */
+    tr_time report_ns; /* the duration of the present turn at which the next report is made */
     bool is_reported;
 
     /* Written by any thread. */
@@ -143,7 +152,10 @@ struct loop {
 void tr__loop_init(struct loop *loop, const struct loop_hooks *hooks, const tr_platform *platform,
                    tr_parker *parker, tr_time spin_ns);
 
-/** Works. Returns true if there is more to do. Worker only. */
+/**
+ * Runs rounds until there is nothing to do or the turns of the slice are used up. Returns true if there is more to do.
+ * Worker only.
+ */
 bool tr__loop_slice(struct loop *loop);
 
 /** Spins a little, then sleeps until `deadline_ns`, a post, a wake, or IO. Worker only. */
@@ -152,10 +164,7 @@ void tr__loop_rest(struct loop *loop, tr_time deadline_ns);
 /** Whether a slice would find something to do now. Worker only. */
 bool tr__loop_has_work(const struct loop *loop);
 
-/**
- * Accounts for a task whose flow of control ended, with what `run` would have returned. Worker
- * only.
- */
+/** Accounts for a task whose flow of control has ended. `turns` is what `run` would have returned. Worker only. */
 void tr__loop_charge(struct loop *loop, uint32_t turns);
 
 /**
@@ -168,24 +177,24 @@ void tr__loop_run(struct loop *loop, struct task *task);
 void tr__loop_look_at_clock(struct loop *loop);
 
 /**
- * Watches a descriptor, as io_watch of the platform: what becomes possible comes by on_io. TR_LIMIT,
- * TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only.
+ * Watches a descriptor, as io_watch of the platform: on_io reports what becomes possible. TR_LIMIT, TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT. Worker only.
  */
 TR_MUST_CHECK tr_status tr__loop_watch(struct loop *loop, int fd, uint64_t token);
-/** From now on also TR_IO_OUT of a descriptor that is watched. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only. */
+/** Lets on_io also report TR_IO_OUT of a descriptor that is watched. TR_NO_MEMORY, TR_INVALID_ARGUMENT. Worker only. */
 TR_MUST_CHECK tr_status tr__loop_watch_output(struct loop *loop, int fd, uint64_t token);
 /** As tr__loop_watch, without TR_IO_OUT. Worker only. */
 TR_MUST_CHECK tr_status tr__loop_watch_input(struct loop *loop, int fd, uint64_t token);
 
 /**
- * Ends tr__loop_watch; once for each, before the descriptor is closed. Events that were collected
- * before may still come by on_io, with their token. Worker only.
+ * Ends tr__loop_watch. Call it once for each watched descriptor, before the descriptor is closed. Events that were
+ * collected before may still come by on_io, with their token. Worker only.
  */
 void tr__loop_unwatch(struct loop *loop, int fd);
-/** As tr__loop_unwatch, of a descriptor that is closed already, and was the only one of its socket. */
+/** As tr__loop_unwatch, for a descriptor that is already closed and was the only one of its socket. */
 void tr__loop_forget(struct loop *loop);
 
-/** Posts a node and wakes the worker if it sleeps. True when it woke it. Any thread. */
+/** Posts a node and wakes the worker if it sleeps. Returns true if the worker was woken. Any thread. */
 static inline bool loop_post(struct loop *loop, struct stack_node *node)
 {
     if (__builtin_expect(!ready_post(&loop->ready, node), 1))
@@ -206,7 +215,7 @@ static inline void loop_nudge(struct loop *loop)
  */
 static inline void loop_step(struct loop *loop)
 {
-    /* One thread writes it and any may read, so no read-modify-write is needed. */
+    /* Only the worker writes `steps`, so no read-modify-write is needed. */
     atom64_store(&loop->steps, atom64_load(&loop->steps, ATOM_RELAXED) + 1, ATOM_RELAXED);
 }
 
@@ -217,7 +226,7 @@ static inline uint64_t loop_steps(const struct loop *loop)
            atom64_load(&loop->steps, ATOM_RELAXED);
 }
 
-/** Makes the running task return to the loop before another one runs. Worker only. */
+/** Makes the running task return to the loop before it runs another task by loop_next. Worker only. */
 static inline void loop_call_back(struct loop *loop)
 {
     loop->quick_given -= loop->quick_left;
@@ -228,7 +237,8 @@ static inline void loop_call_back(struct loop *loop)
 static inline void loop_enqueue(struct loop *loop, struct task *task, enum task_class class)
 {
     if (class == TASK_HIGH)
-        loop_call_back(loop); /* the task has priority over what loop_next would take */
+        /* the new task has priority over the one that loop_next would return */
+        loop_call_back(loop);
     runqueue_push(&loop->queue, task, class);
 }
 
@@ -241,9 +251,9 @@ static inline bool loop_is_time_up(const struct loop *loop)
 }
 
 /**
- * Returns the next task for a task that has run for `turns` turns, as if that one had returned to
- * the loop; the next one is charged in the same way. NULL: return to the loop, because something
- * else may be due. Worker only.
+ * Ends a task that has run for `turns` turns, as if it had returned to the loop, and returns the task to run next in
+ * its place. That task is charged in the same way. NULL: return to the loop, because something else may be due. Worker
+ * only.
  */
 static inline struct task *loop_next(struct loop *loop, uint32_t turns)
 {

@@ -36,14 +36,13 @@ ATOM_INLINE bool ready_post(struct ready *ready, struct stack_node *node)
     uint32_t asleep = READY_ASLEEP;
     if (atom32_load(&ready->sleep, ATOM_SEQ_CST) != asleep)
         return false;
-    /* Of several posters one wakes it. A plain exchange could overwrite a nudge. */
+    /* Only one of several posters wakes the worker. A plain exchange could overwrite a nudge. */
     return atom32_compare_exchange(&ready->sleep, &asleep, READY_AWAKE, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
 /**
- * Makes the worker see what the caller has written before. Returns true if the caller must wake it.
- * A worker that is awake may have looked already, so the nudge stays until the worker wants to
- * sleep. Any thread.
+ * Makes the worker see what the caller has written before. Returns true if the caller must wake the worker. A worker
+ * that is awake may have looked already, so the nudge stays until the worker wants to sleep. Any thread.
  */
 ATOM_INLINE bool ready_nudge(struct ready *ready)
 {
@@ -53,8 +52,8 @@ ATOM_INLINE bool ready_nudge(struct ready *ready)
 /**
  * Ends sleep, after the park returned for any reason. Worker only.
  *
- * Ordered before a load of the watch's state. An exchange, because it must see what a nudge that it
- * overwrites has published.
+ * Ordered before a later load of the watch's state. This is an exchange, because the worker must see what the sender of
+ * an overwritten nudge has written before.
  */
 ATOM_INLINE void ready_rise(struct ready *ready)
 {

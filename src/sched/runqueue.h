@@ -6,12 +6,11 @@
  * turn in eight. Turns are counted and not runs, because a run may take one turn or many.
  * Owned by one worker; no atomics.
  *
- * High tasks are first come, first served. So are normal tasks, with one exception: what a
- * task makes ready runs next, in the order in which it was made ready, and before what earlier
- * tasks have made ready (docs/design/run-queue.md). So a message is handled while it is in the
- * cache, and a tree of actors is walked depth first. The owner of the queue ends this after a
- * number of turns (runqueue_even): what is left moves behind all other tasks, so that no task waits
- * longer for it than for a task that uses all of its turns.
+ * High tasks are first come, first served. So are normal tasks, with one exception: what a task makes ready runs next,
+ * in the order in which it was made ready, and before what earlier tasks have made ready (docs/design/run-queue.md). So
+ * a message is handled while it is in the cache, and a tree of actors is walked depth first. The owner of the queue
+ * ends this after a number of turns (runqueue_even): the tasks that are left there move behind all other tasks. So no
+ * task waits longer for them than for a single task that uses all of its turns.
  */
 #ifndef SCHED_RUNQUEUE_H
 #define SCHED_RUNQUEUE_H
@@ -28,8 +27,9 @@ struct task {
 /** Classes of tasks, and the lists of waiting tasks, in the order in which they run. */
 enum task_class {
     TASK_HIGH,
-    TASK_NEXT, /* only a list: normal tasks, made ready since a task was taken out */
-    /* only a list: normal tasks, made ready by earlier tasks, those of the latest first */
+    /* only a list: normal tasks that were made ready since the last task was taken out */
+    TASK_NEXT,
+    /* only a list: normal tasks that earlier tasks have made ready; those of the latest task first */
     TASK_SOON,
     TASK_NORMAL,
     TASK_CLASSES
@@ -91,7 +91,7 @@ static inline void runqueue_append(struct runqueue *queue, enum task_class to, e
     queue->classes[from].first = NULL;
 }
 
-/** Moves `first`, and what was made ready after it, before what was made ready earlier. */
+/** Moves the tasks of TASK_NEXT from `first` on to the front of TASK_SOON. */
 static inline void runqueue_bring(struct runqueue *queue, struct task *first)
 {
     queue->classes[TASK_NEXT].last->next = queue->classes[TASK_SOON].first;
@@ -101,8 +101,7 @@ static inline void runqueue_bring(struct runqueue *queue, struct task *first)
 }
 
 /**
- * Moves what runs have made ready behind all other tasks. Then each task is in the list of its
- * class.
+ * Moves all tasks that other tasks have made ready behind the rest. Afterwards each task is in the list of its class.
  */
 static inline void runqueue_even(struct runqueue *queue)
 {
@@ -116,7 +115,7 @@ static inline bool runqueue_has_normal(const struct runqueue *queue)
            queue->classes[TASK_NORMAL].first;
 }
 
-/** Returns the next normal task while a task runs, whose place it takes; NULL if there is none. */
+/** Takes the next normal task out, to run in place of the task that runs now; NULL if there is none. */
 static inline struct task *runqueue_pop_next(struct runqueue *queue)
 {
     struct task *task = queue->classes[TASK_NEXT].first;
@@ -130,12 +129,10 @@ static inline struct task *runqueue_pop_next(struct runqueue *queue)
     return task;
 }
 
-/**
- * Returns the next task and its class; NULL if there is none. Not while a task runs.
- */
+/** Returns the next task and its class; NULL if there is none. Must not be called while a task runs. */
 static inline struct task *runqueue_pop(struct runqueue *queue, enum task_class *class)
 {
-    /* No task made these ready. */
+    /* Tasks in TASK_NEXT were not made ready by a task, because none runs. */
     runqueue_append(queue, TASK_NORMAL, TASK_NEXT);
     bool has_normal = runqueue_has_normal(queue);
     if (queue->classes[TASK_HIGH].first && (!has_normal || queue->credit <= 0)) {

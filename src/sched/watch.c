@@ -52,7 +52,7 @@ static bool watch_tick(struct watch *watch)
     return is_busy;
 }
 
-/* Sleeps until a loop wakes it. The announcement and the last look pair with watch_rouse. */
+/* Sleeps until a loop wakes the watch. The announcement and the last look pair with watch_rouse. */
 static void watch_doze(struct watch *watch)
 {
     atom32_exchange(&watch->is_asleep, 1, ATOM_SEQ_CST);
@@ -71,10 +71,7 @@ static void watch_main(void *context)
         platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
-        /*
-         * Before the tick: a loop that has not changed until here has not changed during the last
-         * tick.
-         */
+        /* Look before the next tick: a loop that shows no progress now has made none during the last tick. */
         bool is_needed = tr__watch_look(watch, now_ns);
         if (watch_tick(watch) || is_needed) {
             patience = WATCH_PATIENCE;

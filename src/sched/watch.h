@@ -18,23 +18,23 @@
 #define WATCH_TICK_NS TR_MILLISECOND
 enum {
     WATCH_PATIENCE = 100, /* ticks without an awake loop before the watch sleeps */
-    /* looks that must find a loop at the same step, because a late watch proves nothing */
+    /* looks in a row that must find a loop at the same step; fewer prove nothing if the watch itself was late */
     WATCH_LOOKS_MIN = 3,
     WATCH_GROWTH = 10 /* factor between the times of two reports of the same turn */
 };
 
-/** What the watch reports, and the functions that receive it. */
+/** What the watch reports, and the functions that it calls. */
 struct watch_report {
     tr_time stall_ns; /* how long a turn may take; 0: nothing is reported */
     /**
-     * A loop has been in one turn for this long so far, or (is_over) a reported turn has ended.
+     * Called when a loop has been in one turn for this long so far, or, with is_over, when a reported turn has ended.
      * Returns false if the loop is in no turn. On the watch's thread.
      */
     bool (*on_stall)(void *context, struct loop *loop, tr_time duration_ns, bool is_over);
     void *context;
     /* how long a turn may take before on_stuck is called; 0: it is never called */
     tr_time handoff_ns;
-    /** A loop has been at the same step (loop_steps) for handoff_ns. Called again at each tick. */
+    /** Called when a loop has been at the same step (loop_steps) for handoff_ns, and again at each tick. */
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
     /** Called after each look at all loops; may be NULL. True: the watch must not sleep. */
     bool (*on_look)(void *context, tr_time now_ns);
@@ -57,7 +57,7 @@ TR_MUST_CHECK tr_status tr__watch_start(struct watch *watch, const tr_platform *
                                         struct loop **loops, size_t loop_count,
                                         const struct watch_report *report);
 /**
- * Checks which loops make progress, and reports. The watch's thread does this at each tick. Returns
+ * Checks which loops make progress, and reports those that do not. The watch's thread calls this at each tick. Returns
  * what on_look returns.
  */
 bool tr__watch_look(struct watch *watch, tr_time now_ns);

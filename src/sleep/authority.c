@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Both ends of the exchange about a generation, and what the authority concludes from it.
- */
+/** Both ends of the exchange about a generation, and what the authority concludes from the notes. */
 #include "sleep/authority.h"
 
 #include "base/assert.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The authority of a durable actor, which decides that it stops. Actor and authority exchange notes, which may get
+ * The authority of a durable actor: it decides when the actor stops. Actor and authority exchange notes, which may get
  * lost.
  *
  * An actor sends intents (sleep, destroy, ended). Its authority sends commands (stop to sleep, stop to be destroyed).
@@ -37,7 +37,7 @@ static inline int generation_compare(struct generation left, struct generation r
 }
 
 enum note_kind {
-    NOTE_SLEEP, /* intent of the actor, in the step SEND_SLEEP; NOTE_DESTROY: in SEND_DESTROY */
+    NOTE_SLEEP, /* intent of the actor, sent in the step SEND_SLEEP; NOTE_DESTROY in SEND_DESTROY */
     NOTE_DESTROY,
     NOTE_ENDED,      /* sent in the step TERMINATED, with `outcome` */
     NOTE_STOP_SLEEP, /* command of the authority, with `grace_ns`: call tr__sleep_stop */
@@ -61,14 +61,17 @@ struct note_receipt {
 };
 
 enum {
-    NOTES_MAX = 3, /* sleep, destroy, ended; in the other direction only two */
+    NOTES_MAX = 3, /* notes of an actor: sleep, destroy, ended. The authority sends only two */
 };
 
-/* Delay before an unacknowledged note is sent again: the first, then twice as long each time, up to the last. */
+/*
+ * Delay before an unacknowledged note is sent again: NOTE_RESEND_FIRST_NS at first, then twice as long each time, up to
+ * the last.
+ */
 #define NOTE_RESEND_FIRST_NS (100 * TR_MILLISECOND)
 #define NOTE_RESEND_LAST_NS (5 * TR_SECOND)
 
-/** One end of the exchange about one generation: what it has sent, and what it has taken. */
+/** One end of the exchange about one generation: the notes that this end has sent, and how many it has taken. */
 struct note_end {
     uint64_t actor;
     struct generation generation;
@@ -83,9 +86,9 @@ struct note_end {
 /** What the receiver does with a note. */
 enum note_verdict {
     NOTE_TAKE,     /* do what the note says, and send the receipt */
-    NOTE_REPEATED, /* it was taken before: send the receipt only */
+    NOTE_REPEATED, /* the note was taken before: send the receipt only */
     NOTE_OLD, /* the generation is over: send the receipt, so that the note is not sent again */
-    /* too early, or for another actor: do nothing; the sender repeats it if it is ours */
+    /* too early, or for another actor: do nothing; the sender repeats a note that is for this end */
     NOTE_DROP,
 };
 
@@ -132,11 +135,12 @@ enum authority_phase {
 
 /** What the authority knows about one actor. */
 struct authority {
-    struct note_end end; /* of the present generation, or the last one */
+    /* the authority's end of the exchange with the present generation, or the last one */
+    struct note_end end;
     enum authority_phase phase;
 };
 
-/** What follows from an event at the authority. */
+/** What the authority wants sent or done after an event. */
 struct authority_answer {
     bool has_receipt;
     struct note_receipt receipt;
@@ -157,9 +161,9 @@ TR_MUST_CHECK tr_status tr__authority_begin(struct authority *authority,
                                             struct generation generation);
 
 /**
- * The authority itself wants a stop: for a shutdown, an eviction, or because a destroy was requested. If nothing
- * changes, or no generation is awake, no command is sent. A destroy that must happen in any case is a mark in the store
- * before it is a command (tr__store_doom), so no generation owes it to the next.
+ * Commands a stop that the authority itself wants: for a shutdown, an eviction, or because a destroy was requested.
+ * Sends no command if one was already sent, or if no generation is awake. A destroy that must happen in any case is
+ * first marked in the store (tr__store_doom), so it does not depend on this command.
  */
 void tr__authority_stop(struct authority *authority, enum sleep_reason reason, tr_time grace_ns,
                         tr_time now, struct authority_answer *answer);
@@ -168,7 +172,10 @@ void tr__authority_stop(struct authority *authority, enum sleep_reason reason, t
 void tr__authority_receive(struct authority *authority, const struct note *note, tr_time now,
                            struct authority_answer *answer);
 
-/** The node of the actor is gone. Its generation is over, and notes that still arrive from it are old. */
+/**
+ * Ends the present generation because the node of the actor is gone. Notes that still arrive from that generation are
+ * old.
+ */
 void tr__authority_lost(struct authority *authority, struct authority_answer *answer);
 
 #endif

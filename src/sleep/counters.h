@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The counters that keep a durable actor awake: one list, from which everything else is generated.
+ * The counters that keep a durable actor awake: one list, from which all tables of counters are generated.
  *
  * A line of the list is one counter: its name, its text for users, and whether it blocks idle sleep, the end of a
  * sleep's grace, and the end of a destroy's grace. The first lines are in the order in which the idle predicate reports
  * its reasons. Both predicates, the warning at the deadline and `why` use this list only, so a new counter is one new
  * line.
  *
- * An actor is not ready in every state except Started, and while NOT_READY is raised.
+ * An actor is ready only in the state Started, and only while NOT_READY is not raised.
  *
- * Two differences are lines, not code. A connection that can hibernate is a counter that blocks nothing. A run handler
- * that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the end of a
- * sleep's grace.
+ * Two special cases are lines of the list, not code. A connection that can hibernate is a counter that blocks nothing.
+ * A run handler that waits on its queue moves from RUN to RUN_WAITS, which does not block idle sleep but does block the
+ * end of a sleep's grace.
  *
  * MAIL, LATERS and STASH are work outside of turns. They are not raised when that work arrives, because every message
  * would pay for it. Instead the host reads them from the actor before each decision (durable/work.c). The end of a

@@ -14,8 +14,8 @@ _Static_assert(STEP_COUNT <= 32, "the agenda is 32 bits");
 /*
  * Sets of steps that become due together.
  *
- * 1. A step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set. So the host may report its
- *    answer while it performs the step. An answer before that is refused.
+ * 1. A step that the machine waits for (SERIALIZE, WAIT_WRITES) is the last of its set. So the host may report the
+ *    answer while it performs that step. An earlier answer is refused.
  * 2. TERMINATED becomes due once in a generation, in sleep_end, which also sets the state to Terminated.
  * 3. COMMIT_STATE becomes due only if SERIALIZE was answered in time, and ERASE only for a destroy.
  */
@@ -61,7 +61,7 @@ static tr_status hook_is_misplaced(const struct sleep_machine *machine)
     return machine->state == SLEEP_TERMINATED ? TR_STOPPED : TR_INVALID_TRANSITION;
 }
 
-/* Notes that an input of the idle predicate has changed, if the set contains one. */
+/* Notes that an input of the idle predicate has changed, if `set` contains a counter that blocks idle sleep. */
 static void note_change(struct sleep_machine *machine, uint32_t set, tr_time now)
 {
     if (set & counters_block_idle) {
@@ -113,7 +113,7 @@ static void sleep_finalize(struct sleep_machine *machine, tr_time now)
     machine->agenda |= SERIALIZE_STEPS;
 }
 
-/* Decides what the state requires, when all steps that were due are done. */
+/* Takes the next decision of the present state. Called when all steps that were due are done. */
 static void sleep_decide(struct sleep_machine *machine, tr_time now)
 {
     TR_ASSERT(machine->agenda == 0);
@@ -340,7 +340,7 @@ bool tr__sleep_evict(struct sleep_machine *machine)
     return true;
 }
 
-/* Remembers a stop for after the start. Of two stops a destroy wins, and the shorter grace. */
+/* Remembers a stop for after the start. Of two stops, a destroy replaces a sleep, and the shorter grace counts. */
 static tr_status stop_later(struct sleep_machine *machine, enum sleep_reason reason,
                             tr_time grace_ns)
 {
@@ -398,14 +398,14 @@ static void grace_timer(struct sleep_machine *machine, tr_time now)
         return;
     }
     if (tr__sleep_can_finalize(machine, reason_of(machine))) {
-        /* The decision comes when the agenda is empty. If work begins before that, the next tick ends it. */
+        /* The decision is taken when the agenda is empty. If work begins before that, the next tick decides. */
         machine->due = time_after(now, SLEEP_TICK_NS);
         machine->agenda |= BIT(ARM_GRACE);
         return;
     }
     timer_disarm(machine);
     machine->is_overdue = true;
-    /* A hook that has not begun is skipped. Its wake lock says so in the warning. */
+    /* Skip a hook that has not begun. The warning names the wake lock of that hook. */
     machine->agenda &= ~(BIT(RUN_ON_SLEEP) | BIT(RUN_ON_DESTROY));
     machine->agenda |= DEADLINE_STEPS;
 }

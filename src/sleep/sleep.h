@@ -12,8 +12,8 @@
  *
  * A step that is due is a bit of the agenda, and bits are taken in the order of SLEEP_STEPS. So the order of steps is
  * the order of that list, whatever the order of events. The host may report events while it performs a step. Steps that
- * follow from them come after it. A decision (arm the idle timer, finalize) is taken only when the agenda is empty.
- * There is one such loop at a time.
+ * follow from these events come after the present step. A decision (arm the idle timer, finalize) is taken only when
+ * the agenda is empty. At most one such loop runs at a time.
  *
  * docs/design/sleep-machine.md has the states and the table of events. All functions are for the owner of the actor
  * only. An event that is not allowed in the present state changes nothing and returns a status.
@@ -38,9 +38,10 @@ enum sleep_reason { SLEEP_REASON_SLEEP = 1, SLEEP_REASON_DESTROY = 2 };
 
 /** How a generation ended. */
 enum sleep_outcome {
-    SLEEP_ENDED_ASLEEP = 1, /* what is stored stays, with the final state if status is TR_OK */
-    SLEEP_ENDED_DESTROYED,  /* nothing is stored */
-    SLEEP_ENDED_CRASHED,    /* what was stored before stays */
+    /* the stored data stays, and has the final state if `status` is TR_OK */
+    SLEEP_ENDED_ASLEEP = 1,
+    SLEEP_ENDED_DESTROYED, /* nothing is stored */
+    SLEEP_ENDED_CRASHED,   /* the data that was stored before stays */
 };
 
 /** What happens to a request that arrives now. */
@@ -56,20 +57,20 @@ enum sleep_door {
     X(SEND_SLEEP)         /* send the intent to sleep to the authority */                          \
     X(SEND_DESTROY)       /* send the intent to be destroyed */                                    \
     X(ARM_IDLE)           /* arm the timer for `at`; it calls tr__sleep_timer */                   \
-    X(ACCEPT_STOP)        /* register the reply of the stop that was accepted */                   \
-    X(DRAIN_DISPATCH)     /* deliver messages accepted before, also for a destroy */               \
+    X(ACCEPT_STOP)        /* note that callers wait for the reply to the accepted stop */          \
+    X(DRAIN_DISPATCH)     /* deliver messages that were accepted before the stop */                \
     X(SUSPEND_ALARMS)     /* no alarm fires from now on */                                         \
     X(CLEAR_IDLE)         /* clear the timer */                                                    \
     X(FIRE_ABORT)         /* the soft signal to finish; ends waits on queues */                    \
     X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
-    X(SETTLE_CONNECTIONS) /* save connections that hibernate, close others; destroy: all */        \
-    X(RUN_ON_SLEEP)       /* before waiting mail; answered by hook_begin and hook_end */           \
-    X(RUN_ON_DESTROY)     /* before waiting mail; answered by hook_begin and hook_end */           \
+    X(SETTLE_CONNECTIONS) /* save those that hibernate, close others; destroy: close all */        \
+    X(RUN_ON_SLEEP)       /* run it before waiting mail; answered by hook_begin and hook_end */    \
+    X(RUN_ON_DESTROY)     /* run it before waiting mail; answered by hook_begin and hook_end */    \
     X(NAME_WAKE_LOCKS)    /* at the deadline: note which wake locks are raised */                  \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
     X(FIRE_DEADLINE)      /* the hard signal, which hooks and store calls observe */               \
     X(WARN)               /* count the time-out; log a warning with the wake locks */              \
-    X(ARM_CAP)            /* arm the timer for `at` */                                             \
+    X(ARM_CAP)            /* arm the timer for `at`, the limit of SERIALIZE */                     \
     X(SERIALIZE)          /* answered by serialized; turns are still suspended */                  \
     X(CLEAR_TIMER)        /* clear the timer; it is not armed again */                             \
     X(CLOSE_EVENTS)       /* deliver nothing any more */                                           \
@@ -78,8 +79,8 @@ enum sleep_door {
     X(COMMIT_STATE)       /* submit the serialized state */                                        \
     X(ERASE)              /* submit the removal of state, keys, alarms and queues */               \
     X(WAIT_WRITES)        /* answered by written, when no write is left */                         \
-    X(KEEP_ALARMS)        /* give alarms to the scheduler, which wakes the next one */             \
-    X(CLEAR_ALARMS)       /* take alarms from the scheduler */                                     \
+    X(KEEP_ALARMS)        /* give alarms to the clock, which wakes the next generation */          \
+    X(CLEAR_ALARMS)       /* take alarms from the clock */                                         \
     X(CLOSE_STORE)        /* refuse later writes of this generation */                             \
     X(REPLY)              /* reply to the callers that wait for the stop: `status` */              \
     X(TERMINATED)         /* the last step: `outcome`, `status`; no wake lock is left */
@@ -90,7 +91,7 @@ enum sleep_step { SLEEP_STEPS(SLEEP_STEP_ENUM) STEP_COUNT };
 
 struct sleep_action {
     enum sleep_step step;
-    tr_time at;                 /* for ARM_* steps */
+    tr_time at;                 /* for ARM_* steps: when the timer must fire */
     tr_status status;           /* for REPLY and TERMINATED */
     enum sleep_outcome outcome; /* for REPLY and TERMINATED */
 };
@@ -114,7 +115,8 @@ struct sleep_options {
 
 struct sleep_machine {
     struct wake_locks wake_locks;
-    struct wake_lock no_sleep; /* the machine's own wake locks, so that every reason has one */
+    /* wake locks of the machine itself, so that every reason to be awake has one */
+    struct wake_lock no_sleep;
     struct wake_lock on_sleep;
     struct wake_lock on_destroy;
     struct sleep_options options;
@@ -123,11 +125,12 @@ struct sleep_machine {
     enum sleep_reason stop_waits; /* Loading: a stop that waits for the start; 0: none */
     enum sleep_outcome outcome;   /* Terminated: how it ended */
     tr_status status;             /* the first error on the way to the end */
-    bool is_sleep_asked; /* set once in a generation; not atomic, because there is one owner */
+    bool is_sleep_asked;          /* the actor has asked for sleep; set once in a generation */
     bool is_destroy_asked;
-    bool is_changed;        /* an input of the idle predicate has changed, at changed_at */
-    bool is_overdue;        /* the grace has ended by its deadline */
-    bool awaits_serialized; /* Finalize: waits for serialized, otherwise for written */
+    bool is_changed; /* an input of the idle predicate has changed, at changed_at */
+    bool is_overdue; /* the grace has ended by its deadline */
+    /* in Finalize: the machine waits for tr__sleep_serialized, otherwise for tr__sleep_written */
+    bool awaits_serialized;
     tr_time changed_at;
     tr_time due;           /* when the timer fires, or SLEEP_NEVER */
     tr_time deadline;      /* end of the grace */
@@ -147,26 +150,26 @@ bool tr__sleep_next(struct sleep_machine *machine, tr_time now, struct sleep_act
 
 /* ---- Events. ---- */
 
-/** Set-up, on_create, on_migrate and on_wake are done. TR_INVALID_TRANSITION unless Loading. */
+/** Reports that set-up, on_create, on_migrate and on_wake are done. TR_INVALID_TRANSITION unless Loading. */
 TR_MUST_CHECK tr_status tr__sleep_started(struct sleep_machine *machine, tr_time now);
 
 /**
- * Loading, set-up or a first hook has failed: the generation ends as after a crash. TR_INVALID_TRANSITION unless
- * Loading.
+ * Reports that loading, set-up or a first hook has failed: the generation ends as after a crash. TR_INVALID_TRANSITION
+ * unless Loading.
  */
 TR_MUST_CHECK tr_status tr__sleep_start_failed(struct sleep_machine *machine, tr_status why);
 
 /**
- * Work begins. The machine borrows `wake_lock` until tr__sleep_drop, or until tr__sleep_next has returned the step
- * TERMINATED. TR_STOPPED: the machine is in state Terminated, and nothing is borrowed. TR_INVALID_TRANSITION: the wake
- * lock is raised already.
+ * Raises a wake lock, because work begins. The machine borrows `wake_lock` until tr__sleep_drop, or until
+ * tr__sleep_next has returned the step TERMINATED. TR_STOPPED: the machine is in state Terminated, and nothing is
+ * borrowed. TR_INVALID_TRANSITION: the wake lock is raised already.
  */
 TR_MUST_CHECK tr_status tr__sleep_raise(struct sleep_machine *machine, struct wake_lock *wake_lock,
                                         enum sleep_counter counter, tr_time now);
 
 /**
- * Work has ended, successfully or not. If the wake lock is not raised, does nothing and does not touch the machine,
- * which may be gone.
+ * Drops a wake lock, because its work has ended, successfully or not. If the wake lock is not raised, does nothing and
+ * does not touch the machine, which may be gone.
  */
 void tr__sleep_drop(struct sleep_machine *machine, struct wake_lock *wake_lock, tr_time now);
 
@@ -175,7 +178,7 @@ void tr__sleep_move(struct sleep_machine *machine, struct wake_lock *wake_lock,
                     enum sleep_counter counter, tr_time now);
 
 /**
- * The actor, or a caller for it, asks for sleep() or destroy(). This only sends an intent, once in a generation.
+ * Asks for sleep() or destroy() on behalf of the actor. This only sends an intent, once in a generation.
  *
  * TR_STARTING: Loading. TR_STOPPING: the stop has begun, or destroy() was asked for before. If sleep() was asked for
  * before and the stop has not begun, returns TR_OK and does nothing. destroy() is still allowed in the grace of a
@@ -188,13 +191,13 @@ TR_MUST_CHECK tr_status tr__sleep_ask(struct sleep_machine *machine, enum sleep_
 TR_MUST_CHECK tr_status tr__sleep_may_destroy(const struct sleep_machine *machine);
 
 /**
- * The host asks the actor to sleep because of memory pressure, without waiting for the idle timer. Returns true if the
- * intent is sent. Returns false and does nothing if the actor is busy, never sleeps, or already stops.
+ * Asks the actor to sleep because of memory pressure, without waiting for the idle timer. Returns true if the intent is
+ * sent. Returns false and does nothing if the actor is busy, never sleeps, or already stops.
  */
 bool tr__sleep_evict(struct sleep_machine *machine);
 
 /**
- * The authority commands a stop: the grace begins. A grace_ns other than 0 shortens the option.
+ * Takes the command of the authority to stop: the grace begins. A grace_ns other than 0 shortens the option.
  *
  * In Loading the stop waits for the start. A destroy upgrades a sleep that waits or is in its grace, with a grace of
  * its own. TR_STOPPING: the stop is too late, or not new. TR_STOPPED: the machine is in state Terminated.
@@ -202,44 +205,51 @@ bool tr__sleep_evict(struct sleep_machine *machine);
 TR_MUST_CHECK tr_status tr__sleep_stop(struct sleep_machine *machine, enum sleep_reason reason,
                                        tr_time grace_ns, tr_time now);
 
-/** The system shuts down and has this much time left. Limits the present grace and later ones. Any state. */
+/**
+ * Limits the present grace and later ones, because the system shuts down and has only this much time left. Any state.
+ */
 void tr__sleep_shut_down(struct sleep_machine *machine, tr_time left_ns, tr_time now);
 
 /**
- * The timer has fired. It may fire early, or after it was cleared, because the host need not touch an armed timer when
- * it is cleared or moved to a later time. The machine arms it again if needed.
+ * Reports that the timer has fired. It may fire early, or after CLEAR_TIMER, because the host need not touch an armed
+ * timer that is cleared or moved to a later time. The machine arms it again if needed.
  */
 void tr__sleep_timer(struct sleep_machine *machine, tr_time now);
 
-/** on_sleep or on_destroy (`reason`) has begun. TR_INVALID_TRANSITION: none is due. */
+/** Reports that on_sleep or on_destroy (`reason`) has begun. TR_INVALID_TRANSITION: no such hook is due. */
 TR_MUST_CHECK tr_status tr__sleep_hook_begin(struct sleep_machine *machine,
                                              enum sleep_reason reason);
 
-/** The hook has ended, successfully or not, or was skipped. TR_INVALID_TRANSITION: none is due. */
+/** Reports that the hook has ended, successfully or not, or was skipped. TR_INVALID_TRANSITION: no hook is due. */
 TR_MUST_CHECK tr_status tr__sleep_hook_end(struct sleep_machine *machine, enum sleep_reason reason,
                                            tr_time now);
 
 /**
  * Answers SERIALIZE. If `outcome` is not TR_OK, nothing will be written. TR_INVALID_TRANSITION: the machine does not
- * wait for it, perhaps because the cap has passed; then the serialized state must be dropped.
+ * wait for this answer, perhaps because SLEEP_SERIALIZE_CAP_NS has passed; then the serialized state must be dropped.
  */
 TR_MUST_CHECK tr_status tr__sleep_serialized(struct sleep_machine *machine, tr_status outcome);
 
-/** Answers WAIT_WRITES with the outcome of the last write. TR_INVALID_TRANSITION: the machine does not wait for it. */
+/**
+ * Answers WAIT_WRITES with the outcome of the last write. TR_INVALID_TRANSITION: the machine does not wait for this
+ * answer.
+ */
 TR_MUST_CHECK tr_status tr__sleep_written(struct sleep_machine *machine, tr_status outcome);
 
 /**
- * The generation fails, is killed, is stopped by force, or the store has an error: it ends without a write. TR_STOPPED:
- * Terminated.
+ * Ends the generation without a write, because it has failed, was killed or stopped by force, or the store has an
+ * error. TR_STOPPED: Terminated.
  */
 TR_MUST_CHECK tr_status tr__sleep_crash(struct sleep_machine *machine, tr_status why);
 
 /* ---- Questions. ---- */
 
-/** The idle predicate. Returns COUNTER_NONE if the idle timer may run, or the first counter that blocks it. */
+/**
+ * Evaluates the idle predicate. Returns COUNTER_NONE if the idle timer may run, or the first counter that blocks it.
+ */
 enum sleep_counter tr__sleep_can_arm(const struct sleep_machine *machine);
 
-/** The grace predicate. Returns whether the grace may end. */
+/** Evaluates the grace predicate: returns whether the grace may end. */
 bool tr__sleep_can_finalize(const struct sleep_machine *machine, enum sleep_reason reason);
 
 /** Returns the set of counters that block the next decision: idle sleep, or the end of a grace. */

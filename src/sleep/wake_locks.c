@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that is cut at its end and never overrun. */
+/* A text in a buffer. What does not fit is cut off. */
 struct line {
     char *text;
     size_t size;
@@ -52,7 +52,7 @@ void tr__wake_locks_init(struct wake_locks *wake_locks)
     wake_locks->raised = 0;
 }
 
-/* Links a wake lock into the list of a counter. Changes nothing else of it. */
+/* Links a wake lock into the list of a counter. Changes nothing else. */
 static void link_to(struct wake_locks *wake_locks, struct wake_lock *wake_lock,
                     enum sleep_counter counter)
 {

@@ -17,13 +17,13 @@
 #include "sleep/counters.h"
 
 /**
- * All zeros at first, except for `what`, `file` and `line`. While it is raised it is in the list of its counter, oldest
- * first.
+ * A wake lock. It begins as all zeros, except for `what`, `file` and `line`. While it is raised it is in the list of
+ * its counter, oldest first.
  */
 struct wake_lock {
-    struct list link; /* next is NULL while it is not raised */
+    struct list link; /* link.next is NULL while the wake lock is not raised */
     const char *what; /* borrowed: "receipt", "add_item" */
-    const char *file; /* borrowed; NULL: in the runtime */
+    const char *file; /* borrowed; NULL: the runtime has made the wake lock */
     int line;
     enum sleep_counter counter; /* while it is raised */
     tr_time since;              /* when it was raised */
@@ -36,9 +36,10 @@ struct wake_locks {
 };
 
 enum {
-    /* that are named for each counter; for the rest the text gives their number */
+    /* wake locks of each counter that the text names; for the rest it gives their number */
     WAKE_LOCKS_NAMED_MAX = 3,
-    WAKE_LOCKS_TEXT_SIZE = 4096, /* large enough for all that can block at once */
+    /* large enough for the text of all counters that can block at once */
+    WAKE_LOCKS_TEXT_SIZE = 4096,
 };
 
 static inline bool wake_lock_is_raised(const struct wake_lock *wake_lock)

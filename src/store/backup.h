@@ -18,10 +18,13 @@
 
 /** How far a backup is. */
 struct store_backup_progress {
-    uint64_t copied_bytes; /* also counts what was copied again because it had changed */
-    uint64_t total_bytes;  /* of the files, as of now */
+    uint64_t copied_bytes; /* also counts pages that were copied again because they had changed */
+    uint64_t total_bytes;  /* bytes of the files at present */
 };
-/** Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. False: stop, TR_CANCELLED. */
+/**
+ * Called on the thread of the backup, at most once for each STORE_BACKUP_STEP bytes. Returns false to stop the backup
+ * with TR_CANCELLED.
+ */
 typedef bool store_backup_step(void *context, const struct store_backup_progress *progress);
 
 enum { STORE_BACKUP_STEP = 4 << 20 };
@@ -31,8 +34,8 @@ enum { STORE_BACKUP_STEP = 4 << 20 };
  *
  * The copy has every batch whose on_done came with TR_OK before the call, and may have later ones: it is the store as
  * of one moment before the end of the call. Each page is checked against its sum. The copy is made in `path`.part, is
- * synced, and gets its name at the end. So a directory with that name is whole. After a failure or a crash `path`.part may
- * be left; the next backup to the same path removes it.
+ * synced, and gets its name at the end. So a directory with the name `path` is a complete backup. After a failure or a
+ * crash `path`.part may be left; the next backup to the same path removes it.
  *
  * Any thread, one backup of a store at a time. Waits for the disk, so it must not be a worker. `on_step` may be NULL.
  *
@@ -46,7 +49,7 @@ TR_MUST_CHECK tr_status tr__store_backup(struct store *store, const char *path,
 
 /** What a check has found. */
 struct store_check {
-    uint64_t pages;   /* of the database; each was compared with its sum */
+    uint64_t pages;   /* pages of the database, which were compared with their sums */
     uint64_t actors;  /* rows of actors */
     uint64_t rows;    /* all other rows that have a seal */
     uint64_t damages; /* how often on_damage was called */
@@ -58,7 +61,7 @@ typedef void store_check_damage(void *context, const char *text);
  * Checks a store that is not open: the log, the sum of each page, the structure of all tables and indexes, and the seal
  * of each row. Changes nothing, and locks the store meanwhile. Of `options` only the program and the place are used.
  *
- * TR_OK: everything was looked at; the store is whole if report->damages is 0. TR_NOT_FOUND: no store is there.
+ * TR_OK: everything was checked; the store is intact if report->damages is 0. TR_NOT_FOUND: no store is there.
  * TR_STORE_BUSY: it is open. TR_STORE_FOREIGN, TR_STORE_NEWER, TR_STORE_CORRUPT (too damaged to be looked at),
  * TR_STORE_FAILED, TR_NO_MEMORY, TR_NOT_SUPPORTED. `on_damage` and `error` may be NULL. Any thread; waits for the disk.
  */
@@ -66,7 +69,7 @@ TR_MUST_CHECK tr_status tr__store_check(const struct store_options *options,
                                         struct store_check *report, store_check_damage *on_damage,
                                         void *context, tr_error *error);
 
-/** The bytes of a store's files, before and after. */
+/** The bytes of a store's files, before and after a compaction. */
 struct store_compact {
     uint64_t bytes_before;
     uint64_t bytes_after;
@@ -81,14 +84,16 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
                                           struct store_compact *report, tr_error *error);
 
 /**
- * As tr__store_compact, for a store that is open. Commits wait until it is done: the thread that commits does it between two
- * groups. Reads continue. It needs free space for the store twice: for a temporary file and in the log.
+ * As tr__store_compact, for a store that is open. Commits wait meanwhile, because the committing thread compacts
+ * between two groups. Reads continue. Needs twice the size of the store as free space: for a temporary file and for the
+ * log.
  *
- * Another thread may set *is_cancelled, which may be NULL: then it ends soon with TR_CANCELLED, unless all is copied already.
+ * `is_cancelled` may be NULL. If another thread sets *is_cancelled, the compaction soon ends with TR_CANCELLED, unless
+ * everything is already copied.
  *
  * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs. TR_STORE_FULL,
- * TR_NO_MEMORY, TR_CANCELLED: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: it has no
- * thread.
+ * TR_NO_MEMORY, TR_CANCELLED: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the store
+ * has no thread.
  */
 TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
                                          struct store_compact *report, tr_error *error);

@@ -29,7 +29,7 @@ struct store_batch_mark {
     size_t pages;
 };
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
-/** Removes what was added after the mark, which must be of this batch. */
+/** Removes what was added after the mark, which must be a mark of this batch. */
 void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark);
 /** Whether the batch has no writes. Submitting it would still check the generation. */
 bool tr__store_batch_is_empty(const struct store_batch *batch);
@@ -37,10 +37,9 @@ bool tr__store_batch_is_empty(const struct store_batch *batch);
 /*
  * Each of these functions adds one write to a batch. Writes take effect in the order of the calls.
  *
- * Names and keys are copied. Values are lent until the batch is freed: use memory of
- * tr__store_batch_alloc where nothing else lives that long. TR_NO_MEMORY. TR_TOO_LARGE where a
- * limit of troupe/limits.h is named (TR_INVALID_ARGUMENT for an empty name). After an error the
- * batch is unchanged.
+ * Names and keys are copied. Values are lent until the batch is freed: use memory of tr__store_batch_alloc for a value
+ * that would not live that long. TR_NO_MEMORY. TR_TOO_LARGE where a limit of troupe/limits.h is named
+ * (TR_INVALID_ARGUMENT for an empty name). After an error the batch is unchanged.
  */
 
 /** Sets the state: at most TR_STATE_MAX bytes, plus STORE_FRONT_MAX. */
@@ -58,22 +57,24 @@ TR_MUST_CHECK tr_status tr__store_kv_delete_range(struct store_batch *batch, tr_
                                                   tr_bytes to);
 
 /**
- * Sets an alarm, and replaces an earlier alarm of the same name: TR_ALARM_NAME_MAX,
- * TR_ALARM_BYTES_MAX. If an actor gets more than TR_ALARMS_MAX alarms, the batch fails with
- * TR_LIMIT. Names that begin with the byte 1 are those of the runtime and do not count.
+ * Sets an alarm, and replaces an earlier alarm of the same name: TR_ALARM_NAME_MAX, TR_ALARM_BYTES_MAX. If an actor
+ * gets more than TR_ALARMS_MAX alarms, the batch fails with TR_LIMIT. Names that begin with the byte 1 belong to the
+ * runtime and do not count.
  */
 TR_MUST_CHECK tr_status tr__store_alarm_set(struct store_batch *batch, const char *name,
                                             tr_time due_wall_ns, tr_bytes bytes);
 TR_MUST_CHECK tr_status tr__store_alarm_clear(struct store_batch *batch, const char *name);
 TR_MUST_CHECK tr_status tr__store_alarm_clear_all(struct store_batch *batch);
 
-/** What a caller may put before the name and the bytes of an item; it does not count. */
+/**
+ * Bytes that a caller may put before the name of a queue and before the bytes of an item. They do not count towards the
+ * limits.
+ */
 #define STORE_QUEUE_PREFIX_MAX 2
 #define STORE_QUEUE_FRONT_MAX 512
 /**
- * Adds an item to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an existing
- * id is replaced. How many items a queue has is limited by the caller, who knows that without
- * reading.
+ * Adds an item to a queue: TR_QUEUE_NAME_MAX, TR_QUEUE_ITEM_MAX. Lower ids come first; an existing id is replaced. The
+ * caller limits the number of items, which it knows without reading.
  */
 TR_MUST_CHECK tr_status tr__store_queue_push(struct store_batch *batch, const char *queue,
                                              uint64_t id, tr_bytes bytes);
@@ -96,9 +97,9 @@ TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64
 TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
 
 /**
- * Stores a shape: the text that says how to read values with this number, 1 to STORE_NUMBER_MAX, in
- * their front. It belongs to the store and not to the actor: it stays when the actor is destroyed.
- * It replaces a shape with the same number.
+ * Stores a shape: a text that says how to read values that have this number, 1 to STORE_NUMBER_MAX, in their front. A
+ * shape belongs to the store and not to the actor, so it stays when the actor is destroyed. Replaces a shape with the
+ * same number.
  */
 TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
                                             tr_bytes text);
@@ -111,10 +112,8 @@ TR_MUST_CHECK tr_status tr__store_page_put(struct store_batch *batch, uint64_t n
                                            tr_bytes page);
 
 /**
- * Stores what became of a request that has an id: 1 to TR_REQUEST_ID_MAX
- * bytes, and at most STORE_REQUEST_MAX. It
- * replaces what is stored under the same id. Numbers increase from one request of the actor to the
- * next.
+ * Stores the outcome of a request under its id. The id has 1 to TR_REQUEST_ID_MAX bytes, the outcome at most
+ * STORE_REQUEST_MAX. Replaces an outcome with the same id. Numbers increase from one request of the actor to the next.
  */
 TR_MUST_CHECK tr_status tr__store_request_put(struct store_batch *batch, tr_bytes id,
                                               uint64_t number, tr_bytes value);
@@ -122,16 +121,15 @@ TR_MUST_CHECK tr_status tr__store_request_put(struct store_batch *batch, tr_byte
 TR_MUST_CHECK tr_status tr__store_request_trim(struct store_batch *batch, uint64_t number);
 
 /**
- * Marks this actor to be destroyed, and clears its alarms. Its other data stays until
- * tr__store_destroy, so that the entry can still read it. The mark stays until then: a later entry
- * that finds store_state.is_doomed begins with a tr__store_destroy, and opening a store destroys
- * all marked actors.
+ * Marks this actor to be destroyed, and clears its alarms. Its other data stays until tr__store_destroy, so that the
+ * entry can still read it. The mark stays until tr__store_destroy: a later entry that finds store_state.is_doomed
+ * begins with a tr__store_destroy, and opening a store destroys all marked actors.
  */
 TR_MUST_CHECK tr_status tr__store_doom(struct store_batch *batch);
 /**
- * Deletes everything of this actor. What is added afterwards belongs to a new actor of the name. If
- * the actor has more than a few rows, the name becomes free with this batch, and the rows are
- * deleted in small parts after later commits.
+ * Deletes everything of this actor. What is added afterwards belongs to a new actor with the same name. If the actor
+ * has more than a few rows, the name becomes free with this batch, and the rows are deleted in small parts after later
+ * commits.
  */
 TR_MUST_CHECK tr_status tr__store_destroy(struct store_batch *batch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The store itself, for the files of this directory. */
+/** struct store and its limits, for the files of this directory only. */
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
@@ -10,22 +10,21 @@
 #include "os/spread.h"
 
 /**
- * How long the writer polls for the next batch before it sleeps, if recent batches came that soon.
- * An actor that waits for each commit submits again after about this time, and waking a thread
- * would take as long again.
+ * How long the writer polls for the next batch before it sleeps, if recent batches came that soon. An actor that waits
+ * for each commit submits its next batch after about this time. Waking a thread would take another such time.
  */
 #define STORE_SPIN_NS (100 * TR_MICROSECOND)
 
 enum {
     /* After polls that found nothing, the writer sleeps at most this often without polling again. */
     STORE_SPIN_SKIPS_MAX = 64,
-    STORE_GROUP_BATCHES_MAX = 4096, /* More batches wait for the next group. */
+    STORE_GROUP_BATCHES_MAX = 4096, /* further batches wait for the next group */
     STORE_GROUP_PAGES_MAX = 4000,   /* A group with this many pages is full: 16 MiB. */
     /* The limit of pages while commits are slowed down, so that each wait is short. */
     STORE_GROUP_PAGES_BEHIND = 500,
     /*
-     * Batches that destroy, in one group. Each changes as many pages as several others, anywhere in
-     * the tables, and 300,000 may come at once. Fewer while other batches wait in the same group.
+     * Most batches that destroy in one group: alone, and together with other batches. Such a batch changes as many
+     * pages as several others, anywhere in the tables, and 300,000 may come at once.
      */
     STORE_GROUP_DESTROYS_MAX = 64,
     STORE_GROUP_DESTROYS_SHARED = 16,
@@ -42,7 +41,7 @@ struct store_queue {
     struct store_batch *last;
 };
 
-/** The thread that may make a checkpoint, or keeps others from making one: see store/tidy.h. */
+/** Which thread has the turn to make a checkpoint, or to keep others from making one: see store/tidy.h. */
 enum tidy_turn {
     TIDY_FREE,
     TIDY_PASS,    /* the tidying thread; set by the committing thread */
@@ -55,7 +54,7 @@ enum { STORE_SIZES_FIRST = 2 };
 /** A compaction that a thread waits for. */
 struct store_shrink {
     tr_parker *parker;
-    const atom32 *is_cancelled; /* NULL: it never is */
+    const atom32 *is_cancelled; /* another thread sets it to cancel; NULL: never */
     tr_status status;
     struct store_why why;
     atom32 is_done;
@@ -77,7 +76,7 @@ struct store {
     atom32 is_failed;   /* Set once, by the committing thread or the thread of the checkpoints. */
     atom32 is_reported; /* on_failed was, or is being, called. */
 
-    /* Protects the members below. A leaf lock: only memory is allocated under it. */
+    /* Protects the members below. No other lock is taken under this one; memory is allocated under it. */
     struct lock lock;
     size_t waiting; /* batches that were submitted and are in no group yet */
     struct store_queue submitted;
@@ -108,15 +107,15 @@ struct store {
 
     /* See store/tidy.h. */
     atom32 tidy_turn;         /* enum tidy_turn */
-    atom32 is_writer_waiting; /* for the end of a pass, or of a hold */
+    atom32 is_writer_waiting; /* the writer waits for the end of a pass or of a hold */
     atom32 is_hold_wanted;    /* by a backup */
-    tr_parker *hold_parker;   /* of the backup */
+    tr_parker *hold_parker;   /* parker of the thread that makes the backup */
     atom32 is_shrink_wanted;  /* `shrink` is set */
     atom32 has_backup;        /* a backup or a compaction runs */
     atom64 tidy_page_ns;      /* how long a page took in the last pass */
     /* Committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors found some */
-    size_t log_pages;   /* of the log after the last commit */
+    size_t log_pages;   /* pages of the log after the last commit */
     size_t group_pages; /* by how much the last commit made the log longer */
     bool is_tidy;       /* nothing was committed since the log was cut or found short */
     tr_time idle_ns;    /* since when nothing was committed; 0: not known */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A disk in memory: files; for each file of a tracked disk also its contents as of the last sync,
- * and the writes since then in their order.
+ * A disk in memory: its files. A tracked disk also keeps the contents of each file as of the last sync, and the writes
+ * since then in their order.
  */
 #include "store/disk.h"
 
@@ -17,7 +17,7 @@ struct content {
     size_t capacity;
 };
 
-/* A write, or a change of size (then `offset` is the new size), that was not synced. */
+/* A change that was not synced: a write, or a change of size, whose new size is in `offset`. */
 struct change {
     struct list link;
     bool is_truncate;
@@ -27,13 +27,13 @@ struct change {
 };
 
 struct disk_file {
-    struct list link; /* in the list of the disk */
+    struct list link; /* link in the list of the disk */
     struct store_disk *disk;
     struct content now;
     struct content synced;
     struct list changes;
-    bool is_deleted;    /* It can no longer be found by name. */
-    bool is_named;      /* Its name exists after a crash. */
+    bool is_deleted;    /* the file can no longer be found by name */
+    bool is_named;      /* the name of the file exists after a crash */
     bool may_come_back; /* Deleted, but the deletion was not synced. */
     unsigned openers;
     char name[];
@@ -43,7 +43,7 @@ struct store_disk {
     struct memory_source source;
     bool is_tracked;
     bool is_taken;
-    struct lock lock; /* protects all members; a leaf */
+    struct lock lock; /* protects all members; no other lock is taken under it */
     struct list files;
     uint64_t space;
     struct store_io_hook hook;
@@ -402,8 +402,8 @@ tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_syn
 }
 
 /*
- * Decides what a crash leaves of a write, sector by sector. `is_last`: the torn one of those that
- * arrive in order.
+ * Decides what a crash leaves of a write, sector by sector. `is_last`: this is the last write that arrives in order,
+ * and it is torn.
  */
 static void settle_write(struct disk_file *file, struct change *change, enum disk_crash how,
                          bool is_last, struct rng *rng)
@@ -450,10 +450,7 @@ static void settle_file(struct disk_file *file, enum disk_crash how, struct rng 
     content_write(&file->now, file->synced.bytes, file->synced.size, 0);
 }
 
-/*
- * Undoes a deletion that was not synced, unless a file of the same name was made after it and is
- * durable.
- */
+/* Undoes a deletion that was not synced, unless a durable file of the same name was made after the deletion. */
 static void bring_back(struct store_disk *disk, struct disk_file *file)
 {
     struct disk_file *later = disk_find(disk, file->name);

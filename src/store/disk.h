@@ -2,11 +2,10 @@
 /**
  * A disk in memory: for stores without a directory, for kits, and for tests of power cuts.
  *
- * A disk outlives the stores on it, so a test opens a store, cuts the power, and opens another
- * store on what is left. With `is_tracked` the disk remembers which writes were not synced.
- * tr__disk_crash then decides for each sector of each such write whether it arrived, and with which
- * contents, as the tests of SQLite do (test6). Without it the disk uses only the memory of its
- * files, and a crash loses nothing.
+ * A disk outlives the stores on it, so a test opens a store, cuts the power, and opens another store on what is left.
+ * With `is_tracked` the disk remembers which writes were not synced. tr__disk_crash then decides for each sector of
+ * each such write whether it arrived, and with which contents, as the tests of SQLite do (test6). Without `is_tracked`
+ * the disk only needs memory for its files, and a crash loses nothing.
  *
  * All functions: any thread. A file is used only by the caller that opened it.
  */
@@ -32,9 +31,9 @@ enum { DISK_SECTOR = 512 };
 enum store_io { STORE_IO_READ, STORE_IO_WRITE, STORE_IO_SYNC, STORE_IO_TRUNCATE, STORE_IO_DELETE };
 
 /**
- * Called before each operation, of a disk in memory or of real files. TR_OK: the operation
- * continues. TR_STORE_FULL, for a write: half of it is written, then the disk is full. Any other
- * status: the operation fails with an IO error. Any thread.
+ * Called before each operation, of a disk in memory or of real files. TR_OK: the operation continues. TR_STORE_FULL,
+ * for a write: half of the bytes are written, then the disk is full. Any other status: the operation fails with an IO
+ * error. Any thread.
  */
 struct store_io_hook {
     tr_status (*on_io)(void *context, enum store_io io, const char *file, uint64_t offset,
@@ -44,9 +43,10 @@ struct store_io_hook {
 
 /** What may happen to writes that were not synced. */
 enum disk_crash {
-    DISK_CRASH_KEEP,  /* All arrive: the process died, not the machine. */
-    DISK_CRASH_DROP,  /* None arrives. */
-    DISK_CRASH_ORDER, /* The first ones arrive, in order; the last of these is torn. */
+    DISK_CRASH_KEEP, /* All arrive: the process died, not the machine. */
+    DISK_CRASH_DROP, /* None arrives. */
+    /* the first ones arrive in order, the last of these is torn; the rest is lost */
+    DISK_CRASH_ORDER,
     DISK_CRASH_MIX,   /* Each sector by itself: arrives or not. */
     DISK_CRASH_WASTE, /* Each sector by itself: arrives, does not, or is garbage. */
     DISK_CRASHES
@@ -87,14 +87,14 @@ bool tr__disk_has(struct store_disk *disk, const char *name);
 TR_MUST_CHECK tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_create,
                                       struct disk_file **file);
 void tr__disk_close(struct disk_file *file);
-/** Reads bytes. `*got`: how many there were; the rest is zeroed. TR_STORE_FAILED from a hook. */
+/** Reads bytes. Sets *got to how many there were, and zeroes the rest of the memory. TR_STORE_FAILED from a hook. */
 TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size,
                                       uint64_t offset, size_t *got);
 /** Writes bytes. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__disk_write(struct disk_file *file, const void *memory, size_t size,
                                        uint64_t offset);
 TR_MUST_CHECK tr_status tr__disk_truncate(struct disk_file *file, uint64_t size);
-/** Syncs a file, and with `with_directory` also its name if that is new. */
+/** Syncs a file, and with `with_directory` also its name if the name is new. */
 TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file, bool with_directory);
 /** Makes durable which files the disk has. */
 TR_MUST_CHECK tr_status tr__disk_sync_directory(struct store_disk *disk);

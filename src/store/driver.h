@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a store needs from the code that keeps its data: a table of functions. The SQLite driver is
- * in store/sqlite.
+ * The interface between a store and the code that keeps its data: a table of functions. The SQLite driver is in
+ * store/sqlite.
  *
  * The store makes sure that arguments are within their limits, that the entries of a group are
  * current, and that no caller waits forever. A driver orders batches, checks their generations
@@ -27,20 +27,20 @@ struct store_why {
 
 /** The length of a driver's log. */
 struct store_log {
-    size_t pages; /* since it was restarted, as of the last commit */
-    /* how many of them are not yet in the database; while a checkpoint runs, as of before it */
+    size_t pages; /* pages of the log since its last restart, as of the last commit */
+    /* how many of `pages` are not yet in the database; while a checkpoint runs: how many before it began */
     size_t rest_pages;
-    size_t file_pages; /* most pages that its file has */
-    size_t soon;       /* from this many pages on it should be tidied */
-    size_t max;        /* pages that it must not exceed */
+    size_t file_pages; /* most pages that the file of the log has had */
+    size_t soon;       /* from this many pages on the log should be tidied */
+    size_t max;        /* most pages that the log may have */
 };
 
-/** A backup, for the driver. */
+/** The arguments of a backup, for the driver. */
 struct store_backup_call {
     const char *path;
     store_backup_step *on_step; /* NULL: none */
     void *context;
-    /* Between hold and give no checkpoint runs. hold waits for one that does; commits continue. */
+    /* Between hold and give no checkpoint runs, but commits continue. If a checkpoint runs, hold waits for its end. */
     void (*hold)(struct store *store);
     void (*give)(struct store *store);
     struct store *store;
@@ -50,7 +50,7 @@ struct store_driver {
     /** See tr__store_open. `error` may be NULL. */
     tr_status (*open)(const struct store_options *options, struct store_session **session,
                       uint64_t *epoch, tr_error *error);
-    /** No view may be left. */
+    /** Closes the driver. All views must be freed before. */
     void (*close)(struct store_session *session);
     /** See tr__store_salvage. NULL: not supported. */
     tr_status (*salvage)(const struct store_options *from, const struct store_options *into,
@@ -58,10 +58,9 @@ struct store_driver {
                          tr_error *error);
 
     /**
-     * Commits a group, linked by `next`, in this order, and sets the status of each batch: those
-     * with TR_OK are on disk. A failing batch does not affect the others, unless the disk is full
-     * or memory is short. TR_STORE_FAILED: it is not known what is on disk, and the statuses are
-     * not valid. Committing thread.
+     * Commits a group, linked by `next`, in this order, and sets the status of each batch. Batches with TR_OK are on
+     * disk. A failing batch does not affect the others, unless the disk is full or memory is short. TR_STORE_FAILED: it
+     * is not known what is on disk, and the statuses are not valid. Committing thread.
      */
     tr_status (*commit)(struct store_session *session, struct store_batch *first,
                         struct store_why *why);
@@ -74,17 +73,15 @@ struct store_driver {
     /** Returns how long the log is. Committing thread. */
     void (*look)(struct store_session *session, struct store_log *log);
     /**
-     * Writes the pages of the log into the database and syncs it; `*pages`: how many. On a separate
-     * thread, while others commit and read, but only while the log has pages that are not in the
-     * database. TR_OK also if it must be tried again later. TR_STORE_FAILED means the same as for
-     * commit.
+     * Writes the pages of the log into the database and syncs it; Sets *pages to how many. On a separate thread, while
+     * others commit and read, but only while the log has pages that are not in the database. TR_OK also if it must be
+     * tried again later. TR_STORE_FAILED means the same as for commit.
      */
     tr_status (*checkpoint)(struct store_session *session, size_t *pages, struct store_why *why);
     /**
-     * Writes the rest of the log into the database. TR_OK: the next commit restarts the log; with
-     * `is_cut` its file is empty. TR_STORE_BUSY: a reader prevents it. TR_STORE_FAILED means the
-     * same as for commit. With other statuses it must be tried again later. Committing thread,
-     * while no checkpoint runs.
+     * Writes the rest of the log into the database. TR_OK: the next commit restarts the log; with `is_cut` its file is
+     * empty. TR_STORE_BUSY: a reader prevents it. TR_STORE_FAILED means the same as for commit. After any other status,
+     * try again later. Committing thread, while no checkpoint runs.
      */
     tr_status (*restart)(struct store_session *session, bool is_cut, struct store_why *why);
 
@@ -97,16 +94,16 @@ struct store_driver {
     tr_status (*compact)(const struct store_options *options, struct store_compact *report,
                          tr_error *error);
     /**
-     * Gives unused pages back while the store is open: they are in the log afterwards, and `restart` cuts it. Other
-     * statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has set *is_cancelled,
-     * which may be NULL. Committing thread. NULL: not supported.
+     * Compacts the database while the store is open. The new pages are in the log afterwards, and `restart` cuts the
+     * log. Other statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has
+     * set *is_cancelled, which may be NULL. Committing thread. NULL: not supported.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,
                         struct store_why *why);
 
     tr_status (*view_new)(struct store_session *session, struct store_view **view);
     void (*view_free)(struct store_view *view);
-    /** From now on the view sees one state, or again the newest one at each call. */
+    /** With `is_held` the view sees the same state from now on; without it, the newest state at each call. */
     tr_status (*view_hold)(struct store_view *view, bool is_held);
     tr_status (*read_state)(struct store_view *view, tr_bytes name, struct store_state *state);
     tr_status (*read_kv)(struct store_view *view, tr_bytes name, tr_bytes key, tr_bytes *value);
@@ -138,14 +135,10 @@ struct store_driver {
     tr_status (*list_queued)(struct store_view *view, int64_t after, const char *behind,
                              size_t limit, store_visit_queued *visit, void *context);
 
-    /**
-     * Runs a statement in an actor's own database, which is opened if necessary. The view's thread.
-     */
+    /** Runs a statement in an actor's own database, which is opened if necessary. Call on the thread of the view. */
     tr_status (*sql_run)(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);
-    /**
-     * Closes the database if it is open. What it had read is dropped; what is in sql->pages stays.
-     */
+    /** Closes the database if it is open. Drops the pages that the database has read; sql->pages stays. */
     void (*sql_close)(struct store_sql *sql);
 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Entries: which caller may write under a name, and which must wait for earlier ones.
+ * Entries: which caller may write under a name, and which must wait for earlier entries.
  *
  * Invariants, under the store's lock:
  *
  * 1. The table has the newest entry of each name, unless that entry was left and has no pending
  *    batches; then the name is not in the table.
- * 2. An entry is drained if it is ready and none of its batches is pending. If the next entry of a
- *    name is made while the previous one is not drained, it becomes its successor and is not ready.
- *    So the entries of a name form a chain, of which only the first is ready.
+ * 2. An entry is drained if it is ready and none of its batches is pending. If the next entry of a name is made while
+ *    the previous one is not drained, the next one becomes the successor of the previous one and is not ready. So the
+ *    entries of a name form a chain, of which only the first is ready.
  * 3. An entry is freed when it was left and is drained: by leave, or after on_done of its last
  *    batch.
  */
@@ -51,7 +51,7 @@ void tr__store_entries_deinit(struct store *store)
     source_resize(&store->source, store->buckets, 0);
 }
 
-/* Doubles the table. If out of memory it stays as it is, and chains grow longer. */
+/* Doubles the table. Without memory the table stays as it is, and its chains grow longer. */
 static void entries_grow(struct store *store)
 {
     size_t count = (store->bucket_mask + 1) * 2;
@@ -207,7 +207,7 @@ struct store_generation tr__store_entry_generation(const struct store_entry *ent
 }
 
 /*
- * Handles a drained entry: makes its successor ready and, if that was left, those after it; frees
+ * Handles a drained entry: makes its successor ready, and if the successor was left, also the entries after it. Frees
  * entries that are no longer used. Returns the entry whose on_ready must be called. Under the lock.
  */
 static struct store_entry *pass_on(struct store *store, struct store_entry *entry,
@@ -233,7 +233,10 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
     }
 }
 
-/* Called with the lock, which it releases. */
+/*
+ * Handles a drained entry: passes its name on, and calls on_ready of the next entry. Called with the lock,
+ * which this releases.
+ */
 static void entry_drained(struct store *store, struct store_entry *entry)
 {
     struct store_entry *garbage;

@@ -8,11 +8,10 @@
 /**
  * Enters a name. From now on every earlier entry of the name is stale, whether it was left or not.
  *
- * Batches that an earlier entry submitted before it was left are still committed, and those of an
- * entry that was not left may be on their way to the disk. While there are any, the new entry is
- * not ready, because what is read could be outdated. Until it is ready the caller must not submit.
- * `on_ready` is called once, on the committing thread, when it becomes ready. If
- * tr__store_entry_is_ready returns true right after this call, on_ready is never called.
+ * Batches that an earlier entry submitted before it was left are still committed, and batches of an entry that was not
+ * left may be on their way to the disk. While there are such batches, the new entry is not ready, because what it reads
+ * could be outdated. Until it is ready the caller must not submit. `on_ready` is called once, on the committing thread,
+ * when it becomes ready. If tr__store_entry_is_ready returns true right after this call, on_ready is never called.
  *
  * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read only.
  * TR_NO_MEMORY, TR_STORE_FAILED. Any thread.
@@ -35,20 +34,19 @@ bool tr__store_entry_is_current(const struct store_entry *entry);
 struct store_generation tr__store_entry_generation(const struct store_entry *entry);
 
 /**
- * Frees the entry for the caller. What it submitted is still committed; batches that were not
- * submitted can only be freed. Any thread, but not while another thread is in on_ready or on_done
- * of this entry.
+ * Gives an entry back; the caller must not use it any more. Submitted batches are still committed. Batches that were
+ * not submitted can only be freed. Any thread, but not while another thread is in on_ready or on_done of this entry.
  */
 void tr__store_leave(struct store_entry *entry);
 
-/* For the files of this directory. */
+/* The rest of this header is only for the files of this directory. */
 
 /** Writes kind, NUL, key, and returns its size; 0 if kind or key is not valid. */
 size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_NAME_MAX]);
 
 /**
- * A batch of this entry is finished: lets a waiting successor continue. Called before its on_done.
- * Committing thread.
+ * Notes that a batch of this entry is finished, and lets a waiting successor continue. Call before the on_done of the
+ * batch. Committing thread.
  */
 void tr__store_entry_batch_done(struct store_entry *entry);
 

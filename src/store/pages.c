@@ -165,9 +165,7 @@ void tr__pages_finish(struct pages *pages)
 
 static tr_status pages_put(struct store_batch *batch, const struct page *page)
 {
-    /*
-     * A copy: if the batch is not submitted now, later versions may replace this one before it is.
-     */
+    /* Copy the page: if the batch is submitted later, newer versions may replace this one before that. */
     void *bytes = tr__store_batch_alloc(batch, STORE_PAGE_SIZE);
     if (!bytes)
         return TR_NO_MEMORY;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Pages of an actor's own database that are not on disk yet, or may not be.
+ * Pages of an actor's own database that are not known to be on disk.
  *
- * What a statement writes is staged. When the statement succeeds, its pages are kept. When the part
- * of the turn succeeds but is to be stored later, they are finished. When they are submitted, they
- * are on their way and can no longer be undone. When that batch is on disk, they are removed from
- * here, because the store has them. A reader of a page looks here first. An undo drops only the
- * later steps: a failed statement drops what is staged, a failed part of a turn drops what is
- * staged and kept.
+ * What a statement writes is staged. When the statement succeeds, its pages are kept. When the part of the turn
+ * succeeds but is to be stored later, they are finished. When they are submitted, they are on their way and can no
+ * longer be undone. When that batch is on disk, they are removed from here, because the store has them now. A reader of
+ * a page looks here first. An undo drops only the later steps: a failed statement drops what is staged, a failed part
+ * of a turn drops what is staged and kept.
  *
  *     staged --keep--> kept --finish--> finished --submitted--> on their way --stored--> (the store)
  *                           \-----------submitted-----------/
  *
- * In each step there is at most one version of a page, except on their way: there each commit has
- * its own. The versions of a page are a chain, the newest first.
+ * In each step there is at most one version of a page, except in the step "on their way", where each commit has its own
+ * version. The versions of a page are a chain, the newest first.
  */
 #ifndef STORE_PAGES_H
 #define STORE_PAGES_H
@@ -23,9 +22,9 @@
 
 /** One version of a page. */
 struct page {
-    struct list link;    /* in the list of its step */
+    struct list link;    /* link in the list of its step */
     struct page *before; /* the next older version that still exists */
-    uint64_t commit;     /* the number of the commit that it is submitted with */
+    uint64_t commit;     /* number of the commit that this version was submitted with */
     uint32_t number;     /* the first is 1 */
     bool is_staged;
     bool is_kept;
@@ -35,7 +34,8 @@ struct page {
 
 struct pages {
     struct memory_source source;
-    struct page **newest; /* by number less 1; NULL: only the store has a version */
+    /* newest version of each page, by its number less 1; NULL: only the store has one */
+    struct page **newest;
     size_t newest_capacity;
     struct list staged;
     struct list kept;
@@ -58,8 +58,8 @@ const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number);
 /** Stages STORE_PAGE_SIZE bytes. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *bytes);
 /**
- * Removes staged pages after the first `count` pages. Returns false if kept ones would have to be
- * removed too.
+ * Cuts the database to `count` pages by removing staged pages. Returns false if kept pages would have to be removed
+ * too.
  */
 bool tr__pages_cut(struct pages *pages, uint32_t count);
 
@@ -73,9 +73,9 @@ void tr__pages_undo(struct pages *pages);
 void tr__pages_finish(struct pages *pages);
 /** Adds copies of what is finished or kept to a batch. Nothing may be staged. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
-/** The batch was submitted with this number: what is finished or kept is on its way. */
+/** Notes that finished and kept pages are on their way: their batch was submitted as the commit with this number. */
 void tr__pages_submitted(struct pages *pages, uint64_t commit);
-/** All commits up to this one are on disk, and their batches are freed. */
+/** Frees the pages of all commits up to this one, which are on disk and whose batches are freed. */
 void tr__pages_stored(struct pages *pages, uint64_t commit);
 
 static inline bool pages_are_staged(const struct pages *pages)

@@ -125,7 +125,10 @@ static int bytes_compare(tr_bytes a, tr_bytes b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Returns the first bytes after all that begin with `prefix`; none if every byte of it is 255. */
+/*
+ * Returns the lowest key that is greater than all keys that begin with `prefix`. No bytes: there is none, because every
+ * byte of the prefix is 255.
+ */
 static tr_bytes end_of_prefix(tr_bytes prefix, unsigned char memory[TR_KV_KEY_MAX])
 {
     size_t size = prefix.size;
@@ -223,7 +226,7 @@ tr_status tr__store_list_requests(struct store_reader *reader, const char *kind,
                         reader->view, bytes_of(&name), from, is_last, limit, visit, context);
 }
 
-/* A visitor in front of another one. It passes the key of each name. */
+/* A visitor of names that passes the key of each name to another visitor. */
 struct keyed {
     size_t kind_size; /* with its NUL */
     store_visit *visit;
@@ -255,7 +258,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
     memcpy(to, kind, kind_size);
     if (prefix.size > 0)
         memcpy(to + kind_size, prefix.data, prefix.size);
-    /* The kind ends with a NUL, so there is always a name after all that begin so. */
+    /* The kind ends with a NUL, so there is always a name that sorts after all names with this beginning. */
     size_t to_size = kind_size + prefix.size;
     while (to[to_size - 1] == UINT8_MAX)
         to_size--;
@@ -266,7 +269,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
         memcpy(from + kind_size, start.data, start.size);
     size_t from_size = kind_size + start.size;
     if (!is_first && after.size > 0)
-        from[from_size++] = 0; /* the first name after it */
+        from[from_size++] = 0; /* a NUL more: the first name after that key */
     struct keyed keyed = {kind_size, visit, context};
     return reader->store->driver->list_names(reader->view,
                                              (tr_bytes){from, from_size},
@@ -290,7 +293,8 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
                               char kind[TR_NAME_MAX + 1])
 {
     static const unsigned char last[] = {UINT8_MAX, UINT8_MAX};
-    unsigned char from[TR_NAME_MAX + 1] = {1}; /* names that begin with 0 are of the store */
+    /* names that begin with 0 belong to the store itself */
+    unsigned char from[TR_NAME_MAX + 1] = {1};
     size_t size = after ? strnlen(after, TR_NAME_MAX + 1) : 0;
     tr_status status = tr__store_status(reader->store);
     if (status)
@@ -299,7 +303,7 @@ tr_status tr__store_next_kind(struct store_reader *reader, const char *after,
         return TR_INVALID_ARGUMENT;
     if (size) {
         memcpy(from, after, size);
-        from[size] = 1; /* after the kind with its NUL, and all of its keys */
+        from[size] = 1; /* 1 in place of the NUL: after all keys of the kind */
     }
     kind[0] = '\0';
     status = reader->store->driver->list_names(reader->view,

@@ -12,30 +12,30 @@ struct store_reader;
  * and it keeps its prepared statements, so make one for each worker. TR_NO_MEMORY, TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
-/** Returns the store that a reader reads. */
+/** Returns the store to which a reader belongs. */
 struct store *tr__store_of(const struct store_reader *reader);
 /** Frees a reader. NULL does nothing. */
 void tr__store_reader_free(struct store_reader *reader);
 
 /**
- * From now on all calls of this reader see the same state of the store. tr__store_reader_release ends that. While it
- * lasts the log of the store grows: hold for milliseconds. TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ * Lets all following calls of this reader see the same state of the store, until tr__store_reader_release. Meanwhile
+ * the log of the store grows, so hold a reader only for milliseconds. TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
  */
 TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
 void tr__store_reader_release(struct store_reader *reader);
 
 /*
- * Statuses of all functions below: TR_STORE_CORRUPT if the data of this actor cannot be trusted
- * (other actors may be intact), TR_STORE_FAILED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Bytes that they
- * return are borrowed until the reader is used again. They read from disk if necessary.
+ * Statuses of all functions below: TR_STORE_CORRUPT if the data of this actor cannot be trusted (other actors may be
+ * intact), TR_STORE_FAILED, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Returned bytes are borrowed until the reader is used
+ * again. These functions read from disk if necessary.
  */
 
 struct store_state {
-    struct store_generation generation; /* Of the batch that changed the actor last. */
+    struct store_generation generation; /* generation of the batch that changed the actor last */
     uint64_t sequence;                  /* The highest number of an event so far; 0: none. */
-    /* False: it has other data, but a state was never stored. */
+    /* False: the actor has other data, but a state was never stored. */
     bool has_state;
-    bool is_doomed; /* tr__store_doom: it counts as destroyed. */
+    bool is_doomed; /* tr__store_doom has marked the actor: it counts as destroyed. */
     uint32_t version;
     tr_bytes bytes;
 };
@@ -95,8 +95,8 @@ TR_MUST_CHECK tr_status tr__store_list_shapes(struct store_reader *reader, store
                                               void *context);
 
 /**
- * Reads what is stored of the request with this id: `id` is its number, `bytes` its value.
- * TR_NOT_FOUND: nothing.
+ * Reads the stored outcome of the request with this id: row->id is its number, row->bytes its value. TR_NOT_FOUND:
+ * nothing is stored.
  */
 TR_MUST_CHECK tr_status tr__store_read_request(struct store_reader *reader, const char *kind,
                                                tr_bytes key, tr_bytes request,
@@ -110,10 +110,10 @@ TR_MUST_CHECK tr_status tr__store_list_requests(struct store_reader *reader, con
                                                 size_t limit, store_visit *visit, void *context);
 
 /**
- * Lists the keys of a kind that begin with `prefix` and are after `after` (no bytes: from the first
- * on), in the order of their bytes, at most `limit`, 0: no limit. Actors that are marked to be
- * destroyed, or whose version has the bit STORE_VERSION_HALF, are left out. A row has `key`. The
- * results are not checked against seals, and only an index is read.
+ * Lists the keys of a kind that begin with `prefix` and are after `after` (no bytes: from the first on), in the order
+ * of their bytes, at most `limit` of them (0: no limit). Actors that are marked to be destroyed, or whose version has
+ * the bit STORE_VERSION_HALF, are left out. A row has `key`. The results are not checked against seals, and only an
+ * index is read.
  */
 TR_MUST_CHECK tr_status tr__store_list_keys(struct store_reader *reader, const char *kind,
                                             tr_bytes prefix, tr_bytes after, size_t limit,
@@ -157,13 +157,10 @@ struct store_alarm_place {
 struct store_due {
     const char *kind;
     tr_bytes key;
-    /* Where the list continues after it; contains its name and when it is due. */
+    /* The position of this alarm, after which the list can continue. It contains the name and the time of the alarm. */
     struct store_alarm_place place;
     tr_bytes bytes;
-    /*
-     * It cannot be trusted, nor can `bytes`. kind and key are NULL if they cannot be trusted
-     * either.
-     */
+    /* The alarm and `bytes` cannot be trusted. `kind` and `key` are NULL if they cannot be trusted either. */
     bool is_corrupt;
 };
 typedef bool store_visit_due(void *context, const struct store_due *due);
@@ -179,7 +176,8 @@ TR_MUST_CHECK tr_status tr__store_list_due(struct store_reader *reader,
 
 /** An actor that has queues; bytes are borrowed for the call. */
 struct store_queued {
-    int64_t actor;    /* The driver's number of the actor: the next page begins after it. */
+    /* The driver's number of the actor; pass it as `after` to continue the list. */
+    int64_t actor;
     const char *kind; /* NULL: not known. */
     tr_bytes key;
     uint32_t version; /* Version of its state, as stored; 0: it has no state. */
@@ -188,9 +186,9 @@ struct store_queued {
 };
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);
 /**
- * Lists actors that have items in any queue, with numbers after `after`, in the order of the
- * numbers, at most `limit`. `has_items` says whether a queue with a name after `behind` has items.
- * The results are not checked against seals.
+ * Lists actors that have items in any queue, whose numbers are above `after`, in the order of these numbers, at most
+ * `limit`. `has_items` says whether a queue with a name after `behind` has items. The results are not checked against
+ * seals.
  */
 TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
                                               const char *behind, size_t limit,

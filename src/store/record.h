@@ -8,7 +8,7 @@
 #include "os/atomic.h"
 
 /**
- * The greatest id in a queue and number of an event: INT64_MAX, because SQLite's numbers are
+ * The greatest id of an item in a queue, and the greatest number of an event. INT64_MAX, because SQLite's numbers are
  * signed.
  */
 #define STORE_NUMBER_MAX ((uint64_t)INT64_MAX)
@@ -23,7 +23,7 @@ enum store_op_kind {
     STORE_ALARM_CLEAR_ALL, /* */
     STORE_QUEUE_PUSH,      /* key: the name of the queue; number: id; value */
     STORE_QUEUE_REMOVE,    /* key: the name of the queue; number: id */
-    STORE_EVENT_APPEND,    /* number: the expected one; value */
+    STORE_EVENT_APPEND,    /* number: the highest number that is expected in the store; value */
     STORE_EVENT_TRIM,      /* number */
     STORE_SNAPSHOT_PUT,    /* number, version, value */
     STORE_SNAPSHOT_TRIM,   /* number */
@@ -48,19 +48,19 @@ struct store_chunk;
 
 struct store_batch {
     struct store_batch *next;  /* the next batch that was submitted together with this one */
-    struct store_entry *entry; /* not read or written unless the batch is submitted */
+    struct store_entry *entry; /* only valid while the batch is submitted */
     struct memory_source source;
     struct store_op *first;
     struct store_op *last;
-    /* number, value: of the store, stored even if the actor is destroyed */
+    /* writes of shapes (number, value), which belong to the store and are stored even if the actor is destroyed */
     struct store_op *shapes;
-    tr_status status; /* the driver's result; TR_OK before it */
+    tr_status status; /* result of the driver; TR_OK before the commit */
     void (*on_done)(void *context, struct store_batch *batch, tr_status status);
     void *context;
-    size_t pages;               /* estimate of how many pages of the database it changes */
-    bool is_destroy;            /* it destroys its actor */
+    size_t pages;               /* estimate of how many pages of the database the batch changes */
+    bool is_destroy;            /* the batch destroys its actor */
     struct store_chunk *chunks; /* the newest first; the last one contains the batch itself */
-    char *free;                 /* of the newest chunk */
+    char *free;                 /* free part of the newest chunk */
     char *free_end;
 };
 
@@ -73,11 +73,11 @@ struct store_known {
     bool is_there;
     bool has_state;
     bool is_doomed;
-    int64_t id; /* of the row */
+    int64_t id; /* number of the row */
     uint32_t version;
-    uint64_t sequence;      /* of the last event */
-    uint64_t state_sum;     /* of the state's bytes */
-    unsigned char seal[24]; /* as it is in the row */
+    uint64_t sequence;      /* number of the last event */
+    uint64_t state_sum;     /* sum of the state's bytes */
+    unsigned char seal[24]; /* seal of the row */
 };
 
 struct store_entry {
@@ -87,20 +87,20 @@ struct store_entry {
     atom32 is_ready;   /* Written under the store's lock, read by any thread. */
     atom32 is_broken;  /* One of its batches failed; written by the committing thread. */
 
-    /* Under the store's lock. */
-    struct store_entry *next;      /* in its bucket */
+    /* The members up to destroys_pending are used under the store's lock. */
+    struct store_entry *next;      /* next entry in its bucket */
     struct store_entry *successor; /* the next entry of the same name, which is not ready */
     bool is_in_table;
     bool is_left;
-    /* The next entry was made before this one left: waiting batches are not committed. */
+    /* The next entry was made before this one was left, so waiting batches of this one are not committed. */
     bool is_refused;
     uint32_t pending;          /* batches that were submitted and whose on_done was not called */
-    uint32_t destroys_pending; /* how many of them are in store.destroys */
+    uint32_t destroys_pending; /* how many of the pending batches are in store.destroys */
 
     void (*on_ready)(void *context, struct store_entry *entry);
     void *context;
     struct store_known known; /* Committing thread only. */
-    uint64_t hash;            /* of the name */
+    uint64_t hash;            /* hash of the name */
     size_t name_size;
     unsigned char name[];
 };

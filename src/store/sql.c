@@ -39,7 +39,7 @@ void tr__store_sql_free(struct store_sql *sql)
 void tr__store_sql_undo(struct store_sql *sql)
 {
     if (pages_are_kept(&sql->pages))
-        sql->driver->sql_close(sql); /* What it has read is no longer valid. */
+        sql->driver->sql_close(sql); /* pages that the engine has read are no longer valid */
     tr__pages_undo(&sql->pages);
 }
 

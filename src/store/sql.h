@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * An actor's own database: tables that belong to it alone. docs/design/sql.md explains how and why.
+ * An actor's own database: tables that belong to this actor alone. docs/design/sql.md explains how and why.
  *
- * It consists of pages, which are rows of the store. The first statement opens it. Only pages that
- * statements touch are read. What statements write stays in memory until it is put into a batch;
- * see store/pages.h for the way from there to the disk, and for what is dropped after a failure.
+ * Such a database consists of pages, which are rows of the store. The first statement opens the database. Only pages
+ * that statements touch are read. What statements write stays in memory until it is put into a batch; see store/pages.h
+ * for the way from there to the disk, and for what is dropped after a failure.
  *
  *     tr__store_sql_new(store, "ledger", key, &options, &sql);
  *     tr__store_sql_run(sql, reader, &call);
@@ -21,7 +21,10 @@
 
 #include "store/pages.h"
 
-/** More than deep expressions, views and triggers were seen to need within the limits. */
+/**
+ * Stack of a statement. By measurement, more than the deepest expressions, views and triggers need within the limits of
+ * engine.h.
+ */
 enum { STORE_SQL_STACK = 8 * 1024 * 1024 };
 
 struct store_driver;
@@ -30,16 +33,17 @@ struct store_reader;
 struct sql_engine;
 
 struct store_sql_options {
-    const char *const *schema; /* steps, ended by NULL; lent. NULL: none */
-    uint64_t steps_max;        /* of the virtual machine, for one statement */
-    bool takes_any_schema;     /* the tables stay as they are; `schema` is not used */
+    /* steps that make the tables, ended by NULL; lent. NULL: there are none */
+    const char *const *schema;
+    uint64_t steps_max;    /* most steps of SQLite's virtual machine for one statement */
+    bool takes_any_schema; /* the tables stay as they are; `schema` is not used */
 };
 
 struct store_sql {
     struct pages pages;
     const struct store_driver *driver;
     struct sql_engine *engine;
-    bool is_begun; /* it is known how many pages the store has */
+    bool is_begun; /* tr__pages_begin was called: the number of stored pages is known */
     size_t bytes;  /* estimate of the engine's memory */
     struct store_sql_options options;
     size_t name_size;
@@ -47,8 +51,8 @@ struct store_sql {
 };
 
 /**
- * Called for a row; its values are borrowed for the call. A status other than TR_OK fails the
- * statement with it.
+ * Called for each row; its values are borrowed for the call. If this returns another status than TR_OK, the statement
+ * fails with that status.
  */
 typedef tr_status store_sql_visit(void *context, const tr_sql_value *values, size_t count);
 
@@ -60,8 +64,9 @@ struct store_sql_call {
     store_sql_visit *visit;
     /* Called before the first row, with the names of the columns, which are borrowed. NULL: not wanted. */
     void (*on_columns)(void *context, const char *const *names, size_t count);
-    void *context;   /* of both */
-    bool is_reading; /* a statement that would change the tables is refused: TR_NOT_PERMITTED */
+    void *context; /* of both */
+    /* only reading: a statement that would change the tables fails with TR_NOT_PERMITTED */
+    bool is_reading;
     /* The results. */
     size_t columns;
     uint64_t changes;
@@ -73,7 +78,7 @@ struct store_sql_call {
 TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);
-/** Frees it. None of its pages may be on its way. NULL does nothing. */
+/** Frees the database of an actor from memory. No page of it may be on its way to the disk. NULL does nothing. */
 void tr__store_sql_free(struct store_sql *sql);
 /** Drops everything that was not submitted, because the part of the turn has failed. */
 void tr__store_sql_undo(struct store_sql *sql);

@@ -100,9 +100,8 @@ static void take_from(struct store_queue *queue, struct group *group, size_t cou
 }
 
 /*
- * Takes waiting batches, up to the limits of a group. Batches that are refused already have their
- * status. A few batches that destroy are included, but none while commits are slowed down and
- * others wait.
+ * Takes waiting batches, up to the limits of a group. The status of refused batches is set. A few batches that destroy
+ * are included, but none if commits are slowed down and other batches wait.
  */
 static struct group take_group(struct store *store)
 {
@@ -135,7 +134,7 @@ static void store_notify(struct store_batch *first)
         void (*on_done)(void *, struct store_batch *, tr_status) = batch->on_done;
         batch->on_done = NULL;
         /*
-         * Before on_done, because after it another thread may enter the same name at once, and that
+         * Call this before on_done, because after on_done another thread may enter the same name at once, and the new
          * entry must be ready.
          */
         tr__store_entry_batch_done(entry);
@@ -144,8 +143,8 @@ static void store_notify(struct store_batch *first)
 }
 
 /*
- * Updates a mean in which each commit counts for an eighth, and a very long one for at most twice
- * the bound.
+ * Updates the mean duration of commits. Each commit counts for an eighth, and a very long one counts as twice the
+ * bound.
  */
 static void learn_commit(struct store *store, tr_time took_ns)
 {
@@ -216,7 +215,7 @@ static bool store_bury(struct store *store)
     return store->is_burying;
 }
 
-/* Updates whether the writer polls the next time: a batch came soon enough, or not. */
+/* Decides whether the writer polls the next time. `was_soon`: a batch came soon enough for polling to find it. */
 static void store_learn(struct store *store, bool was_soon)
 {
     uint32_t next = store->spin_skips_next * 2 + 1;
@@ -310,7 +309,7 @@ tr_status tr__store_submit(struct store_batch *batch,
     store->is_writer_idle = false;
     if (was_empty)
         atom32_store(&store->has_work, 1, ATOM_RELAXED);
-    /* The batches of one entry stay in order, because they are in one of the queues. */
+    /* All waiting batches of an entry are in the same queue, and so stay in order. */
     bool is_destroy = entry->pending == entry->destroys_pending &&
                       (batch->is_destroy || entry->destroys_pending > 0);
     entry->destroys_pending += is_destroy;

@@ -2,11 +2,10 @@
 /**
  * The store of durable actors: what they have on disk, and the one thread that writes it.
  *
- * It knows no actors, only names: a kind and a key. Each name has a state with a version, keys with
- * values, alarms, queues, events, snapshots, and pages of its own database. To write, a caller
- * enters the name, which creates an entry with a generation. All changes of one part of a turn are
- * one batch, which is stored on disk as a whole or not at all. docs/design/store.md explains how. A
- * driver (store/driver.h) does the rest, SQLite by default.
+ * The store knows no actors, only names: a kind and a key. Each name has a state with a version, keys with values,
+ * alarms, queues, events, snapshots, and pages of its own database. To write, a caller enters a name, which creates an
+ * entry with a generation. All changes of one part of a turn are one batch, which is stored on disk as a whole or not
+ * at all. docs/design/store.md explains how. A driver (store/driver.h) does the rest, SQLite by default.
  *
  *     struct store_entry *entry;
  *     tr__store_enter(store, "cart", key, on_ready, context, &entry);
@@ -84,16 +83,14 @@ struct store_options {
     bool is_threadless;
     /**
      * Nothing is written, not even the epoch, and no name can be entered. The store must exist, and may be that of any
-     * program if `program` is NULL. For looks at the store of a program that does not run. Implies is_threadless.
+     * program if `program` is NULL. For inspecting the store of a program that does not run. Implies is_threadless.
      */
     bool is_read_only;
-    /**
-     * Only for a threadless store: called by a submit that finds nothing else waiting. May be NULL.
-     */
+    /** Only for a threadless store: called by tr__store_submit if no other batch waits. May be NULL. */
     void (*on_work)(void *context);
     /** Called once, on a thread of the store, when the store fails. May be NULL. */
     void (*on_failed)(void *context, const char *why);
-    void *context; /* for both functions */
+    void *context; /* passed to on_work and on_failed */
 
     /* For tests. */
     struct store_disk *disk;           /* Lent: used instead of `path`; see store/disk.h. */
@@ -101,19 +98,20 @@ struct store_options {
     const struct store_driver *driver; /* NULL: tr__store_driver_default. */
     /* The log is tidied when it has this many pages or more; 0: the driver's default. */
     unsigned log_pages;
-    bool is_sync_off; /* For the crash tests, to see them fail: acknowledges before the sync. */
+    /* For the crash tests, which must fail with it: acknowledges batches before the sync. */
+    bool is_sync_off;
 };
 
 /**
- * Most bytes in front of a state, a snapshot or an event, which say how to read it. They do not
- * count towards the limits.
+ * Most bytes of the front of a state, a snapshot or an event, which says how to read the rest. They do not count
+ * towards the limits.
  */
 #define STORE_FRONT_MAX 8
 
-/** A bit in the version of a state: the actor is not yet made completely. */
+/** A bit in the version of a state: the first start of the actor has not finished. */
 #define STORE_VERSION_HALF UINT32_C(0x80000000)
 
-/** Most bytes of what is stored of a request: an answer, and what is in front of it. */
+/** Most bytes that are stored for a request: its answer and the front of that answer. */
 #define STORE_REQUEST_MAX (TR_REQUEST_ANSWER_MAX + 1024)
 
 /** Most bytes of a name for drivers: kind, NUL, key. */
@@ -138,14 +136,14 @@ TR_MUST_CHECK tr_status tr__store_open(const struct store_options *options, stru
 /**
  * Commits submitted batches, calls their on_done, ends the threads and frees the store.
  *
- * Only submitted batches may be left, and no reader and no entry. One thread calls it.
+ * All readers and entries must be gone, and all batches that were not submitted. One thread calls it.
  */
 void tr__store_close(struct store *store);
 
 /** What was saved of a damaged store. */
 struct store_salvage {
     uint64_t copied; /* Actors that were intact, and are in the new store. */
-    /* How many of them came from the database without its log: they may be outdated. */
+    /* How many copied actors came from the database without its log: they may be outdated. */
     uint64_t older;
     uint64_t lost; /* Actors that are known by name and were not intact. */
     /* Parts of the table of actors that cannot be read; their contents are not known. */
@@ -159,11 +157,12 @@ typedef void store_salvage_lost(void *context, const char *kind, tr_bytes key);
  * Copies each intact actor from a store that is damaged, or whose log is damaged, cut or missing,
  * into a new store.
  *
- * The damaged store is locked meanwhile and not changed, except that the log of an earlier format
- * is renamed. Of `from` and `into` only the program and the places are used; `from` may have no program: that of any one.
- * The new store gets the program of the damaged one. `into` is a directory, or a disk, without a store. An actor is copied if all of its rows match their seals, all pages on
- * the way to them match their sums, and its events have no gaps. `on_lost`, which may be NULL, is
- * called for each actor that is known by name and is not in the new store.
+ * The damaged store is locked meanwhile and not changed, except that the log of an earlier format is renamed. Of `from`
+ * and `into` only the program and the places are used; `from` may have no program: then the store may belong to any
+ * program. The new store gets the program of the damaged one. `into` is a directory, or a disk, without a store. An
+ * actor is copied if all of its rows match their seals, all pages on the way to them match their sums, and its events
+ * have no gaps. `on_lost`, which may be NULL, is called for each actor that is known by name and is not in the new
+ * store.
  *
  * TR_OK: `report` says what was copied, which may be nothing. TR_STORE_CORRUPT: the database is
  * missing, or the row with the key of the seals is. TR_INVALID_ARGUMENT: no program, or `into` has
@@ -202,7 +201,7 @@ uint64_t tr__store_epoch(const struct store *store);
 bool tr__store_work(struct store *store);
 
 /**
- * Submits a batch. It is lent until `on_done` is called with it, once, on the committing thread.
+ * Submits a batch, which is lent to the store until `on_done` is called with it, once, on the committing thread.
  * on_done may free the batch, and enter, leave and submit others. It must not wait.
  *
  * Statuses of on_done: TR_OK: the whole batch is on disk. TR_STORE_FAILED: it is not known whether
@@ -217,7 +216,7 @@ TR_MUST_CHECK tr_status tr__store_submit(struct store_batch *batch,
                                                          tr_status status),
                                          void *context);
 
-/* For the files of this directory. */
+/* The rest of this header is only for the files of this directory. */
 
 /**
  * Makes the store fail for this reason. The first call logs it and calls on_failed. A thread of the

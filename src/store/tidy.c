@@ -9,7 +9,7 @@ static bool is_tidying(const struct store *store)
     return atom32_load(&store->tidy_turn, ATOM_ACQUIRE) != TIDY_FREE; /* partner: tr__tidy_give */
 }
 
-/* Takes the turn if it is free. Rule 6. */
+/* Takes the turn of rule 6 for this thread. Returns false if the turn is not free. */
 static bool tidy_take(struct store *store, enum tidy_turn turn)
 {
     uint32_t expected = TIDY_FREE;
@@ -17,7 +17,7 @@ static bool tidy_take(struct store *store, enum tidy_turn turn)
     return atom32_compare_exchange(&store->tidy_turn, &expected, turn, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/* Ends a turn. A backup that waits has the next one, so that passes without a pause do not keep it waiting. */
+/* Ends a turn. A backup that waits gets the next turn, so that it need not wait for many passes in a row. */
 void tr__tidy_give(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -30,7 +30,10 @@ void tr__tidy_give(struct store *store)
         platform->wake(platform, store->writer_parker);
 }
 
-/* The log has pages that are not in the database: rule 6. Does nothing if it is not the turn for it. */
+/*
+ * Begins a pass of the tidying thread, if the turn is free. The log must have pages that are not in the database (rule
+ * 6).
+ */
 static void begin_pass(struct store *store)
 {
     if (tidy_take(store, TIDY_PASS))
@@ -42,7 +45,7 @@ static bool is_rest_small(const struct store_log *log)
     return log->rest_pages <= log->soon / TIDY_REST_PART;
 }
 
-/* Waits until the turn is free or the time has come; may return earlier. */
+/* Waits until the turn is free or `deadline_ns` has come; may return earlier. */
 static void await_pass(struct store *store, tr_time deadline_ns)
 {
     const tr_platform *platform = store->platform;
@@ -52,7 +55,9 @@ static void await_pass(struct store *store, tr_time deadline_ns)
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
 
-/* Rule 3: returns a wait in which this thread adds half as many pages as the other one writes. */
+/*
+ * Returns how long a group waits by rule 3, so that this thread adds half as many pages as the tidying thread writes.
+ */
 static tr_time slice_ns(const struct store *store)
 {
     tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
@@ -76,7 +81,7 @@ bool tr__tidy_is_behind(struct store *store)
     return log.pages >= log.soon * TIDY_HIGH;
 }
 
-/* Returns until when a group waits. */
+/* Returns until when the next group must wait, by rules 3 and 4. */
 static tr_time wait_until(const struct store *store, const struct store_log *log, bool is_full,
                           bool is_tried, tr_time now_ns)
 {
@@ -116,7 +121,7 @@ tr_status tr__tidy_before(struct store *store, size_t pages, struct store_why *w
         if (now_ns >= deadline_ns)
             return TR_OK;
         if (is_tried)
-            platform->yield(platform); /* a reader prevents it, for some microseconds */
+            platform->yield(platform); /* a reader prevents the restart, for some microseconds */
         else
             await_pass(store, deadline_ns);
     }
@@ -154,7 +159,7 @@ tr_time tr__tidy_idle(struct store *store)
         store->idle_ns = now_ns;
     if (now_ns - store->idle_ns < TIDY_IDLE_NS)
         return store->idle_ns + TIDY_IDLE_NS;
-    store->idle_ns = now_ns; /* what is not done now is tried again after the same time */
+    store->idle_ns = now_ns; /* if the log could not be cut now, try again after TIDY_IDLE_NS */
     if (!is_tidying(store)) {
         store->driver->look(store->session, &log);
         bool is_long = log.file_pages > log.soon;
@@ -208,7 +213,10 @@ void tr__tidy_hold(struct store *store)
     atom32_store(&store->is_hold_wanted, 0, ATOM_RELAXED);
 }
 
-/* Cuts the log, which has all pages of the store now. A reader that prevents it is waited for; later commits try it again. */
+/*
+ * Cuts the log, which has all pages of the store now. Waits for a reader that prevents this, at most TIDY_CUT_NS;
+ * afterwards later commits try again.
+ */
 static tr_status shrink_cut(struct store *store, struct store_why *why)
 {
     const tr_platform *platform = store->platform;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Keeps the log of the store short: the thread that writes it into the database, and when the
- * committing thread waits for that thread or does the rest itself.
+ * Keeps the log of the store short. Says when the tidying thread writes the log into the database, and when the
+ * committing thread waits for it or does the rest itself.
  *
  * SQLite restarts its log only if all of it is in the database when a transaction begins. A
  * checkpoint beside commits never gets there while commits come without a pause. So both threads
@@ -41,7 +41,7 @@
 #define TIDY_READER_NS (200 * TR_MICROSECOND)
 /** Longest wait for a reader that prevents the log from being cut after a compaction. */
 #define TIDY_CUT_NS (100 * TR_MILLISECOND)
-/** How long the log stays unchanged after the last commit. */
+/** After the last commit the log stays as it is for this time. */
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
 enum {
@@ -82,7 +82,7 @@ tr_time tr__tidy_idle(struct store *store);
  * of the store's.
  */
 void tr__tidy_hold(struct store *store);
-/** Ends a turn. The thread that has it. */
+/** Ends a turn. Call on the thread that has the turn. */
 void tr__tidy_give(struct store *store);
 
 /**

@@ -2,11 +2,11 @@
 /**
  * A timer of an actor: forty bytes, so that many of them touch little memory.
  *
- * A timer that fires once, and whose message is small and without pointers, is light: it contains
- * the message, and needs no envelope until it fires. All others have an envelope from the start.
- * The context of a timer has its owner, and everything else that is shared by timers that are armed
- * together. Timers without a key come from timer/loose.h, where neighbours share a context. Timers
- * with a key come from timer/keys.h, and each has its own context.
+ * A timer that fires once, and whose message is small and without pointers, is light: it contains the message, and
+ * needs no envelope until it fires. All other timers have an envelope from the start. The context of a timer has its
+ * owner and everything else that timers which are armed together can share. Timers without a key come from
+ * timer/loose.h, where neighbours share a context. Timers with a key come from timer/keys.h, and each has its own
+ * context.
  */
 #ifndef TIMER_ENTRY_H
 #define TIMER_ENTRY_H
@@ -19,24 +19,26 @@
 
 enum timer_kind {
     TIMER_ONCE,
-    TIMER_FIXED_RATE,  /* The next deadline is the last one plus the period. */
-    TIMER_FIXED_DELAY, /* The next deadline is the end of its turn plus the period. */
+    TIMER_FIXED_RATE, /* The next deadline is the last one plus the period. */
+    /* The next deadline is the end of the turn that handles its message, plus the period. */
+    TIMER_FIXED_DELAY,
 };
 
 /*
- * One word, always written as a whole, because a processor is slow to read a word of which a byte
- * was just written.
+ * Bits of the state of a timer. They are in one word that is always written as a whole, because a processor is slow to
+ * read a word of which a single byte was just written.
  */
 enum timer_state {
     TIMER_KIND = 3,        /* enum timer_kind */
-    TIMER_QUEUED = 1 << 2, /* Its envelope is in a mailbox or in a turn. */
-    TIMER_PARKED = 1 << 3, /* The turn that has its envelope waits. */
+    TIMER_QUEUED = 1 << 2, /* The envelope of the timer is in a mailbox, or a turn handles it. */
+    TIMER_PARKED = 1 << 3, /* The turn that handles its envelope waits. */
     TIMER_LIGHT = 1 << 4,
-    TIMER_KEYED = 1 << 5,  /* It belongs to timer/keys.c. */
-    TIMER_LOOSE = 1 << 6,  /* It belongs to timer/loose.c. */
-    TIMER_MISSED = 1 << 7, /* A timer with a fixed rate was due while that turn waited. */
+    TIMER_KEYED = 1 << 5, /* the timer belongs to timer/keys.c */
+    TIMER_LOOSE = 1 << 6, /* the timer belongs to timer/loose.c */
+    /* A timer with a fixed rate was due again while the turn with its envelope waited. */
+    TIMER_MISSED = 1 << 7,
     TIMER_OWN = TIMER_KIND | TIMER_QUEUED | TIMER_PARKED | TIMER_LIGHT |
-                TIMER_MISSED, /* The bits that the caller sets. */
+                TIMER_MISSED, /* The bits that the caller may set. */
     TIMER_GENERATION_SHIFT = 8,
 };
 
@@ -50,7 +52,7 @@ struct envelope;
 /** The part of a timer that several timers can share. */
 struct timer_context {
     const tr_type *type; /* For light timers; NULL for timers that have an envelope. */
-    uint64_t value; /* For light timers the causal id, for repeating timers the period in ns. */
+    uint64_t value; /* of a light timer: the causal id; of a repeating timer: the period in ns */
     uint32_t owner;
     uint32_t mark; /* Used by timer/loose.c or timer/keys.c. */
 };
@@ -66,7 +68,7 @@ struct timer_entry {
             uint8_t key_length;
         } keyed;
     };
-    union {                                   /* The caller's. Zero in a new entry. */
+    union {                                   /* for the caller; zero in a new entry */
         unsigned char bytes[TIMER_LIGHT_MAX]; /* For a light timer: the message. */
         struct envelope *envelope;
     };

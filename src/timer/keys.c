@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Open addressing with linear probing. The home of an entry is the slot that the high bits of its
- * hash name.
+ * The table uses open addressing with linear probing. The home of an entry is the slot whose index is the high bits of
+ * its hash.
  *
  * 1. Between the home of an entry and its slot no slot is empty. Removal keeps this by moving later
  *    entries back into the hole. Nothing is marked as deleted, so churn causes no rehash.
  * 2. An entry moves only to a lower slot (in the ring), and never across an empty one. A walk goes
  *    down from an empty slot, so an entry that a removal moves to the current slot was visited
  *    already.
- * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less
- *    than an eighth full. Between the two are additions or removals of a quarter of its slots.
+ * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less than an eighth full.
+ *    Between growing and shrinking, at least a quarter as many entries as slots must be added or removed.
  *
- * Because homes are the high bits, a table grows by reading and writing memory in order. It does
- * not touch the entries, because slots have the hashes.
+ * Because homes are the high bits, a table grows by reading and writing memory in order. The entries themselves are not
+ * read, because slots have the hashes.
  */
 #include "timer/keys.h"
 
@@ -52,7 +52,7 @@ static inline uint64_t key_word(const char *bytes)
     return word;
 }
 
-/* Keys are short: a call of memcmp would cost as much as the comparison. */
+/* Compares two keys. Keys are short: a call of memcmp would cost as much as the comparison itself. */
 static inline bool key_equals(const char *a, const char *b, size_t length)
 {
     if (length < sizeof(uint64_t)) {
@@ -134,14 +134,14 @@ static struct timer_entry *table_find(const struct timer_keys *keys, uint32_t ha
     return NULL;
 }
 
-/* Empties a slot and moves back the entries that it kept from their homes. */
+/* Empties a slot, and moves later entries back towards their homes. */
 static void table_remove_at(struct timer_keys *keys, uint32_t hole)
 {
     uint32_t mask = table_mask(keys);
     for (uint32_t at = (hole + 1) & mask; keys->slots[at].entry; at = (at + 1) & mask) {
         uint32_t home = table_home(keys, keys->slots[at].hash);
         if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* Its home is after the hole. */
+            continue; /* the home of this entry is after the hole, so it stays */
         keys->slots[hole] = keys->slots[at];
         hole = at;
     }
@@ -194,7 +194,7 @@ static bool table_reserve(struct timer_keys *keys, struct timer_pool *pool)
     return keys->bits < TABLE_BITS_MAX && table_resize(keys, pool, keys->bits + 1U);
 }
 
-/* Whether so few entries do not need 2^bits slots. */
+/* Whether a table of 2^bits slots is much too large for this number of entries. */
 static inline bool table_is_sparse(uint32_t count, unsigned bits)
 {
     return bits > TABLE_BITS_MIN && count < (UINT32_C(1) << bits) / 8;
@@ -219,9 +219,7 @@ static void table_shrink(struct timer_keys *keys, struct timer_pool *pool)
         (void)table_resize(keys, pool, bits);
 }
 
-/*
- * Makes an entry for a key that does not exist yet. The hash is used unless it is the first entry.
- */
+/* Makes an entry for a key that does not exist yet. `hash` is only used if the table already has an entry. */
 static struct timer_entry *entry_add(struct timer_keys *keys, struct timer_pool *pool,
                                      const char *key, size_t length, uint32_t hash)
 {
@@ -312,7 +310,8 @@ void tr__keys_remove(struct timer_keys *keys, struct timer_pool *pool, struct ti
     } else {
         uint32_t at = table_home(keys, keyed_of(entry)->context.mark);
         while (keys->slots[at].entry != entry) {
-            TR_ASSERT(keys->slots[at].entry); /* Otherwise the entry belongs to another table. */
+            /* if this fails, the entry belongs to another table */
+            TR_ASSERT(keys->slots[at].entry);
             at = (at + 1) & table_mask(keys);
         }
         table_remove_at(keys, at);

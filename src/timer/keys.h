@@ -3,14 +3,13 @@
  * The keyed timers of one actor: a hash table from a key to an entry, which embeds a node of the
  * wheel.
  *
- * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no
- * table and computes no hash; finding the timer that was armed last computes none either. Entries
- * and tables come from the pool of the worker, so in the steady state an actor that arms and
- * cancels takes nothing from the source. The pool gives memory back.
+ * Keys may come from outside, so the hash is keyed with a secret. An actor with one timer has no table and computes no
+ * hash; finding the timer that was obtained last computes no hash either. Entries and tables come from the pool of the
+ * worker, so an actor that arms and cancels all the time takes no more memory from the source. The pool gives memory
+ * back.
  *
- * One owner at a time and no locks: the worker that the actor is on. All calls for one table pass
- * the same pool. The table does not arm or cancel: a caller that removes an entry has cancelled its
- * node before.
+ * There are no locks: only the worker of the actor may use the table. All calls for one table pass the same pool. The
+ * table does not arm or cancel: a caller that removes an entry has cancelled its node before.
  */
 #ifndef TIMER_KEYS_H
 #define TIMER_KEYS_H
@@ -23,7 +22,7 @@ enum {
     TIMER_KEY_SHORT = 63, /* Longest key of an entry that fits into two cache lines. */
 };
 
-/** A timer with a key, which follows it in memory. */
+/** A timer with a key. The key follows the struct in memory. */
 struct keyed_timer {
     struct timer_entry entry;
     /* Filled in by the caller, except `mark`, which is the hash while the timer is in a table. */
@@ -34,7 +33,7 @@ struct keyed_timer {
 /** The memory of the timers of one worker. */
 struct timer_pool {
     struct block_pool blocks; /* For timers with a key, and for tables. */
-    struct hash_key key;      /* The same in all pools of a system. */
+    struct hash_key key;      /* secret key of the hash; the same in all pools of a system */
     struct loose_pool loose;  /* For timers without a key. */
 };
 

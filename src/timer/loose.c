@@ -23,9 +23,7 @@
 enum {
     SLAB_LARGEST = 1 << LOOSE_SLAB_BITS,
     PLACES_FIRST = 4,
-    /*
-     * A slab of this many records is made resident piece by piece. Smaller ones are cheap to touch.
-     */
+    /* Slabs of this many records or more are made resident piece by piece. Smaller slabs are cheap to touch. */
     READY_MIN = 1 << 15,
 };
 
@@ -120,7 +118,7 @@ static void slab_free(struct loose_pool *pool, uint32_t place)
                                 .generation_up = slab->generation_up};
 }
 
-/* Prepares memory of the next fresh record, which is touched for the first time. */
+/* Makes the memory of the next fresh record resident before it is touched for the first time. */
 static void slab_ready(struct loose_slab *slab)
 {
     size_t size = sizeof(union loose_record);
@@ -131,8 +129,8 @@ static void slab_ready(struct loose_slab *slab)
 }
 
 /*
- * The last timer of a slab was removed. One empty slab is kept, so that a timer that comes and goes
- * is cheap.
+ * Frees a slab whose last timer was removed, or keeps it as the one empty slab, so that a timer that comes and goes is
+ * cheap.
  */
 static void slab_empty(struct loose_pool *pool, uint32_t place)
 {
@@ -236,9 +234,9 @@ static inline bool run_takes(const struct timer_run *run, const tr_type *type, u
 }
 
 /*
- * Begins a run, one of whose records will be a timer. If there is a spare run, `taken` becomes that
- * timer. Otherwise `taken` becomes the run, so that the timers that follow it in memory are its
- * own, and another record is taken for the timer. Returns NULL if out of memory.
+ * Begins a run, one of whose records will be a timer. If there is a spare run, the record `taken` becomes the timer.
+ * Otherwise `taken` becomes the run, so that the timers that follow it in memory belong to the run, and another record
+ * is taken for the timer. Returns NULL if out of memory.
  */
 static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
                                           struct timer_context context, struct taken *taken)
@@ -270,14 +268,13 @@ static inline struct timer_run *run_begin(struct loose_list *list, struct loose_
 }
 
 /*
- * Ends a run whose last timer was removed. It becomes the spare run, because a single timer often
- * comes and goes.
+ * Ends a run whose last timer was removed. The run becomes the spare one, because a single timer often comes and goes.
  */
 static void run_end(struct loose_list *list, struct loose_pool *pool, const struct timer_run *run,
                     uint32_t number)
 {
     uint32_t *link = run->previous ? &run_at(pool, run->previous)->next : &list->first;
-    TR_ASSERT(*link == number); /* Otherwise the run belongs to another list. */
+    TR_ASSERT(*link == number); /* if this fails, the run belongs to another list */
     *link = run->next;
     if (run->next)
         run_at(pool, run->next)->previous = run->previous;
@@ -357,7 +354,7 @@ uint64_t tr__loose_number(const struct loose_pool *pool, const struct timer_entr
     return number_of(pool, generation_of(entry), run->context.mark + run_index(pool, run, entry));
 }
 
-/* Returns the first timer of a run whose bit is in `used`. */
+/* Returns the first timer of a run among those whose bits are in `used`. */
 static struct timer_entry *run_pick(const struct loose_pool *pool, const struct timer_run *run,
                                     uint32_t used)
 {
@@ -391,9 +388,9 @@ void tr__loose_remove(struct loose_list *list, struct loose_pool *pool, struct t
     struct timer_run *run = run_at(pool, number);
     uint32_t index = run_index(pool, run, entry);
     uint32_t at = run->context.mark + index;
-    /* Otherwise the record was overwritten. */
+    /* if this fails, the record was overwritten */
     TR_ASSERT(index < LOOSE_GROUP && run->used >> index & 1);
-    /* Otherwise the timer belongs to another list. */
+    /* if this fails, the timer belongs to another list */
     TR_ASSERT(list->count > 0);
     list->count--;
     run->used &= ~(UINT32_C(1) << index);

@@ -2,16 +2,15 @@
 /**
  * Timers without a key, which are identified by a number.
  *
- * A number has the place of an entry and the generation of its tenant. So it leads to its timer
- * without a search, and never to another timer: an entry whose generations are used up is not
- * reused. Entries are in slabs in the order in which they were first taken, so arming many timers
- * writes memory in order. Slabs grow with the pool, and go back to the source when they are empty,
- * except one.
+ * A number contains the place of an entry and the generation of the timer in it. So the number leads to its timer
+ * without a search, and never to another timer: an entry whose generations are used up is not reused. Entries are in
+ * slabs in the order in which they were first taken, so arming many timers writes memory in order. Each new slab is as
+ * large as all others together. Empty slabs go back to the source, except one.
  *
  * Timers of one actor that have the same context and nearby places form a run. The run has the
  * context, and an actor's list is a list of runs. A single timer is a run of one.
  *
- * One owner at a time and no locks, as timer/keys.h.
+ * There are no locks: only the worker of the actor may use its list and the pool.
  */
 #ifndef TIMER_LOOSE_H
 #define TIMER_LOOSE_H
@@ -25,13 +24,14 @@ enum {
     LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 records each, as many as 32 bits can number. */
     LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has this generation. */
-    LOOSE_GROUP = 32, /* Records in which a run has its timers: one bit each. */
+    /* records of a group, in which a run has its timers: one bit of `used` for each */
+    LOOSE_GROUP = 32,
 };
 
 /** A run of timers. It occupies a record, and leaves the generation of that record unchanged. */
 struct timer_run {
     struct timer_context context; /* `mark` is the number of the first record of its group. */
-    uint32_t state;               /* Of the record: its generation. */
+    uint32_t state;               /* state of the record: only its generation */
     /* The next run in the list of its actor, as a number; 0 for none. */
     uint32_t next;
     uint32_t previous;
@@ -52,7 +52,7 @@ struct loose_slab {
     uint32_t ready;
     uint32_t free;          /* Number of a free record, linked by `run`; 0 for none. */
     uint32_t open_next;     /* Place of the next slab with a free record; 0 for none. */
-    uint32_t generation;    /* Of fresh records. */
+    uint32_t generation;    /* generation of fresh records */
     uint32_t generation_up; /* Above the generations of all numbers that this place has given. */
 };
 
@@ -61,11 +61,11 @@ struct loose_pool {
     struct loose_slab *slabs;
     uint32_t places;
     uint32_t open;  /* Place of a slab with a free record; 0 for none. */
-    uint32_t empty; /* Place of a slab that has no timers, or had none; 0 for none. */
+    uint32_t empty; /* Place of a slab that has no timers, or had none a while ago; 0 for none. */
     uint32_t spare; /* Number of a record that is kept for the next run; 0 for none. */
     size_t made;    /* Records in all slabs. */
     struct memory_source source;
-    uint8_t home; /* Part of all numbers, so that those of several pools differ; 0 at first. */
+    uint8_t home; /* Part of all numbers, so that numbers of different pools differ; 0 at first. */
 };
 
 /** The timers of one actor. All zero is an empty list. */

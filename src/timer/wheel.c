@@ -46,7 +46,7 @@ static inline struct place place_of(const struct wheel *wheel, tr_time deadline_
     return (struct place){level, (due >> level * WHEEL_DIGIT_BITS) % WHEEL_SLOTS};
 }
 
-/* Returns the first slot in use; there is one. */
+/* Returns the first slot in use; there must be one. */
 static inline struct place place_first(const struct wheel *wheel)
 {
     unsigned level = (unsigned)__builtin_ctz(wheel->levels);
@@ -112,7 +112,7 @@ static inline bool young_is_empty(const struct wheel *wheel)
 static inline void node_remove(struct wheel *wheel, struct timer_node *node, struct place place)
 {
     struct timer_node **slot = &wheel->slots[place.level][place.slot];
-    /* Otherwise the node belongs to another wheel, or was overwritten. */
+    /* If this fails, the node belongs to another wheel or was overwritten. */
     TR_ASSERT(wheel->count > 0);
     wheel->count--;
     if (node->next == node) {
@@ -151,7 +151,8 @@ static tr_time place_bound(const struct wheel *wheel, struct place place)
 }
 
 /*
- * Moves the time into the first slot, not beyond its first deadline, and its nodes to lower levels.
+ * Moves the wheel's time into its first slot, but not beyond the first deadline there, and moves the nodes of the slot
+ * to lower levels.
  */
 static void place_spread(struct wheel *wheel, struct place place, tr_time now_ns)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A hierarchical timing wheel of one worker: which timer is due, and when the next one is.
+ * A hierarchical timing wheel of one worker: says which timer is due, and when the next one will be.
  *
  * Its tick is a nanosecond, so nodes expire in the order of exact deadlines and never early, and
  * nothing has to be sorted. It has no clock, no lock and no memory: the owner passes the time, and
@@ -30,15 +30,15 @@ enum {
 
 /** A timer. All zero is one that is not armed. */
 struct timer_node {
-    struct timer_node *next; /* In the ring of its slot; NULL if it is not armed. */
+    struct timer_node *next; /* next node in the ring of its slot; NULL if this node is not armed */
     struct timer_node *previous;
-    tr_time deadline_ns; /* As it was armed; kept when it expires. */
+    tr_time deadline_ns; /* deadline for which the node was armed; kept when it expires */
 };
 
 struct wheel {
     tr_time time_ns;
     size_t count;            /* Number of armed nodes. */
-    uint32_t levels;         /* A bit for each level that has nodes. */
+    uint32_t levels;         /* one bit for each level that has nodes */
     struct timer_node young; /* Head of the ring of nodes that have no slot yet; not a timer. */
     uint64_t used[WHEEL_LEVELS];
     struct timer_node *slots[WHEEL_LEVELS][WHEEL_SLOTS]; /* The node armed first, or NULL. */
@@ -53,12 +53,11 @@ void tr__wheel_init(struct wheel *wheel, tr_time now_ns);
  */
 void tr__wheel_arm(struct wheel *wheel, struct timer_node *node, tr_time deadline_ns);
 
-/** Disarms a node, even if it is due. Returns false, with nothing changed, if it is not armed. */
+/** Disarms a node, even if it is due. Returns false, with nothing changed, if the node is not armed. */
 bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node);
 
 /**
- * Returns the next node whose deadline is not after `now_ns`, no longer armed; NULL if there is
- * none.
+ * Disarms and returns the next node whose deadline is not after `now_ns`; NULL if there is none.
  *
  * Earlier deadlines come first, equal ones in the order of arming. Any node may be armed and
  * cancelled between two calls. A node that is armed for a time that has come is returned too, so a
@@ -71,14 +70,14 @@ struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
  * Returns when to call tr__wheel_expire next: never after the first deadline; TR_NEVER for an empty
  * wheel.
  *
- * If at most WHEEL_LOOK_MAX nodes share the first slot, this is exactly the first deadline (raised
- * to the wheel's time). Otherwise it may be earlier. An expire at that time then returns NULL but
- * spreads that slot over lower levels. This happens at most once per level before the next node,
- * and only with so many nodes that there are fewer unnecessary wake-ups than nodes.
+ * If at most WHEEL_LOOK_MAX nodes share the first slot, this is exactly the first deadline (raised to the wheel's
+ * time). Otherwise it may be earlier. tr__wheel_expire at that time then returns NULL, but spreads the slot over lower
+ * levels. This happens at most once per level before the next node expires. Because it needs more than WHEEL_LOOK_MAX
+ * nodes, there are fewer such wake-ups than nodes.
  */
 tr_time tr__wheel_next(struct wheel *wheel);
 
-/** As tr__wheel_next, without a call for a wheel that has no armed nodes. */
+/** As tr__wheel_next, but inline for a wheel that has no armed nodes. */
 static inline tr_time wheel_next(struct wheel *wheel)
 {
     return wheel->count ? tr__wheel_next(wheel) : TR_NEVER;

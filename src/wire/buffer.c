@@ -47,7 +47,7 @@ void tr_buffer_release(tr_buffer *buffer)
 {
     if (buffer == NULL)
         return;
-    /* Pairs with itself: each release with the last release. */
+    /* Acquire and release pair with each other here: the last release follows all others. */
     uint32_t before = atom32_fetch_sub(&buffer->holders, 1, ATOM_ACQ_REL);
     TR_ASSERT(before > 0);
     TR_ASSERT(before < HOLDERS_MAX);

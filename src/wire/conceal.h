@@ -5,7 +5,10 @@
 
 #include <troupe/message.h>
 
-/** Sets all secret fields of a message, and of the messages in it, to zero. It must be a block of the caller's own. */
+/**
+ * Sets all secret fields of a message, and of the messages in it, to zero. The message must be a block that only the
+ * caller uses.
+ */
 void tr__conceal(const tr_type *type, void *message);
 
 #endif

@@ -31,7 +31,7 @@ static bool copy_grow(size_t *total, size_t count, size_t size)
 static bool measure_message(const tr_type *type, const void *message, unsigned depth,
                             size_t *total);
 
-/* Adds the size of what one value points to. */
+/* Adds the size of what one value points to, to the size of the block. */
 static bool measure_value(const tr_field *field, const void *value, unsigned depth, size_t *total)
 {
     if (field->kind == TR_KIND_STR) {
@@ -164,7 +164,9 @@ static void copy_values(struct cursor *cursor, const tr_field *field, struct fie
     }
 }
 
-/* Copies one value without a pointer. Nearly all have one of two sizes, for which no function is called. */
+/*
+ * Copies one value without a pointer. Nearly all values have one of two sizes, for which memcpy becomes a plain move.
+ */
 static inline void copy_flat(char *to, const char *from, size_t size)
 {
     if (size == sizeof(uint64_t))
@@ -195,7 +197,7 @@ static void copy_field(struct cursor *cursor, const tr_field *field, const void 
         char *items = cursor_take(cursor, values.count, field->item_size);
         struct list_value list = {items, values.count};
         memcpy(member, &list, sizeof(list));
-        /* Items may have padding between their members. */
+        /* Zero deep items first, because the padding between their members is not copied. */
         if (tr__field_is_deep(field))
             memset(items, 0, values.count * field->item_size);
         copy_values(cursor, field, values, items);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Stands for the beginning of a path that is too long. */
+/* Written in place of the beginning of a path that is too long. */
 #define CUT "..."
 
 void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const char *format, ...)
@@ -21,8 +21,8 @@ void tr__fault_set(tr_wire_error *error, tr_status status, size_t offset, const 
 }
 
 /*
- * Puts a step in front of the path. The end of a path says more than its beginning; once cut, it
- * grows no further.
+ * Puts a step in front of the path. If the path gets too long, its beginning is cut off, because the end says more. A
+ * path that was cut grows no further.
  */
 static void fault_prepend(tr_wire_error *error, const char *step)
 {

@@ -8,7 +8,7 @@
 
 /* Documents up to this size are not measured first: the block is large enough for most of them. */
 #define UNMEASURED_MAX 1024
-/* What texts and bytes need in the block but not in the document: alignment. */
+/* Bytes that a block needs in addition to the size of the document, for alignment. */
 #define UNMEASURED_EXTRA 64
 
 /* Reads into a new block of this size; size 0: only measures the message. */
@@ -47,7 +47,7 @@ tr_status tr__fill_new(const tr_type *type, size_t document_size, fill_reader *r
     return TR_OK;
 }
 
-/* A size of 0 means that the size is not the cause. */
+/* Sets the error of a document with `size` bytes, which is too large. If `size` is 0, an argument is invalid. */
 void tr__fill_refuse(size_t size, tr_wire_error *error)
 {
     if (size > 0)

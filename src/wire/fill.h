@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The block that a reader of documents fills, and values by their kind.
+ * The block that a reader of documents fills, and helpers for values of each kind.
  *
  * The layout is that of a copy (wire/copy.h): the struct, then what it points to, in order. If the
  * block is full or there is none, a reader continues to measure: everything after the end has the
@@ -29,7 +29,7 @@ struct fill {
 _Static_assert(TR_SHAPE_ONE == 0, "so that a switch over forms is a small table");
 
 /**
- * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. *place is NULL after the end of
+ * Takes bytes from the block. Returns false above TR_PAYLOAD_MAX. Sets *place to NULL if the bytes are after the end of
  * the block.
  */
 static inline bool fill_take(struct fill *fill, size_t count, size_t size, char **place)
@@ -78,15 +78,15 @@ static inline bool fill_align(struct fill *fill)
     return fill->used <= TR_PAYLOAD_MAX;
 }
 
-/** Returns a place inside another one, or NULL if that is NULL. */
+/** Returns the place at an offset from `place`, or NULL if `place` is NULL. */
 static inline char *fill_inside(char *place, size_t offset)
 {
     return place == NULL ? NULL : place + offset;
 }
 
 /*
- * Most texts are short and most structs small: a call of memcpy or memset costs more than copying
- * them.
+ * Copying and zeroing of short memory. Most texts are short and most structs small, so that a call of memcpy or memset
+ * would cost more than the work itself.
  */
 /* Two overlapping pieces of one size cover every length between that size and its double. */
 #define COPY_TWO(piece, to, from, size)                                                            \
@@ -182,7 +182,7 @@ static inline bool kind_has_nil(unsigned kind)
     return kind == TR_KIND_STR || kind == TR_KIND_BUFFER || kind == TR_KIND_REF;
 }
 
-/** Whether a value of such a kind is nil: a NULL pointer, or a ref to no actor. */
+/** Whether a value is nil: a NULL pointer, or a ref to no actor. */
 static inline bool value_is_nil(const tr_field *field, const void *value)
 {
     static const char zeroes[sizeof(tr_ref)] = {0};

@@ -29,7 +29,7 @@ static const char *name_of_value(unsigned byte)
     }
 }
 
-/* What is there is a part of a word, not a value. */
+/* Sets the fault that `expected` should be at `at`. Names the byte there, which is part of a word and no value. */
 static void expected_byte(struct json_input *in, json_place at, const char *expected)
 {
     size_t offset = json_offset(in, at);

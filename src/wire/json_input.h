@@ -26,7 +26,7 @@ struct json_input {
 struct json_text {
     json_place begin;
     json_place end;
-    size_t size;   /* of the decoded text, in bytes */
+    size_t size;   /* size of the decoded text, in bytes */
     bool is_plain; /* without escapes: the decoded form is the same */
 };
 
@@ -59,8 +59,9 @@ static inline json_place json_space(const struct json_input *in, json_place at)
 }
 
 /**
- * Of eight bytes, the first one lowest: sets the high bit of the first byte that is no plain character of a text: a quote,
- * a backslash, a control character or a byte of a longer character. Bits above that one mean nothing. 0: all are plain.
+ * Finds the first byte in a word of eight bytes (the first byte lowest) that is no plain character of a text: a quote,
+ * a backslash, a control character or a byte of a longer character. In the result the high bit of that byte is the
+ * lowest bit that is set; ignore the bits above it. 0: all bytes are plain.
  */
 static inline uint64_t json_special(uint64_t word)
 {
@@ -72,7 +73,7 @@ static inline uint64_t json_special(uint64_t word)
            highs;
 }
 
-/** Returns how many bytes at the beginning are plain, from `size`. */
+/** Returns how many of `size` bytes at the beginning of a text are plain. */
 static inline size_t json_plain_span(const unsigned char *text, size_t size)
 {
     size_t at = 0;
@@ -88,10 +89,10 @@ static inline size_t json_plain_span(const unsigned char *text, size_t size)
 
 __attribute__((__cold__)) void tr__json_expected(struct json_input *in, json_place at,
                                                  const char *expected);
-/** Sets the fault that something else is expected at `at`. Gives NULL. */
+/** Sets the fault that `expected` should be at `at`. Gives NULL. */
 #define JSON_EXPECTED(in, at, expected) (tr__json_expected(in, at, expected), NULL)
 
-/** Whether four bytes come next. */
+/** Whether at least four bytes are left at `at`. */
 static inline bool json_has_four(const struct json_input *in, json_place at, const char *four)
 {
     return in->end - at >= 4 && memcmp(at, four, 4) == 0;
@@ -103,7 +104,7 @@ json_place tr__json_word(struct json_input *in, json_place at, const char *word)
 /** Scans a text, whose quote is at `at`. */
 json_place tr__json_text(struct json_input *in, json_place at, struct json_text *text);
 
-/** Decodes the next character of a text. Returns the place after it. */
+/** Decodes the next character of a text. Returns the place after the character. */
 json_place tr__json_character(json_place at, uint32_t *character);
 
 /** Writes the decoded bytes of a text, text->size of them. */

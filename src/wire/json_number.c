@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Most digits of a number that cannot overflow 64 bits, whatever they are. */
+/* A number of this many digits cannot overflow 64 bits. */
 #define DIGITS_SAFE 18
 
 /* Parses the digits of an integer, after its sign. Returns false if it needs more than 64 bits. */
@@ -26,7 +26,7 @@ static bool parse_digits(json_place at, json_place end, uint64_t *value)
     return true;
 }
 
-/* Says which integers the field takes. */
+/* Sets the fault that an integer does not fit the field. The text says which integers the field takes. */
 static json_place out_of_range(struct json_input *in, json_place at, unsigned kind)
 {
     struct integer_range range = integer_range_of(kind);
@@ -46,7 +46,7 @@ static NO_INLINE json_place read_integer(struct json_input *in, json_place at,
     bool is_quoted = field->item_size == sizeof(uint64_t) && json_byte(in, at) == '"';
     unsigned first = json_byte(in, at + is_quoted);
     if (first != '-' && (first < '0' || first > '9'))
-        return JSON_EXPECTED(in, at, "an integer"); /* of the text, not of what is in it */
+        return JSON_EXPECTED(in, at, "an integer"); /* `at` is the text, not the number inside */
     json_place next = tr__json_number(in, at + is_quoted, &number);
     if (next == NULL)
         return NULL;
@@ -131,13 +131,13 @@ static INLINE json_place pass_digits(const struct json_input *in, json_place at,
     return at;
 }
 
-/* Whether digits begin as JSON allows: at least one, and no zero before others. */
+/* Whether digits begin as JSON allows: at least one, and no zero in front of other digits. */
 static INLINE bool is_whole_good(json_place digits, json_place end)
 {
     return end > digits && (*digits != '0' || end == digits + 1);
 }
 
-/* Whether a number may be longer than what was read of it. */
+/* Whether a number continues with this byte after its first digits, and so must be scanned. */
 static INLINE bool goes_on(unsigned byte)
 {
     return byte == '.' || (byte | 0x20) == 'e' || (byte >= '0' && byte <= '9');
@@ -181,8 +181,8 @@ static const double powers[] = {1e0,
                                 1e18};
 
 /*
- * A fraction of at most 2^53 over a power of ten that is exact: the quotient of the two is rounded once, so it is the
- * nearest double. All others are for strtod.
+ * If the digits are at most 2^53 and the power of ten is exact, their quotient is rounded only once, and so is the
+ * nearest double. All other numbers are left to strtod.
  */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to)
 {

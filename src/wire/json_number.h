@@ -5,10 +5,13 @@
 
 #include "wire/json_input.h"
 
-/** Reads an integer, exactly, to memory or to NULL, which only measures. Returns the place after it, or NULL. */
+/**
+ * Reads an integer that must fit the field, into `to`. If `to` is NULL, only measures. Returns the place after the
+ * integer, or NULL after a fault.
+ */
 json_place tr__json_integer(struct json_input *in, json_place at, const tr_field *field, char *to);
 
-/** As tr__json_integer, for f32 and f64, rounded to the nearest. */
+/** As tr__json_integer, for f32 and f64, which are rounded to the nearest value. */
 json_place tr__json_float(struct json_input *in, json_place at, const tr_field *field, char *to);
 
 #endif

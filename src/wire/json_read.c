@@ -10,10 +10,11 @@
 #include "wire/fault.h"
 #include "wire/json_number.h"
 
-/* An object for each message, an array for each list, and what is skipped inside. */
+/* Deepest nesting of a document: an object for each message, an array for each list, and values that are skipped. */
 #define NESTING_MAX (3 * TR_DEPTH_MAX + 2)
 /*
- * Most fields of a message, so that one word says which were seen. Descriptors may be made by hand.
+ * Most fields of a message, so that the bits of one word can say which fields were seen. Descriptors may be made by
+ * hand.
  */
 #define FIELDS_MAX 64
 _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
@@ -21,7 +22,7 @@ _Static_assert(TR_FIELDS_MAX <= FIELDS_MAX, "every TR_MESSAGE can be read");
 /* Lists of documents up to this size, with items up to this size, grow as they are read. */
 #define GROWING_MAX 1024
 #define GROWING_ITEM_MAX 256
-/* Capacity of such a list at first. */
+/* First capacity of a list that grows. */
 #define LIST_FIRST 4
 
 /* A list that grows. */
@@ -29,7 +30,7 @@ struct growing {
     char *items; /* NULL: only measured */
     size_t count;
     size_t capacity;
-    size_t end; /* where its capacity ends in the block */
+    size_t end; /* where the capacity of the list ends in the block */
 };
 
 #define TOO_LARGE(in, at)                                                                          \
@@ -78,9 +79,9 @@ static unsigned base64_value(uint32_t character)
 }
 
 /*
- * Decodes a group of four characters of base64: 24 bits, of which `whole` bytes count. Strict: only
- * whole groups, padding only in the last one, and no unused bits that are set. Returns NULL if it
- * is not valid.
+ * Decodes a group of four characters of base64 to 24 bits. Sets how many whole bytes of them count. Strict: refuses
+ * incomplete groups, padding before the last group, and unused bits that are set. Returns NULL if the group is not
+ * valid.
  */
 static json_place base64_group(const struct json_text *text, json_place at, uint32_t *bits,
                                size_t *whole)
@@ -202,7 +203,7 @@ static json_place read_ref(struct json_input *in, json_place at, char *to)
 static json_place read_message(struct json_input *in, json_place at, const tr_type *type, char *to,
                                unsigned depth);
 
-/* Reads a value to memory that is zero, or to NULL, which only measures. */
+/* Reads a value into `to`, which is zero. If `to` is NULL, only measures. */
 static json_place read_value(struct json_input *in, json_place at, const tr_field *field, char *to,
                              unsigned depth)
 {
@@ -266,8 +267,8 @@ static json_place read_items(struct json_input *in, json_place at, const tr_fiel
 }
 
 /*
- * Makes the list longer, which is twice as long from now on. It stays where it is if nothing was taken behind it. Returns
- * false above TR_PAYLOAD_MAX.
+ * Doubles the capacity of a list. The list stays where it is if nothing was taken from the block behind it, and
+ * otherwise moves. Returns false above TR_PAYLOAD_MAX.
  */
 static bool grow_list(struct fill *fill, const tr_field *field, struct growing *list)
 {
@@ -322,13 +323,19 @@ static json_place read_growing(struct json_input *in, json_place at, const tr_fi
             break;
         at = json_space(in, at + 1);
     }
-    /* Gives back the rest. A block that was too small stays too small: it has to be made larger and filled again. */
+    /*
+     * Give unused capacity back to the block. Not if the block was too small: then `used` must stay above its size, so
+     * that a larger block is made.
+     */
     if (list.items != NULL && list.end == in->fill->used)
         in->fill->used -= (list.capacity - list.count) * field->item_size;
     return at + 1;
 }
 
-/* Counts a list first. If it has a fault, reading it finds the fault again, with its place. */
+/*
+ * Reads a list after counting its items. If the list has a fault, reading finds the fault again and adds the path to
+ * it.
+ */
 static json_place read_list(struct json_input *in, json_place at, const tr_field *field,
                             char *member, unsigned depth)
 {
@@ -425,7 +432,10 @@ static inline json_place pass_name(const struct json_input *in, json_place at, c
     return json_byte(in, at) == '"' ? at + 1 : NULL;
 }
 
-/* Reads one name and its value. *index is that of the field, or of the one expected next. */
+/*
+ * Reads one name and its value. *index is the index of the field that is expected next, and becomes that of the field
+ * that was read.
+ */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)
 {

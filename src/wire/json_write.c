@@ -132,10 +132,11 @@ static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
 #define PLACES_MAX (sizeof(powers) / sizeof(*powers) - 1)
 
 /*
- * Writes a number with a few decimal places, as most are, without a search. Returns its length; 0: it is none of those.
+ * Writes a number with few decimal places, as most numbers are, without a search. Returns its length; 0: the number has
+ * too many decimal places.
  *
- * A decimal number of up to `digits` digits, which is what a float or double always keeps, is the shortest one that reads
- * back as its nearest float or double. Numerator and power of ten are exact, so the quotient is what a reader gets.
+ * A decimal number of up to `digits` digits, which is what a float or double always keeps, is the shortest one that
+ * reads back as its nearest float or double. Numerator and power of ten are exact, so a reader gets the same quotient.
  */
 static size_t write_short(char *to, double value, int digits)
 {
@@ -160,7 +161,7 @@ static size_t write_short(char *to, double value, int digits)
         write_digits(to + sign, whole, length);
         length += sign;
         to[length++] = '.';
-        /* The digits of power + the fraction are a 1 and those of the fraction, with its zeros. */
+        /* The digits of (power + fraction) are a 1 and then the digits of the fraction with its leading zeros. */
         char fraction[NUMBER_MAX];
         write_digits(fraction, power + numerator % power, places + 1);
         if (places == 0)
@@ -198,7 +199,7 @@ static bool put_float(struct text *text, double value, int digits, int digits_ex
 
 static void put_escaped(struct text *text, unsigned char byte)
 {
-    static const char letters[] = "btn.fr"; /* Of 0x08 to 0x0d; 0x0b has none. */
+    static const char letters[] = "btn.fr"; /* escape letters of 0x08 to 0x0d; 0x0b has none */
     char escape[8];
     if (byte == '"' || byte == '\\')
         snprintf(escape, sizeof(escape), "\\%c", byte);
@@ -433,7 +434,7 @@ static bool write_document(struct text *text, const tr_type *type, const void *m
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
     if (!put_message(text, type, message, 0))
         return false;
-    /* Measured only if it may be too large. */
+    /* Measure the message only if it may be too large. */
     bool may_be_large = text->behind + type->size > TR_PAYLOAD_MAX;
     if (text->length > TR_PAYLOAD_MAX || (may_be_large && tr__copy_size(type, message) == SIZE_MAX))
         return FAULT(text->error, TR_TOO_LARGE, text->length, "the message is too large");

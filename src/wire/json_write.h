@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** JSON for people. */
+/** Messages as JSON for people: without the values of secret fields. */
 #ifndef WIRE_JSON_WRITE_H
 #define WIRE_JSON_WRITE_H
 

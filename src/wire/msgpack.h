@@ -66,7 +66,7 @@ static inline uint64_t load64(const unsigned char *from)
     return PACK_SWAP(64, value);
 }
 
-/* These store the lowest bits of a value. */
+/* These functions store the lowest bits of a value, big-endian. */
 static inline void store16(unsigned char *to, uint64_t value)
 {
     uint16_t swapped = PACK_SWAP(16, (uint16_t)value);

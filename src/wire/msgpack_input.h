@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A MessagePack document that is being read: its next bytes, and faults in them. For
- * msgpack_read.c.
+ * A MessagePack document that is being read: how to get its next bytes, and faults in the document. For msgpack_read.c.
  *
  * Rules:
  * 1. A value is read only after its bytes are known to exist.
- * 2. A count is at most the number of bytes that are left, because each value takes at least one.
+ * 2. A count is at most the number of bytes that are left, because each value takes at least one byte.
  * 3. In place: the byte after a text becomes NUL when it is no longer needed, which is after the
  *    first byte of the next value was read.
  */
@@ -21,10 +20,10 @@ typedef const unsigned char *pack_place;
 struct pack_input {
     pack_place begin;
     pack_place end;
-    unsigned char *text_end; /* of rule 3; NULL for none */
+    unsigned char *text_end; /* the byte that becomes NUL by rule 3; NULL: none */
     tr_wire_error *error;
     struct fill *fill;
-    struct tail *tail; /* what was skipped; NULL: not wanted */
+    struct tail *tail; /* gets the fields that were skipped; NULL: not wanted */
     bool is_in_place;
 };
 
@@ -48,10 +47,7 @@ __attribute__((__cold__)) void tr__pack_announced(struct pack_input *in, pack_pl
 #define CUT_SHORT(in, at) (tr__pack_cut_short(in, at), NULL)
 /** Sets the fault that the value at `at`, whose first byte exists, has another type. Gives NULL. */
 #define WRONG_TYPE(in, at, expected) (tr__pack_wrong_type(in, at, expected), NULL)
-/**
- * Sets the fault that a head before `at` announces more than there is. `what` is "bytes" or
- * "items".
- */
+/** Sets the fault that a head before `at` announces more than the document has. `what` is "bytes" or "items". */
 #define ANNOUNCED(in, at, count, what) (tr__pack_announced(in, at, count, what), NULL)
 
 /**
@@ -78,8 +74,8 @@ pack_place tr__pack_read_wide(struct pack_input *in, pack_place at, unsigned wid
                               uint64_t *value);
 
 /**
- * As tr__pack_read_wide, by branches: a processor predicts them and continues with the next value,
- * while it would have to wait for a place that is computed from the width.
+ * As tr__pack_read_wide, but inline and with a branch for each width. A processor predicts branches and continues with
+ * the next value, but it would have to wait for a place that is computed from the width.
  */
 static INLINE pack_place read_wide(struct pack_input *in, pack_place at, unsigned width,
                                    uint64_t *value)

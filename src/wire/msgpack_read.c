@@ -15,7 +15,7 @@
 #define TOO_LARGE(in, at)                                                                          \
     FAULT((in)->error, TR_TOO_LARGE, offset_of(in, at), "the message is too large")
 
-/* Reads an integer of the rarer, signed forms. */
+/* Reads an integer in one of the signed forms, which are rarer. */
 static NO_INLINE pack_place read_signed(struct pack_input *in, pack_place at, unsigned tag,
                                         uint64_t *bits, bool *is_negative)
 {
@@ -47,7 +47,7 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     }
     if (LIKELY(tag >= PACK_U8 && tag <= PACK_U64))
         return read_wide(in, at, tag - PACK_U8, bits);
-    /* `bits` itself is not passed, because a variable whose address is passed must be in memory. */
+    /* Pass a variable of its own: if the address of `bits` were passed, `bits` would have to be in memory. */
     uint64_t signed_bits = 0;
     bool has_sign = false;
     at = read_signed(in, at, tag, &signed_bits, &has_sign);
@@ -56,7 +56,9 @@ static INLINE pack_place read_integer(struct pack_input *in, pack_place at, unsi
     return at;
 }
 
-/* The kind is a constant, so the compiler makes one function for each. */
+/*
+ * Reads an integer into a field. `kind` is a constant in each call, so the compiler makes one function for each kind.
+ */
 static INLINE pack_place read_integer_field(struct pack_input *in, pack_place at, tr_kind kind,
                                             unsigned tag, char *to)
 {
@@ -191,7 +193,7 @@ static INLINE pack_place read_text(struct pack_input *in, pack_place at, unsigne
     return next;
 }
 
-/* Reads the head of bin. Returns where its bytes begin. */
+/* Reads the head of bin. Returns the place where its bytes begin. */
 static INLINE pack_place read_bin(struct pack_input *in, pack_place at, unsigned tag, size_t *size)
 {
     uint64_t announced = 0;
@@ -275,7 +277,7 @@ static NO_INLINE pack_place read_ref(struct pack_input *in, pack_place at, unsig
     return next;
 }
 
-/* Reads the head of an array, whose items exist as far as their number tells. */
+/* Reads the head of an array. Refuses a number of items for which the rest of the document is too short. */
 static INLINE pack_place read_array_head(struct pack_input *in, pack_place at, unsigned tag,
                                          const char *expected, size_t *count)
 {
@@ -301,7 +303,10 @@ static NO_INLINE pack_place read_optional(struct pack_input *in, pack_place at,
                                           const tr_field *field, unsigned tag, char *member,
                                           unsigned depth);
 
-/* Reads a value or a field to memory that is zero, or to NULL. `at` is after the tag. */
+/*
+ * Reads a value, or a field of another shape, into `to`, which is zero. If `to` is NULL, only measures. `at` is after
+ * the tag.
+ */
 static INLINE pack_place read_form(struct pack_input *in, pack_place at, const tr_field *field,
                                    unsigned form, unsigned tag, char *to, unsigned depth)
 {
@@ -407,7 +412,7 @@ static pack_place read_optional(struct pack_input *in, pack_place at, const tr_f
 static INLINE pack_place read_fields(struct pack_input *in, pack_place at, const tr_type *type,
                                      size_t count, char *to, unsigned depth)
 {
-    /* Read once: the writes below may alias anything, so the compiler would load them again. */
+    /* Read these members once: the writes below may alias anything, so the compiler would load them again. */
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
     unsigned tag = 0;
@@ -449,9 +454,7 @@ static pack_place read_message(struct pack_input *in, pack_place at, const tr_ty
     if (UNLIKELY(at == NULL))
         return NULL;
     size_t known = count < type->field_count ? count : type->field_count;
-    /*
-     * Two walks, so that the one that fills does not check for each value whether it only measures.
-     */
+    /* There are two loops, so that the one that fills need not check for each value whether it only measures. */
     at = LIKELY(to != NULL) ? read_fields(in, at, type, known, to, depth)
                             : read_fields(in, at, type, known, NULL, depth);
     if (UNLIKELY(at == NULL))

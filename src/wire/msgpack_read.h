@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Reading MessagePack, with the fields that the type of the message does not have.
- */
+/** Reads MessagePack, and keeps the fields at the end of a message that its type does not have (wire/tail.h). */
 #ifndef WIRE_MSGPACK_READ_H
 #define WIRE_MSGPACK_READ_H
 
@@ -9,7 +7,7 @@
 
 #include "wire/tail.h"
 
-/** As tr_unpack. *tail has the fields that were skipped; its bytes are in the document. */
+/** As tr_unpack. Sets *tail to the fields that were skipped. Its bytes point into the document. */
 TR_MUST_CHECK tr_status tr__unpack_tail(const tr_type *type, tr_bytes document, void **message,
                                         struct tail *tail, tr_wire_error *error);
 

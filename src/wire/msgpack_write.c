@@ -16,14 +16,14 @@
 
 #include "base/assert.h"
 
-/* Of a ref: one byte of head, one of type, 64 bits. */
+/* Longest head, that of a ref: one byte of head, one of type, 64 bits. */
 #define HEAD_MAX 10
 
 struct writer {
     unsigned char *begin;
     unsigned char *end;
     size_t lost;
-    size_t items_size; /* of all lists; at most TR_PAYLOAD_MAX */
+    size_t items_size; /* bytes of the items of all lists; at most TR_PAYLOAD_MAX */
     tr_wire_error *error;
     unsigned char spare[HEAD_MAX];
 };
@@ -206,7 +206,7 @@ static NO_INLINE unsigned char *put_field(struct writer *w, unsigned char *at,
                                           const tr_field *field, const char *message,
                                           unsigned depth);
 
-/* Writes a value, or a field of another shape; both are at `value`. */
+/* Writes a value, or a field of another shape; which is at `value`. */
 static INLINE unsigned char *put_form(struct writer *w, unsigned char *at, const tr_field *field,
                                       unsigned form, const char *value, unsigned depth)
 {
@@ -299,7 +299,7 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)
 {
-    /* Read once: the writes below may alias anything, so the compiler would load them again. */
+    /* Read these members once: the writes below may alias anything, so the compiler would load them again. */
     size_t count = type->field_count;
     size_t field_size = type->field_size;
     const tr_field *field = type->fields;
@@ -331,8 +331,8 @@ static NO_INLINE unsigned char *put_with_tail(struct writer *w, unsigned char *a
 }
 
 /*
- * Whether the message is small enough for a reader. Texts and bytes are in the document too, so
- * only lists can make the message much larger than the document. In that case it is measured.
+ * Whether the message is small enough for a reader. Texts and bytes are in the document too, so only lists can make the
+ * message much larger than the document. If lists may have made it too large, the message is measured.
  */
 static bool is_small(const struct writer *w, size_t size, const tr_type *type, const void *message)
 {
@@ -360,7 +360,10 @@ size_t tr__pack_tail(const tr_type *type, const void *message, const struct tail
         return 0;
     }
     TR_ASSERT_SLOW(tr__type_is_valid(type, NULL));
-    /* Without a buffer everything is lost, and no place is NULL. */
+    /*
+     * Without a buffer everything goes to w.spare and is only counted (w.lost). begin is never NULL, because a NULL
+     * place means a fault.
+     */
     w.begin = buffer == NULL ? w.spare : buffer;
     w.end = w.begin + (size < TR_PAYLOAD_MAX ? size : TR_PAYLOAD_MAX);
     w.lost = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Writing MessagePack, with the fields that the type of the message does not have.
- */
+/** Writes MessagePack, with the kept fields at the end of a message that its type does not have (wire/tail.h). */
 #ifndef WIRE_MSGPACK_WRITE_H
 #define WIRE_MSGPACK_WRITE_H
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a `bytes` that are shown. */
+/* How many bytes of a `bytes` value are shown. */
 #define BYTES_SHOWN_MAX 16
 /* Longest text of any number. */
 #define NUMBER_MAX 40

@@ -133,7 +133,7 @@ static bool shape_take(struct shape_reader *r, char c)
     return is_there;
 }
 
-/* Takes the characters up to one with a meaning. */
+/* Takes the characters up to the next one that has a meaning in shapes. */
 static tr_bytes take_word(struct shape_reader *r)
 {
     const char *begin = r->at;
@@ -143,7 +143,10 @@ static tr_bytes take_word(struct shape_reader *r)
     return (tr_bytes){begin, (size_t)(r->at - begin)};
 }
 
-/* Takes a character that both have or neither has: *is_there. Returns false if only one has it. */
+/*
+ * Takes the character `what` from both shapes if it comes next. Sets *is_there if both have it. Returns false if only
+ * one has it.
+ */
 static bool take_both(struct comparison *c, char what, bool *is_there)
 {
     *is_there = shape_take(&c->first, what);
@@ -158,7 +161,7 @@ static bool take_words(struct comparison *c)
            memcmp(first.data, second.data, first.size) == 0;
 }
 
-/* Skips the rest of the fields, up to the closing brace. Returns false if there is none. */
+/* Skips the rest of the fields, up to the closing brace. Returns false if there is no closing brace. */
 static bool skip_fields(struct shape_reader *r)
 {
     for (size_t depth = 0; r->at < r->end; r->at++) {
@@ -208,7 +211,7 @@ static bool compare_fields(struct comparison *c, unsigned depth)
         is_good = is_good && take_words(c) && take_both(c, ':', &is_there) && is_there;
         if (is_good && compare_types(c, depth))
             continue;
-        if (!(c->fit & SHAPE_DIFFERENT)) { /* the innermost field */
+        if (!(c->fit & SHAPE_DIFFERENT)) { /* note only the innermost field */
             c->first = begin.first;
             c->second = begin.second;
         }
@@ -251,7 +254,7 @@ unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *
 
 void tr__shape_front_write(unsigned char *to, uint64_t hash)
 {
-    to[0] = PACK_NEVER_USED; /* no document begins with it */
+    to[0] = PACK_NEVER_USED; /* no document begins with this byte */
     for (int i = 1; i < SHAPE_FRONT; i++, hash >>= 8)
         to[i] = (unsigned char)hash;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The shape of a message: the names and types of its fields as a text. It is stored beside packed
- * messages, so that a change of the fields is noticed and they are not misread.
+ * The shape of a message: the names and types of its fields as a text. It is stored beside packed messages, so that a
+ * change of the fields is noticed, and no field is misread.
  *
  *     {owner:str,cents:u64,lines:[{id:u64,name:str}],point:[f64*3],note:?str}
  *
@@ -19,7 +19,7 @@
 #include <troupe/message.h>
 
 enum {
-    /* Larger than any shape seen in practice. A type beyond it has no shape. */
+    /* Longest shape, larger than any seen in practice. A type whose shape would be longer has none. */
     SHAPE_TEXT_MAX = 64 * 1024,
     /* Bytes that name the shape, in front of a packed message. */
     SHAPE_FRONT = 8,
@@ -39,9 +39,9 @@ uint64_t tr__shape_hash(tr_bytes text);
 /** How two shapes compare: bits. */
 enum shape_fit {
     SHAPE_EQUAL = 0,
-    SHAPE_FIRST_LONGER = 1,  /* the first has fields that the second does not know; */
+    SHAPE_FIRST_LONGER = 1,  /* the first has fields that the second does not know */
     SHAPE_SECOND_LONGER = 2, /* the second has fields that the first does not know */
-    SHAPE_DIFFERENT = 4,     /* they do not fit */
+    SHAPE_DIFFERENT = 4,     /* the shapes do not fit */
 };
 
 /** Where two shapes begin to differ: the field in each text, or what is left of the text. */
@@ -51,8 +51,8 @@ struct shape_place {
 };
 
 /**
- * Compares two shapes. Returns bits of enum shape_fit. A text that is no shape differs from all
- * others. `place` may be NULL; it is written if they differ.
+ * Compares two shapes. Returns bits of enum shape_fit. A text that is no shape differs from all others. `place` may be
+ * NULL; it is written if the shapes differ.
  */
 unsigned tr__shape_compare(tr_bytes first, tr_bytes second, struct shape_place *place);
 

@@ -11,7 +11,7 @@
 #include "wire/type.h"
 #include "wire/utf8.h"
 
-/* Both texts are read side by side. */
+/* A shape and a packed message, which are read side by side. */
 struct reading {
     const struct shape_show *show;
     const char *shape;
@@ -78,7 +78,7 @@ static bool read_wide(struct reading *r, unsigned width, uint64_t *value)
     return true;
 }
 
-/* Reads the head of an array. Returns false if it is none. */
+/* Reads the head of an array. Returns false if the value is no array. */
 static bool read_array(struct reading *r, uint64_t *count)
 {
     if (!has(r, 1))
@@ -212,7 +212,7 @@ static bool show_message(struct reading *r, const tr_type *known, unsigned depth
 static bool show_value(struct reading *r, const tr_type *known, unsigned depth)
 {
     if (take(r, '?')) {
-        /* A value that is there and is nil itself is an array with only nil. */
+        /* An optional value that is present and is nil itself is packed as an array with only nil. */
         bool is_nil = has(r, 2) && r->at[0] == (PACK_FIX_ARRAY | 1) && r->at[1] == PACK_NIL;
         if (is_nil || (has(r, 1) && *r->at == PACK_NIL)) {
             r->at += is_nil ? 2 : 1;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A packed message as JSON by its shape (wire/shape.h), for people: for what was stored by another program, or by another
- * version of this one, whose descriptors are not here.
+ * A packed message as JSON by its shape (wire/shape.h), for people: for messages that another program, or another
+ * version of this one, has stored, and whose descriptors this program does not have.
  */
 #ifndef WIRE_SHAPE_SHOW_H
 #define WIRE_SHAPE_SHOW_H
 
 #include <troupe/message.h>
 
-/** Takes a part of the text. */
+/** Gets a part of the text that tr__shape_show writes. */
 typedef void shape_show_put(void *context, const char *text, size_t size);
 
 struct shape_show {
     tr_bytes shape;
     tr_bytes document; /* MessagePack */
     /*
-     * What is known of the message; NULL: nothing. A field is shown if the type has a field of that name which is not
-     * secret (TR_SECRET). All others are "...".
+     * The type of the message, if this program has one; NULL: none. A field is shown if the type has a field of that
+     * name which is not secret (TR_SECRET). All other fields are shown as "...".
      */
     const tr_type *known;
-    bool shows_all; /* secret fields too, and those that are not known */
+    bool shows_all; /* also shows secret fields and fields that `known` does not have */
     shape_show_put *put;
     void *context;
 };

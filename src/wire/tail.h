@@ -10,7 +10,7 @@
 
 /** Fields at the end of a message that its type does not have. */
 struct tail {
-    tr_bytes bytes;      /* as in the document */
+    tr_bytes bytes;      /* packed, as in the document */
     size_t count;        /* number of fields */
     size_t message_size; /* size of the block of the message that was read */
     bool is_nested;      /* a nested message has such fields too, which are not in `bytes` */

@@ -34,7 +34,7 @@ static inline const tr_field *tr__field_next(const tr_field *field, size_t field
     return (const tr_field *)(const void *)((const char *)field + field_size);
 }
 
-/** Whether values of this field have a pointer that a copy must follow. */
+/** Whether values of this field contain pointers, which a copy must follow. */
 static inline bool tr__field_is_deep(const tr_field *field)
 {
     switch ((tr_kind)field->kind) {
@@ -71,9 +71,8 @@ struct field_values {
 struct field_values tr__field_values(const tr_field *field, const void *message);
 
 /**
- * Whether a descriptor can be trusted: known kinds and shapes, fields inside the struct, sizes that
- * fit. If not, *why (may be NULL) is a constant text. Of nested descriptors it checks only size and
- * flatness. Any thread.
+ * Whether a descriptor can be trusted: known kinds and shapes, fields inside the struct, sizes that fit. If not, *why
+ * (`why` may be NULL) is a constant text. For nested descriptors only size and flatness are checked. Any thread.
  */
 bool tr__type_is_valid(const tr_type *type, const char **why);
 

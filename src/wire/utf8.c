@@ -24,8 +24,8 @@ size_t tr__utf8_character(const unsigned char *text, size_t size)
     if (length > size)
         return 0;
     /*
-     * After some first bytes the range of the second byte is narrower: overlong forms, surrogates,
-     * too high.
+     * After some first bytes the range of the second byte is narrower: overlong forms, surrogates, characters above
+     * U+10FFFF.
      */
     unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
@@ -47,8 +47,9 @@ size_t tr__utf8_span_slow(const unsigned char *text, size_t size)
 }
 
 /*
- * What may follow inside a character. The states are numbered by what is missing: 1 to 3 are that many bytes of any kind,
- * the others a second byte with a narrower range (overlong forms, surrogates, too high) and what is missing after it.
+ * Which byte may come next inside a character, for each state. In states 1 to 3 that many ordinary bytes are missing.
+ * In the others the second byte is missing, which has a narrower range (no overlong forms, no surrogates, nothing above
+ * U+10FFFF).
  */
 static const struct {
     unsigned char low;
@@ -77,7 +78,7 @@ static unsigned char first_step(unsigned char byte)
     return byte == 0xf0 ? 6 : byte == 0xf4 ? 7 : 3;
 }
 
-/* Returns how many bytes at the beginning are ASCII, in steps of 16 and 8 first. */
+/* Returns how many bytes at the beginning are ASCII. Looks at 16 and at 8 bytes at once first. */
 static size_t ascii_span(const unsigned char *text, size_t size)
 {
     const uint64_t highs = UINT64_C(0x8080808080808080);

@@ -24,10 +24,11 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
     const uint64_t highs = UINT64_C(0x8080808080808080);
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t word;
-    uint64_t odd = 0; /* The high bit of each byte that is NUL or not ASCII becomes set. */
+    /* the high bit of a byte is set if that byte of the text is NUL or not ASCII */
+    uint64_t odd = 0;
     if (size >= sizeof(word)) {
         size_t at = 0;
-        do { /* A text of up to 16 bytes, as most are, is two overlapping words. */
+        do { /* most texts have at most 16 bytes, which are two overlapping words */
             memcpy(&word, text + at, sizeof(word));
             odd |= word | (word - ones);
             at += sizeof(word);
@@ -42,9 +43,9 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
 }
 
 /**
- * Checks a text that comes in portions. *state is 0 before the first one, and 0 again after each portion that ends with a
- * whole character. NUL is a character like any other here. Returns false at the first byte that no text could have in
- * this place; *state is then undefined.
+ * Checks a text that comes in portions. *state is 0 before the first one, and 0 again after each portion that ends with
+ * a whole character. NUL is a character like any other here. Returns false at the first byte that is not valid in this
+ * place; *state is then undefined.
  */
 bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size);
 

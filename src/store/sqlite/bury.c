@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-/* A NUL, and the number of the row, big endian. */
+/* Size of the name of a destroyed actor's row: a NUL, and the number of the row, big endian. */
 enum { BURIED_NAME = 9 };
 
 /*
- * Actors that one transaction destroys when a store is opened. BURY_AT_ONCE rows of each, every one
- * on its own page, are a sixth of what the log may have.
+ * Actors that one transaction destroys when a store is opened. If each has BURY_AT_ONCE rows, every one on its own
+ * page, the transaction takes a sixth of the longest log.
  */
 enum { DOOMED_EACH = 64 };
 
@@ -95,7 +95,7 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     bool is_kept = count > BURY_AT_ONCE;
     if (status == TR_OK)
         status = take_name(link, id, seal, is_kept);
-    /* Always deleted at once, because the list of due alarms refers to them. */
+    /* Delete the alarms at once in any case, because the list of due alarms refers to them. */
     if (status == TR_OK)
         status = bury_run(link, SQL_ALARM_CLEAR_ALL, id);
     session->has_buried |= is_kept;
@@ -104,7 +104,7 @@ tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal)
     return status;
 }
 
-/* ---- The rest of actors with many rows. ---- */
+/* ---- Deleting the remaining rows of actors with many rows, in slices. ---- */
 
 static tr_status find_buried(struct link *link, bool *is_there, int64_t *id)
 {
@@ -190,7 +190,7 @@ static bool is_doomed(const struct store_session *session, sqlite3_stmt *stateme
     return seal_fits(&seal, sealed);
 }
 
-/* Destroys the first marked actor after `*skipped`. Actors up to that one cannot be trusted. */
+/* Destroys the next marked actor. Skips the first `*skipped` marked ones, whose seals do not match, and counts them. */
 static tr_status bury_next(struct store_session *session, int64_t *skipped, bool *is_over)
 {
     unsigned char sealed[SEAL_SIZE];
@@ -210,7 +210,7 @@ static tr_status bury_next(struct store_session *session, int64_t *skipped, bool
     return fits ? tr__bury(session, id, (tr_bytes){sealed, SEAL_SIZE}) : tr__link_status(result);
 }
 
-/* The thread that tidies the log does not run yet. */
+/* Shortens the log if it is long, because the thread that tidies the log does not run yet. */
 static tr_status bury_tidy(struct store_session *session)
 {
     struct store_why why;
@@ -227,7 +227,8 @@ tr_status tr__bury_doomed(struct store_session *session)
     struct link *link = &session->writer;
     tr_status status = TR_OK;
     int64_t skipped = 0;
-    session->has_buried = true; /* an earlier process may have left some; tr__bury_slice looks */
+    /* an earlier process may have left rows to delete; tr__bury_slice looks for them */
+    session->has_buried = true;
     for (bool is_over = false; !is_over && status == TR_OK;) {
         status = tr__link_do(link, SQL_BEGIN);
         for (int i = 0; i < DOOMED_EACH && !is_over && status == TR_OK; i++)
@@ -240,6 +241,6 @@ tr_status tr__bury_doomed(struct store_session *session)
     if (status != TR_OK && !sqlite3_get_autocommit(link->database) &&
         tr__link_do(link, SQL_ROLLBACK) != TR_OK)
         return status;
-    /* After a damaged page or a full disk, a later entry of such a name sees the mark. */
+    /* Ignore a damaged page or a full disk: the mark stays, and a later entry of the name finds it. */
     return status == TR_STORE_FAILED || status == TR_NO_MEMORY ? status : TR_OK;
 }

@@ -2,10 +2,10 @@
 /**
  * Destroyed actors: their names become free at once, and their rows are deleted a few at a time.
  *
- * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed
- * to a name that no actor has: a NUL and its number. So nothing refers to it any more, its number
- * is not reused while it exists, and the rest of it is found by that name, even after a crash. Its
- * other rows are deleted in slices, and this row last.
+ * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed to a name that no
+ * actor has: a NUL and its number. So nothing refers to the actor any more, its number is not reused while the row
+ * exists, and what is left of the actor is found by that name, even after a crash. The other rows are deleted in
+ * slices, and the renamed row last.
  */
 #ifndef STORE_SQLITE_BURY_H
 #define STORE_SQLITE_BURY_H
@@ -24,7 +24,7 @@ enum {
 TR_MUST_CHECK tr_status tr__bury(struct store_session *session, int64_t id, tr_bytes seal);
 
 /**
- * Deletes one slice, within a transaction of the writer. session->has_buried: there may be more.
+ * Deletes one slice, within a transaction of the writer. Afterwards session->has_buried says whether there may be more.
  */
 TR_MUST_CHECK tr_status tr__bury_slice(struct store_session *session);
 
@@ -34,7 +34,7 @@ TR_MUST_CHECK tr_status tr__bury_slice(struct store_session *session);
  */
 TR_MUST_CHECK tr_status tr__bury_doomed(struct store_session *session);
 
-/** bury of the driver. */
+/** Implements store_driver.bury. */
 tr_status tr__session_bury(struct store_session *session, bool *has_more, struct store_why *why);
 
 #endif

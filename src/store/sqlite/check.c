@@ -2,9 +2,9 @@
 /**
  * Checks a store without changing it.
  *
- * SQLite's integrity_check reads every page of every table and index, through the VFS, which compares each with its sum.
- * A page whose newest version is in the log is read from there. So a page that a power cut tore in the database is no
- * damage if the log has it. Then each row is compared with its seal.
+ * SQLite's integrity_check reads every page of every table and index, through the VFS, which compares each with its
+ * sum. A page whose newest version is in the log is read from there. So a page of the database that a power cut has
+ * torn is no damage if the log has a newer version. Then each row is compared with its seal.
  */
 #include "store/sqlite/check.h"
 
@@ -68,7 +68,7 @@ static const char *text_of(tr_bytes name, char text[TR_NAME_MAX + 64])
     return text;
 }
 
-/* Ends a statement that was stepped until `result`. */
+/* Frees a statement whose last step returned `result`. Reports it as damage if not all rows could be read. */
 static tr_status check_end(struct check *check, sqlite3_stmt *statement, int result,
                            const char *what)
 {

@@ -7,11 +7,14 @@
 
 struct store_options;
 
-/** Function check of the driver. */
+/** Implements store_driver.check. */
 TR_MUST_CHECK tr_status tr__session_check(const struct store_options *options,
                                           struct store_check *report, store_check_damage *on_damage,
                                           void *context, tr_error *error);
-/** Finds out whether there is a store, so that none is made. Returns the bytes of its files. TR_NOT_FOUND and others. */
+/**
+ * Finds out whether a store exists, so that no new one is made in its place. Returns the bytes of its files.
+ * TR_NOT_FOUND, ...
+ */
 TR_MUST_CHECK tr_status tr__check_place(const struct store_options *options, uint64_t *bytes,
                                         tr_error *error);
 

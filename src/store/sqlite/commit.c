@@ -32,7 +32,8 @@ struct work {
 
 /* The result of a batch for the row of its actor. */
 struct plan {
-    const struct store_op *first; /* after the last destroy; earlier writes have no effect */
+    /* the first write after the last destroy; earlier writes have no effect */
+    const struct store_op *first;
     const struct store_op *state; /* the last state put; NULL: none */
     uint64_t sequence;            /* number of the last event after the batch */
     size_t alarms_set;
@@ -138,7 +139,7 @@ static tr_status make_plan(const struct work *work, const struct store_batch *ba
     return TR_OK;
 }
 
-/* Runs a statement whose first argument is the actor, and whose others are bound. */
+/* Runs a statement whose first argument is the actor, and whose other arguments are bound. */
 static tr_status commit_run(struct work *work, sqlite3_stmt *statement)
 {
     work->has_changed = true;
@@ -167,7 +168,10 @@ static tr_status commit_destroy(struct work *work)
     return status;
 }
 
-/* Checks that no other entry has written, for a batch that does not change the row itself. */
+/*
+ * Checks that the row of the actor still has the known seal, so that no other entry has changed it. For a batch that
+ * does not change that row.
+ */
 static tr_status check_row(struct work *work)
 {
     tr_status status = TR_OK;
@@ -411,7 +415,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     case STORE_QUEUE_REMOVE:
     case STORE_EVENT_TRIM:
     case STORE_SNAPSHOT_TRIM:
-    case STORE_DOOM: /* the rest is done with the row */
+    case STORE_DOOM: /* the mark itself is written with the row of the actor */
         return remove_rows(work, op);
     case STORE_REQUEST_PUT:
     case STORE_REQUEST_TRIM:
@@ -419,7 +423,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
         return tr__session_write_request(work->session, work->entry, work->known->id, op);
     case STORE_PUT_STATE:
     case STORE_DESTROY:
-        break; /* done with the row */
+        break; /* written with the row of the actor */
     }
     return TR_OK;
 }
@@ -469,7 +473,9 @@ static void commit_forget(struct store_batch *first)
         batch->entry->known.is_known = false;
 }
 
-/* Later batches of its actor are stale, because they assume that this one is on disk. */
+/*
+ * Makes a batch fail, and with it later batches of its actor: they assume that this one is on disk, and so are stale.
+ */
 static void fail_batch(struct store_batch *batch, tr_status status)
 {
     batch->status = status;
@@ -495,8 +501,8 @@ static tr_status roll_back(struct link *link)
 enum outcome { GROUP_READY, GROUP_AGAIN, GROUP_FULL, GROUP_FAILED };
 
 /*
- * Applies every batch that has not failed so far. GROUP_AGAIN: one more has failed, and the
- * transaction must be rolled back. GROUP_FULL: none can continue, for the reason in `*status`.
+ * Applies every batch that has not failed so far. GROUP_AGAIN: one more has failed, and the transaction must be rolled
+ * back. GROUP_FULL: no batch can be applied, for the reason in `*status`.
  */
 static enum outcome apply_all(struct store_session *session, struct store_batch *first,
                               tr_status *status)
@@ -546,8 +552,9 @@ static bool commit_once(struct store_session *session, struct store_batch *first
         outcome = apply_all(session, first, &status);
     if (outcome == GROUP_READY && status == TR_OK && session->has_buried && *buries &&
         tr__bury_slice(session) != TR_OK) {
-        session->has_buried = false; /* no commit may fail because of that */
-        /* also if a batch of the group destroys an actor with many rows */
+        /* a commit must not fail because rows of destroyed actors cannot be deleted */
+        session->has_buried = false;
+        /* not even if a batch of the group itself destroys an actor with many rows */
         *buries = false;
         outcome = GROUP_AGAIN;
     }

@@ -7,7 +7,7 @@
 
 #include "store/sqlite/session.h"
 
-/** The driver's function `commit`. */
+/** Implements store_driver.commit. */
 tr_status tr__session_commit(struct store_session *session, struct store_batch *first,
                              struct store_why *why);
 

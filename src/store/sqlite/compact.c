@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Compaction, by SQLite's VACUUM: it copies the rows into a temporary file, and that file over the database. */
+/**
+ * Compaction, by SQLite's VACUUM: it copies the rows into a temporary file, and then copies that file over the
+ * database.
+ */
 #include "store/sqlite/compact.h"
 
 #include "store/sqlite/check.h"
@@ -11,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Temporary files, because the copy that SQLite makes may be larger than the memory. */
+/* Compacts the database. The copy that SQLite makes is a temporary file, because it may be larger than the memory. */
 static tr_status compact_all(struct store_session *session, tr_error *error)
 {
     struct store_why why;
@@ -66,7 +69,7 @@ tr_status tr__session_compact(const struct store_options *options, struct store_
 
 /*
  * SQLite looks for an interruption only while it copies rows, and not while it copies the new file over the old one. It
- * writes in both, so a write that fails stops it: as on a full disk, everything is as it was.
+ * writes in both cases, so it is stopped by a write that fails. As on a full disk, the store then stays as it was.
  */
 tr_status tr__session_shrink(struct store_session *session, const atom32 *is_cancelled,
                              struct store_why *why)

@@ -5,10 +5,10 @@
 
 #include "store/driver.h"
 
-/** Function compact of the driver. */
+/** Implements store_driver.compact. */
 TR_MUST_CHECK tr_status tr__session_compact(const struct store_options *options,
                                             struct store_compact *report, tr_error *error);
-/** Function shrink of the driver. */
+/** Implements store_driver.shrink. */
 TR_MUST_CHECK tr_status tr__session_shrink(struct store_session *session,
                                            const atom32 *is_cancelled, struct store_why *why);
 

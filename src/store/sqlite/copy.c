@@ -4,14 +4,14 @@
  *
  * Only checkpoints write the database file; commits append to the log. So:
  *
- * 1. Rounds copy the database beside checkpoints. Pages that are written meanwhile are noted (vfs_changes.h), and the
- *    next round copies them again. Rounds end when one had little to do, or after COPY_ROUNDS of them.
+ * 1. Rounds copy the database while checkpoints may run. Pages that are written meanwhile are noted (vfs_changes.h),
+ *    and the next round copies them again. Rounds end when one had little to do, or after COPY_ROUNDS of them.
  * 2. With checkpoints on hold, the last round copies what is left. Then the database file does not change, and with the
  *    committed frames of the log it is the store as of the last commit. The frames do not change either: a log
  *    restarts only when all of it is in the database.
- * 3. The log is copied up to the last commit, and gets a tail that is no frame (log.c). It restarts on hold only if all of
- *    it was in the database before. The header shows that, because a log that restarts gets a new one before its
- *    frames are overwritten. Then what was copied of it is copied again.
+ * 3. The log is copied up to the last commit, and gets a tail that is no frame (log.c). During the hold the log
+ *    restarts only if all of it was in the database before. The header shows that, because a log that restarts gets a
+ *    new one before its frames are overwritten. In that case the log is copied again.
  */
 #include "store/sqlite/copy.h"
 
@@ -25,11 +25,11 @@
 #include <stdio.h>
 
 enum {
-    COPY_CHUNK = 64, /* pages that are read at once */
-    COPY_REST_PAGES =
-        1000, /* a round with no more pages is short enough for the last one to follow */
+    COPY_CHUNK = 64,        /* pages that are read at once */
+    COPY_REST_PAGES = 1000, /* after a round with at most this many pages, the last round follows */
     COPY_ROUNDS = 16,
-    COPY_LOG_TRIES = 8, /* a log restarts once a second at most, and it is copied in less */
+    /* attempts to copy the log: it restarts at most once a second, and copying takes less */
+    COPY_LOG_TRIES = 8,
     FRAME = 24 + PAGE_SIZE,
 };
 
@@ -39,17 +39,21 @@ struct copy {
     tr_error *error;
     struct plain_file from;
     struct plain_file to;
-    uint64_t pages;    /* that were copied at least once */
+    uint64_t pages;    /* pages that were copied at least once */
     uint64_t unsynced; /* bytes */
     uint64_t copied;   /* bytes */
     uint64_t total;    /* bytes of the database */
-    bool is_last;      /* checkpoints are on hold: a page that does not fit its sum is damaged */
+    /* checkpoints are on hold: from now on a page that does not fit its sum is damaged */
+    bool is_last;
     char directory[OS_PATH_SIZE]; /* path.part */
-    char name[OS_PATH_SIZE];      /* of the file that is made */
+    char name[OS_PATH_SIZE];      /* path of the file that is made */
     unsigned char chunk[COPY_CHUNK * PAGE_SIZE];
 };
 
-/* Counts what was written. From time to time syncs the new file, so that no sync has much to do, and asks the caller. */
+/*
+ * Counts bytes that were written. From time to time syncs the new file, so that no sync has much to do, and calls
+ * on_step.
+ */
 static tr_status copy_count(struct copy *copy, size_t size)
 {
     copy->copied += size;
@@ -57,7 +61,7 @@ static tr_status copy_count(struct copy *copy, size_t size)
     if (copy->unsynced < STORE_BACKUP_STEP)
         return TR_OK;
     copy->unsynced = 0;
-    /* On hold every millisecond counts, and little is left. */
+    /* Skip the sync during the hold, which should be short; little is left to sync. */
     tr_status status = copy->is_last ? TR_OK : tr__plain_file_sync(&copy->to, copy->error);
     const struct store_backup_progress progress = {copy->copied, copy->total};
     if (status == TR_OK && copy->call->on_step &&
@@ -114,7 +118,7 @@ static bool has_bit(const uint64_t *bits, uint64_t page)
     return bits[page / 64] >> page % 64 & 1;
 }
 
-/* Copies the pages that were noted. */
+/* Copies the pages whose bits are set. */
 static tr_status copy_noted(struct copy *copy, const uint64_t *bits, uint64_t *count)
 {
     tr_status status = TR_OK;
@@ -127,7 +131,10 @@ static tr_status copy_noted(struct copy *copy, const uint64_t *bits, uint64_t *c
     return status;
 }
 
-/* Copies what was written since the round before, or all. `*count`: how many pages. */
+/*
+ * Copies the pages that were written since the previous round; the first round copies all. Sets *count to how many
+ * pages.
+ */
 static tr_status copy_round(struct copy *copy, uint64_t *count)
 {
     struct memory_source *source = &copy->session->source;
@@ -162,7 +169,7 @@ static tr_status copy_rounds(struct copy *copy)
         if (count <= COPY_REST_PAGES)
             break;
     }
-    /* So that the last sync, after the hold, has little to do. */
+    /* Sync now, so that the last sync, after the hold, has little to do. */
     return status ? status : tr__plain_file_sync(&copy->to, copy->error);
 }
 
@@ -183,7 +190,7 @@ static void copy_close(struct copy *copy)
     tr__plain_file_close(&copy->to);
 }
 
-/* Copies as many bytes of the log from its beginning. */
+/* Copies the first `end` bytes of the log. */
 static tr_status copy_frames(struct copy *copy, uint64_t end)
 {
     tr_status status = TR_OK;
@@ -210,14 +217,14 @@ static tr_status read_header(struct copy *copy, unsigned char header[VFS_LOG_HEA
     return tr__plain_file_read(&copy->from, 0, header, VFS_LOG_HEADER, &got, copy->error);
 }
 
-/* Copies the committed frames, rule 3. */
+/* Copies the committed frames of the log, by rule 3. */
 static tr_status copy_log(struct copy *copy)
 {
     for (int i = 0; i < COPY_LOG_TRIES; i++) {
         unsigned char before[VFS_LOG_HEADER];
         unsigned char after[VFS_LOG_HEADER];
         tr_status status = read_header(copy, before);
-        /* Read after the header: a number of the log that had this header, or of a later one. */
+        /* Read the number of frames after the header: it belongs to the log with this header, or to a later one. */
         uint64_t frames = atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* partner: tidy.c */
         uint64_t end = VFS_LOG_HEADER + frames * FRAME;
         if (status == TR_OK)
@@ -236,7 +243,7 @@ static tr_status copy_log(struct copy *copy)
         copy->error, TR_STORE_BUSY, "%s restarts too often to be copied", copy->from.path);
 }
 
-/* The database, up to the hold, which begins here if there is no failure. */
+/* Copies the database, and begins the hold of checkpoints unless the copy fails. */
 static tr_status copy_database(struct copy *copy, struct plain_file *database)
 {
     uint64_t count;
@@ -278,7 +285,7 @@ static tr_status copy_files(struct copy *copy)
     return status;
 }
 
-/* Makes the lock file, which says that the directory has a store. */
+/* Makes the lock file in the copy. It says that the directory has a store. */
 static tr_status copy_sign(struct copy *copy)
 {
     static const char text[] = PLACE_SIGN;

@@ -5,7 +5,7 @@
 
 #include "store/sqlite/session.h"
 
-/** Function backup of the driver. */
+/** Implements store_driver.backup. */
 TR_MUST_CHECK tr_status tr__session_backup(struct store_session *session,
                                            const struct store_backup_call *call, tr_error *error);
 

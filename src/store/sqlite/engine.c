@@ -103,8 +103,8 @@ static int engine_execute(struct sql_engine *engine, const char *text)
 }
 
 /*
- * No other connection exists, so this one locks the database exclusively, and need not count its
- * changes in page 1.
+ * Applies the settings of the connection. No other connection exists, so this one locks the database exclusively, and
+ * need not count its changes in page 1.
  */
 static int engine_settle(struct sql_engine *engine)
 {
@@ -226,7 +226,7 @@ static tr_status open_engine(struct sql_engine *engine, struct store_sql_call *c
 
 /* ---- Statements. ---- */
 
-/* Moves a statement to the front. */
+/* Moves a statement to the front of the prepared ones. */
 static void put_first(struct sql_engine *engine, size_t at, sqlite3_stmt *statement)
 {
     memmove(&engine->prepared[1], &engine->prepared[0], at * sizeof engine->prepared[0]);
@@ -370,7 +370,7 @@ static tr_status engine_step(struct sql_engine *engine, struct store_sql_call *c
     for (bool is_first = true;; is_first = false) {
         int result = sqlite3_step(statement);
         /*
-         * Only after the first step, because that prepares the statement again if the tables have
+         * Count the columns after the first step, because that step prepares the statement again if the tables have
          * changed.
          */
         int columns = sqlite3_column_count(statement);
@@ -415,7 +415,7 @@ static tr_status engine_run(struct sql_engine *engine, struct store_sql_call *ca
     return status;
 }
 
-/* Returns what the connection has read and made. Its other memory is a constant. */
+/* Returns the memory of the engine: the page cache of the connection, and a constant for the rest. */
 static size_t bytes_of(const struct sql_engine *engine)
 {
     int used = 0;
@@ -452,7 +452,8 @@ tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
     if (status == TR_OK)
         tr__pages_keep(&sql->pages);
     else if (is_doubtful || pages_are_staged(&sql->pages))
-        tr__engine_close(sql); /* Its cache may have changes of the failed statement. */
+        /* close, because its cache may have changes of the failed statement */
+        tr__engine_close(sql);
     if (sql->engine)
         sql->bytes = bytes_of(engine);
     return status;

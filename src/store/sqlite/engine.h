@@ -2,10 +2,10 @@
 /**
  * An actor's own database in SQLite: a connection whose file is the actor's pages.
  *
- * Each statement is a transaction of that connection, which is over when the call returns. The
- * pages that SQLite writes at its end are staged (store/pages.h), and kept if the statement
- * succeeds. So if a part of a turn fails, SQLite needs no rollback: its pages are dropped, and the
- * connection is closed, because it has read them.
+ * Each statement is a transaction of that connection, which is over when the call returns. The pages that SQLite writes
+ * at the end of a transaction are staged (store/pages.h), and kept if the statement succeeds. So if a part of a turn
+ * fails, SQLite needs no rollback: the pages of that part are dropped, and the connection is closed, because its cache
+ * may contain them.
  */
 #ifndef STORE_SQLITE_ENGINE_H
 #define STORE_SQLITE_ENGINE_H
@@ -14,29 +14,29 @@
 
 enum {
     ENGINE_CACHE_BYTES = 512 * 1024, /* bytes of a connection's cache */
-    ENGINE_BYTES = 96 * 1024,        /* estimate of its other memory */
+    ENGINE_BYTES = 96 * 1024,        /* estimate of a connection's other memory */
     ENGINE_STEPS_AT = 1000,          /* steps between two checks of the limit */
     /* Limits of the language: far above any use, and far below what the stack allows. */
     ENGINE_EXPRESSION_DEPTH = 200,
     ENGINE_COMPOUND_SELECT = 200,
     ENGINE_TRIGGER_DEPTH = 32,
-    /* of LIKE and GLOB: a match nests one level for each % or * */
+    /* longest pattern of LIKE and GLOB: a match nests one level for each % or * */
     ENGINE_PATTERN_LENGTH = 1000,
 };
 
 struct sql_engine {
     struct store_sql *sql;
-    struct store_view *view; /* of the call that runs; pages are read with it */
+    struct store_view *view; /* view of the call that runs; pages are read with it */
     sqlite3 *database;
     sqlite3_stmt *prepared[TR_SQL_PREPARED_MAX]; /* the one used last is first */
-    uint64_t steps;                              /* of the statement that runs */
-    /* the statement is the runtime's, which may do everything */
+    uint64_t steps;                              /* steps that the present statement has taken */
+    /* the statement belongs to the runtime, and may do everything */
     bool is_own;
-    const char *refused; /* what the statement was refused; NULL: nothing */
+    const char *refused; /* what the present statement may not do and has tried; NULL: nothing */
     tr_status io;        /* why a page could not be read or stored */
 };
 
-/** Functions sql_run and sql_close of the driver. */
+/** Implement store_driver.sql_run and store_driver.sql_close. */
 tr_status tr__engine_run(struct store_sql *sql, struct store_view *view,
                          struct store_sql_call *call);
 void tr__engine_close(struct store_sql *sql);

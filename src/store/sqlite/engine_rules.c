@@ -32,7 +32,7 @@ static const char *engine_refusal(int action, const char *first, const char *sec
     case SQLITE_TRANSACTION:
     case SQLITE_SAVEPOINT:
         return "BEGIN, COMMIT or SAVEPOINT (the turn already is a transaction)";
-    case SQLITE_ATTACH: /* VACUUM does it too */
+    case SQLITE_ATTACH: /* VACUUM attaches a database too */
     case SQLITE_DETACH:
         return "ATTACH or VACUUM";
     case SQLITE_CREATE_TEMP_INDEX:

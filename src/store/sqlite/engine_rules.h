@@ -10,7 +10,7 @@
 /** Decides what an actor may do with its database; for sqlite3_set_authorizer. */
 int tr__engine_authorize(void *engine, int action, const char *first, const char *second,
                          const char *database, const char *trigger);
-/** Returns the status for the author of the statement that stands for a result of SQLite. */
+/** Returns the status that an actor gets for a result of SQLite. */
 tr_status tr__engine_status(const struct sql_engine *engine, int result);
 
 #endif

@@ -54,7 +54,7 @@ static int file_read(sqlite3_file *file, void *memory, int size, sqlite3_int64 o
     sqlite3_int64 number = offset / STORE_PAGE_SIZE + 1;
     int within = (int)(offset % STORE_PAGE_SIZE);
     if (within + size > STORE_PAGE_SIZE)
-        /* the database has another page size, so it is none of the runtime's */
+        /* the database has another page size, so the runtime has not made it */
         return SQLITE_IOERR_READ;
     if (number > engine->sql->pages.count) {
         memset(memory, 0, (size_t)size);

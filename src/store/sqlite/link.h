@@ -20,7 +20,7 @@
     X(ACTOR_STATE,                                                                                 \
       "UPDATE actor SET seal = ?1, sequence = ?2, state = ?3 WHERE id = ?4 AND seal = ?5")         \
     X(ACTOR_SEAL, "UPDATE actor SET seal = ?1, sequence = ?2 WHERE id = ?3 AND seal = ?4")         \
-    X(ACTOR_VERSION, /* separate, because it is in an index and seldom changes */                  \
+    X(ACTOR_VERSION, /* separate: the version is in an index, and seldom changes */                \
       "UPDATE actor SET version = ?2 WHERE id = ?1")                                               \
     X(ACTOR_DELETE, "DELETE FROM actor WHERE id = ?1 AND seal = ?2")                               \
     X(ACTOR_ROWS, /* counts up to one more than ?2 rows in each table */                           \
@@ -77,7 +77,7 @@
       "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
     X(ALARM_CLEAR, "DELETE FROM alarm WHERE actor = ?1 AND name = ?2")                             \
     X(ALARM_CLEAR_ALL, "DELETE FROM alarm WHERE actor = ?1")                                       \
-    X(ALARM_COUNT, /* those of the application; see tr__store_alarm_set */                         \
+    X(ALARM_COUNT, /* counts alarms of the application; see tr__store_alarm_set */                 \
       "SELECT count(*) FROM alarm WHERE actor = ?1 AND name >= x'02'")                             \
     X(ALARM_LIST,                                                                                  \
       "SELECT m.name, m.due, m.seal, m.bytes FROM actor a CROSS JOIN alarm m "                     \
@@ -167,7 +167,7 @@ void tr__link_close(struct link *link);
 /** Returns the status that stands for a result of SQLite. */
 tr_status tr__link_status(int result);
 
-/** Returns a statement, reset, for binding. NULL: it could not be prepared; `*status` says why. */
+/** Returns a statement that is reset and ready for binding. NULL: it could not be prepared; `*status` says why. */
 sqlite3_stmt *tr__link_statement(struct link *link, enum link_statement which, tr_status *status);
 /** Prepares the statements that must not fail for lack of memory. */
 TR_MUST_CHECK tr_status tr__link_ready(struct link *link);
@@ -181,8 +181,8 @@ TR_MUST_CHECK tr_status tr__link_execute(struct link *link, const char *text);
 TR_MUST_CHECK tr_status tr__link_number(struct link *link, const char *text, int64_t *number);
 
 /*
- * Binding. Bytes are lent to the statement until it has run. Binding fails only by a mistake of the
- * runtime.
+ * Bind an argument of a statement. Bytes are lent to the statement until it has run. Only a mistake of the runtime can
+ * make these calls fail.
  */
 void tr__link_bind_bytes(sqlite3_stmt *statement, int index, tr_bytes bytes);
 void tr__link_bind_number(sqlite3_stmt *statement, int index, int64_t number);

@@ -85,7 +85,7 @@ tr_status tr__view_list_kv(struct store_view *view, tr_bytes name, const struct 
     return lists_run(view, statement, name, take_kv, visit, context);
 }
 
-/* A visitor in front of another one. It passes the name of the row as a text. */
+/* A visitor that passes each row to another visitor, with the name of the row as a text. */
 struct named {
     store_visit *visit;
     void *context;
@@ -98,7 +98,7 @@ static bool visit_named(void *context, const struct store_row *row)
     struct store_row shown = *row;
     static_assert(TR_ALARM_NAME_MAX < sizeof text, "fits");
     if (!text_of(row->key, text, sizeof text))
-        return true; /* No store has written this row: it would not have matched its seal. */
+        return true; /* skip the row: no store writes such a name, so its seal cannot match */
     shown.key = no_bytes;
     shown.name = text;
     return named->visit(named->context, &shown);
@@ -206,7 +206,7 @@ static bool take_due(const struct store_view *view, sqlite3_stmt *statement,
     due->bytes = tr__link_bytes(statement, 4);
     tr_bytes name = tr__link_bytes(statement, 5);
     if (!text_of(alarm, due->place.name, sizeof due->place.name))
-        return false; /* The list could not continue after it. */
+        return false; /* the list could not continue after such a row */
     if (!name_split(name, kind, &due->key))
         return true;
     due->kind = kind;
@@ -275,9 +275,8 @@ tr_status tr__view_list_queued(struct store_view *view, int64_t after, const cha
         if (name_split(tr__link_bytes(statement, 1), kind, &queued.key))
             queued.kind = kind;
         uint64_t version = (uint64_t)sqlite3_column_int64(statement, 3);
-        queued.has_items =
-            /* those will be deleted */
-            sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED);
+        /* actors with SEAL_DOOMED will be deleted */
+        queued.has_items = sqlite3_column_int64(statement, 2) != 0 && !(version & SEAL_DOOMED);
         queued.version = (uint32_t)version;
         goes_on = visit(context, &queued);
     }

@@ -5,10 +5,9 @@
  * it. So two frames that fit together were written one after the other, no matter what became of
  * the frames before them.
  *
- * A transaction is written after the previous one was synced. So if a frame ends a transaction and
- * the frame after it fits, the transaction was durable, with all before it. If the log breaks
- * before such a frame, it was damaged. If there is no such frame, the break may be what a power cut
- * left of the last transaction.
+ * A transaction is written after the previous one was synced. So if a frame ends a transaction and the frame after it
+ * fits, the transaction and all before it were durable. If the log breaks before such a frame, it was damaged. If there
+ * is no such frame, the break may be what a power cut left of the last transaction.
  *
  * The header of a frame may lie in two sectors of the disk, of which a power cut may have kept only
  * the second: the salts and the sum of a frame, after older bytes, perhaps the header of an older
@@ -19,8 +18,8 @@
  * A log that ends in the middle of its frames was cut: a store leaves VFS_LOG_TAIL bytes after its
  * last frame, and makes them durable before the frame is written (vfs.c).
  *
- * A damaged header hides the whole log. It may also be what a power cut left of a log that was
- * restarting; then all of the old log is in the database. So that is checked.
+ * A damaged header hides the whole log. It may also be what a power cut left of a log that was restarting; then all of
+ * the old log is in the database. So the frames are compared with the database.
  */
 #include "store/sqlite/log.h"
 
@@ -39,12 +38,13 @@ struct sum {
 
 struct log {
     sqlite3_file *file;
-    bool is_big_endian; /* the words that are summed; numbers of the format are always big endian */
+    /* byte order of the words that are summed; the numbers of the format are always big endian */
+    bool is_big_endian;
     uint64_t frame_count;
     /* most pages that the database can have: those of its file, and one for each frame */
     uint64_t pages_max;
     unsigned char salts[8];
-    unsigned char frame[FRAME]; /* the last one that was read */
+    unsigned char frame[FRAME]; /* the last frame that was read */
 };
 
 static uint32_t big_endian(const unsigned char *bytes)
@@ -78,7 +78,10 @@ static bool read_frame(struct log *log, uint64_t number)
            log->file->pMethods->xRead(log->file, log->frame, FRAME, offset) == SQLITE_OK;
 }
 
-/* Whether the frame that was read has these salts and continues this sum. Returns its own sum. */
+/*
+ * Whether the frame that was read has these salts and continues this sum. Returns the frame's own sum in the last
+ * argument.
+ */
 static bool frame_fits(const struct log *log, struct sum before, struct sum *own)
 {
     struct sum sum = before;
@@ -111,7 +114,7 @@ static bool read_header(struct log *log, struct sum *sum)
            sum->first == written.first && sum->second == written.second;
 }
 
-/* Whether the field that ends a transaction is in another sector than the sum. */
+/* Whether, in the header of this frame, the field that ends a transaction is in another sector than the sum. */
 static bool header_is_split(uint64_t number)
 {
     enum { SECTOR = 512 };
@@ -119,7 +122,7 @@ static bool header_is_split(uint64_t number)
     return offset / SECTOR != (offset + FRAME_HEADER - 1) / SECTOR;
 }
 
-/* Whether, after a break at frame `from`, a later frame was durable. */
+/* Whether a frame after the break at frame `from` was durable. */
 static bool was_more_durable(struct log *log, uint64_t from)
 {
     bool ends = false; /* the previous frame ends a transaction, if this one continues its sum */
@@ -151,7 +154,7 @@ static bool is_in_database(const struct log *log, sqlite3_file *database)
            memcmp(page, log->frame + FRAME_HEADER, PAGE_SIZE - PAGE_SUM) == 0;
 }
 
-/* Finds the first frame that the next one continues, and how many continue from there. */
+/* Finds the first frame whose sum the next frame continues, and how many frames continue from there. */
 static void find_chain(struct log *log, uint64_t *first, uint64_t *count)
 {
     *count = 0;
@@ -195,7 +198,10 @@ static tr_status check_headless(struct vfs *vfs, struct log *log, sqlite3_file *
             is_newest = seen[j] != page;
         if (is_newest)
             seen[seen_count++] = page;
-        /* A page that a later, unsynced transaction also has proves nothing. */
+        /*
+         * Only the newest durable version of a page is compared. A page that a later, unsynced transaction also has
+         * proves nothing.
+         */
         is_missing = is_durable && is_newest && !is_in_database(log, database);
         if (i == first)
             break;

@@ -23,7 +23,7 @@
  */
 TR_MUST_CHECK tr_status tr__log_check(struct vfs *vfs, sqlite3_file *database, const char **why);
 
-/** Writes the header of a log without frames, which no frame that was ever written fits. */
+/** Makes the header of an empty log, with new random salts, so that no frame that was ever written matches it. */
 void tr__log_make_header(const struct memory_source *source, unsigned char header[VFS_LOG_HEADER]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The tables, and which program may open them.
+ * Makes the tables, and checks which program may open them.
  *
  * A database is made in steps, and a power cut may come after each of them. First the file gets its
  * application id, outside of any log. Then it gets its tables in one transaction. So a database
@@ -160,14 +160,16 @@ static enum look look_at(sqlite3_file *file)
 
 static struct seal seal_store(struct hash_key key, tr_bytes program, uint64_t epoch)
 {
-    return seal_row(key,
-                    SEAL_STORE,
-                    program,
-                    (struct store_generation){0},
-                    (tr_bytes){NULL, 0},
-                    epoch,
-                    1, /* the first format; later ones have the same row */
-                    (tr_bytes){NULL, 0});
+    return seal_row(
+        key,
+        SEAL_STORE,
+        program,
+        (struct store_generation){0},
+        (tr_bytes){NULL, 0},
+        epoch,
+        /* the seal of this row has the number of the first format; later formats have the same row */
+        1,
+        (tr_bytes){NULL, 0});
 }
 
 /* Writes the row that names the owner of the store and counts its openings. */
@@ -233,7 +235,7 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
                 "%s is corrupt: the row with the name of its program does not match its checksum",
                 session->path);
         else if (!name)
-            (void)0; /* that of any program */
+            (void)0; /* the store may belong to any program */
         else if (owner.size != program.size || memcmp(owner.data, program.data, owner.size) != 0)
             status = tr__make_refuse(error,
                                      TR_STORE_FOREIGN,
@@ -301,7 +303,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     return TR_OK;
 }
 
-/* Checks that it is a database of a store, of a known format. */
+/* Checks that the database is that of a store, with a known format. */
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;

@@ -13,15 +13,15 @@ TR_MUST_CHECK tr_status tr__make_database(struct store_session *session,
                                           const struct store_options *options, tr_error *error);
 
 /**
- * Checks the database as tr__make_database does, and writes nothing. `program` may be NULL: of any program. Sets the
- * session's key and epoch. TR_NOT_SUPPORTED: it has an earlier format.
+ * Checks the database as tr__make_database does, and writes nothing. If `program` is NULL, the store may belong to any
+ * program. Sets the session's key and epoch. TR_NOT_SUPPORTED: the store has an earlier format.
  */
 TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char *program,
                                       tr_error *error);
 
 /**
- * Reads the row that names the owner of the store, and sets the session's key and epoch. `program` may be NULL: of any
- * program. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ * Reads the row that names the owner of the store, and sets the session's key and epoch. If `program` is NULL, the
+ * store may belong to any program. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           tr_error *error);
@@ -29,8 +29,8 @@ TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const c
 TR_MUST_CHECK tr_status tr__make_read_owner(struct store_session *session,
                                             char name[TR_NAME_MAX + 1], tr_error *error);
 /**
- * Gives the store another key, that of the rows that are put into it, and an epoch not below
- * theirs.
+ * Gives the store the key of another store whose rows are copied into it, and an epoch that is not below the epochs of
+ * these rows.
  */
 TR_MUST_CHECK tr_status tr__make_adopt(struct store_session *session, struct hash_key key,
                                        uint64_t epoch, const char *program);
@@ -51,9 +51,9 @@ tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
 void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
 
 /**
- * Marks the database file as that of a store, which SQLite's tools do not open, unless it is
- * marked. After that a store without its log is refused, so the log is made durable before.
- * TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
+ * Marks the database file as that of a store, unless it is already marked. SQLite's tools do not open a marked file. A
+ * marked store without its log is refused, so the log is made durable first. TR_STORE_FULL, TR_STORE_FAILED,
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 

@@ -5,7 +5,7 @@
 
 #include "store/sqlite/view.h"
 
-/** The function list_names of the driver. */
+/** Implements store_driver.list_names. */
 tr_status tr__view_list_names(struct store_view *view, tr_bytes from, tr_bytes to, size_t limit,
                               store_visit *visit, void *context);
 

@@ -13,9 +13,8 @@
 enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite does not use */ };
 
 /**
- * Returns the sum of a page: four running sums and sums of these (as Fletcher's), each of 64 bits,
- * which the processor computes in parallel, mixed with the page's number. Any single changed word
- * changes it.
+ * Returns the sum of a page: four running sums and sums of these (as Fletcher's), each of 64 bits, which the processor
+ * computes in parallel. The result is mixed with the number of the page. A change of any single word changes the sum.
  */
 static inline uint64_t page_sum(const void *page, uint64_t number)
 {

@@ -57,9 +57,9 @@ static tr_status has_file(struct store_session *session, const char *suffix, boo
 }
 
 /*
- * Without a database a new one is made, unless something is left of an old one: its actors would
- * lose their data. The log is made after the database is durable, and the lock file is signed after
- * that. So a power cut does not leave them without the database.
+ * Without a database a new one is made, unless something is left of an old one: its actors would lose their data. The
+ * log is made after the database is durable, and the lock file is signed after that. So a power cut cannot leave a log
+ * or a signed lock file without a database.
  */
 static tr_status check_remains(struct store_session *session, tr_error *error)
 {
@@ -119,7 +119,7 @@ static tr_status lock_directory(struct store_session *session, tr_error *error)
     return status;
 }
 
-/* Finds the database, or makes an empty file, and locks it. The directory is locked. */
+/* Finds the database, or makes an empty file, and locks it. The directory must be locked. */
 static tr_status take_database(struct store_session *session, tr_error *error)
 {
     session->path = place_join(&session->source, session->directory, "/troupe.db");

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The place of a store, a directory or a disk in memory: taking it, so that no other process and no
- * other store has it, and giving it back.
+ * The place of a store, a directory or a disk in memory: taking the place, so that no other process and no other store
+ * can use it, and giving it back.
  *
- *     lock            locked while the store is open; has a text once the store was made
- *     troupe.db       the database; a range of it is locked, too, as SQLite's tools would
- *     troupe.db-log   the log; exists as long as the store
- *     troupe.db-undo  SQLite's journal, while the database is being made
- *     troupe.db-wal   the log of formats 1 and 2; renamed when such a store is opened
+ *     lock locked while the store is open; has a text once the store was made troupe.db the database; a range of it is
+ *     locked too, as SQLite's tools would do troupe.db-log the log; exists as long as the store troupe.db-undo SQLite's
+ *     journal, while the database is being made troupe.db-wal the log of formats 1 and 2; renamed when such a store is
+ *     opened
  */
 #ifndef STORE_SQLITE_PLACE_H
 #define STORE_SQLITE_PLACE_H
@@ -18,13 +17,13 @@
 #define PLACE_SIGN "A store of Troupe is in this directory. Leave its files alone.\n"
 
 /**
- * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY:
- * another process has it. TR_STORE_CORRUPT: the database is missing from a place where a store was.
- * TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes it, also after a failure.
+ * Makes the directory if it does not exist, locks it, and sets the session's paths. TR_STORE_BUSY: another process has
+ * locked the directory. TR_STORE_CORRUPT: the database is missing from a place where a store was. TR_STORE_FULL,
+ * TR_STORE_FAILED, TR_NO_MEMORY. tr__place_give undoes all of this, also after a failure.
  */
 TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
                                                  const char *directory, tr_error *error);
-/** As tr__place_take_directory, for a disk in memory. `disk` NULL: makes one. */
+/** As tr__place_take_directory, for a disk in memory. If `disk` is NULL, makes one. */
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Requests with an id, and what became of them: one row for each, by id.
+ * The outcomes of requests with an id: one row for each request, found by id.
  *
  * The numbers of an actor's requests increase, so the oldest are found first.
  */
@@ -17,7 +17,7 @@ TR_MUST_CHECK tr_status tr__session_write_request(struct store_session *session,
                                                   const struct store_entry *entry, int64_t actor,
                                                   const struct store_op *op);
 
-/* Functions of the driver with the same names. */
+/* Implement the functions of store_driver with the same names. */
 tr_status tr__view_read_request(struct store_view *view, tr_bytes name, tr_bytes request,
                                 struct store_row *row);
 tr_status tr__view_list_requests(struct store_view *view, tr_bytes name, uint64_t from,

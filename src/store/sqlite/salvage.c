@@ -7,12 +7,11 @@
  * store gets the key of the old one. Seals contain the actor's name, not the number of its row, so
  * the copy may have other numbers.
  *
- * First the database is read with the valid part of its log. If something is missing then, it is
- * read again without the log, because a page that is damaged in one may be intact in the other.
+ * First the database is read with the valid part of its log. If something is still missing, the database is read again
+ * without the log, because a page that is damaged in one may be intact in the other.
  *
- * Of an actor that is marked to be destroyed only its row with the mark is copied, and the next
- * opening destroys it. So the second run does not copy an earlier state of it. Rows of destroyed
- * actors are left out.
+ * Of an actor that is marked to be destroyed only its row with the mark is copied, and the next opening destroys it. So
+ * the second run does not copy an earlier state of such an actor. Rows of destroyed actors are left out.
  */
 #include "store/sqlite/salvage.h"
 
@@ -40,10 +39,9 @@ static bool is_readable(int result)
 }
 
 /*
- * Called when the table cannot be read from number `id` on. Returns the first later number from
- * which it can be read again; 0 if there is no such number. A page of the table has rows with
- * neighbouring numbers, so the next numbers are tried one by one, then in growing steps, and then
- * the last step is bisected.
+ * Returns the first number after `id` from which the table can be read again; 0 if there is no such number. At `id`
+ * itself the table cannot be read. A page of the table has rows with neighbouring numbers, so the next numbers are
+ * tried one by one, then in growing steps, and then the last step is bisected.
  */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {
@@ -52,7 +50,7 @@ static int64_t find_after_gap(struct salvage *salvage, int64_t id)
         if (is_readable(step_from(salvage, ++id)))
             return id;
     }
-    int64_t low = id; /* cannot be read */
+    int64_t low = id; /* from this number on the table cannot be read */
     int64_t high = 0;
     for (int64_t step = 1; high == 0 && low <= INT64_MAX - step; step *= 2) {
         if (is_readable(step_from(salvage, low + step)))
@@ -97,7 +95,9 @@ static tr_status copy_actors(struct salvage *salvage)
     }
 }
 
-/* Notes the names in the index of the table, forwards up to what cannot be read, and backwards. */
+/*
+ * Notes the names in the index of the table: forwards up to the first that cannot be read, then backwards from the end.
+ */
 static tr_status note_names(struct salvage *salvage)
 {
     static const char *const texts[] = {
@@ -223,7 +223,7 @@ static tr_status report_lost(struct salvage *salvage, store_salvage_lost *on_los
     return status ? status : tr__link_status(result);
 }
 
-/* Salvages with both places open. */
+/* Copies the damaged store in one or two runs. Both places must be taken. */
 static tr_status salvage_all(struct salvage *salvage, const struct store_options *options,
                              tr_error *error)
 {

@@ -5,7 +5,7 @@
 
 #include "store/store.h"
 
-/** Function salvage of the driver. */
+/** Implements store_driver.salvage. */
 TR_MUST_CHECK tr_status tr__session_salvage(const struct store_options *from,
                                             const struct store_options *into,
                                             struct store_salvage *report,

@@ -6,11 +6,13 @@
 
 #include <assert.h>
 
-/* The rows of one table: what is sealed of them, and how they are copied. */
+/* How the rows of one table are sealed and copied. */
 struct salvage_table {
     enum seal_kind kind;
-    const char *read;  /* by ?1: key, number, other number, seal, value */
-    const char *write; /* by ?1: the actor, and the five as ?2 to ?6 */
+    /* SQL that reads the rows of the actor ?1: key, number, other number, seal, value */
+    const char *read;
+    /* SQL that writes a row: ?1 is the actor, ?2 to ?6 are the five columns of `read` */
+    const char *write;
 };
 
 static const struct salvage_table salvage_tables[] = {
@@ -264,10 +266,12 @@ tr_status tr__salvage_copy_actor(struct salvage *salvage)
     bool is_copied = false;
     bool is_wanted = true;
     if (name.size > 0 && *(const char *)name.data == '\0')
-        return TR_OK; /* the rest of a destroyed actor: bury.h */
+        return TR_OK; /* skip what is left of a destroyed actor: bury.h */
     tr_status status = is_there(salvage->has, name, &is_copied);
     if (status == TR_OK && salvage->is_second && !salvage->takes_all)
-        /* Other actors were destroyed since then. */
+        /*
+         * Copy only actors whose names the first run has noted: the others were destroyed later.
+         */
         status = is_there(salvage->miss, name, &is_wanted);
     if (status != TR_OK || is_copied || !is_wanted)
         return status;

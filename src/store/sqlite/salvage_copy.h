@@ -9,7 +9,7 @@
 
 struct store_session;
 
-enum { SALVAGE_TABLES = 7 }; /* with rows of actors */
+enum { SALVAGE_TABLES = 7 }; /* tables with rows of actors */
 
 /** One run over the damaged store. */
 struct salvage {
@@ -21,15 +21,17 @@ struct salvage {
     sqlite3_stmt *writes[SALVAGE_TABLES];
     sqlite3_stmt *add;  /* adds an actor to the new store */
     sqlite3_stmt *has;  /* whether the actor is in the new store */
-    sqlite3_stmt *miss; /* whether its name was noted */
+    sqlite3_stmt *miss; /* whether the name of the actor was noted */
     sqlite3_stmt *shapes;
     sqlite3_stmt *add_shape;
-    bool is_open;                  /* The source could be read. */
-    bool is_second;                /* runs without the log */
-    bool takes_all;                /* in the second run: not only what the first one missed */
-    bool misses_shapes;            /* Not all shapes could be read. */
-    uint64_t epoch_max;            /* greatest epoch of all rows */
-    char program[TR_NAME_MAX + 1]; /* that owns the damaged store, and gets the new one */
+    bool is_open;   /* the damaged store could be opened */
+    bool is_second; /* runs without the log */
+    /* in the second run: copy all actors, not only those that the first run has missed */
+    bool takes_all;
+    bool misses_shapes; /* Not all shapes could be read. */
+    uint64_t epoch_max; /* greatest epoch of all rows */
+    /* program that owns the damaged store, and will own the new one */
+    char program[TR_NAME_MAX + 1];
 };
 
 /** Prepares a statement of one of the two stores. */

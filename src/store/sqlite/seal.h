@@ -63,7 +63,7 @@ static inline void seal_end(const struct seal *seal, struct store_generation gen
     memcpy(out + 16, &seal->key.low, 8);
 }
 
-/** Returns the generation in a seal. False: it is no seal. */
+/** Reads the generation in a seal. Returns false if the bytes are no seal. */
 static inline bool seal_generation(tr_bytes bytes, struct store_generation *generation)
 {
     if (bytes.size != SEAL_SIZE)
@@ -73,15 +73,15 @@ static inline bool seal_generation(tr_bytes bytes, struct store_generation *gene
     return true;
 }
 
-/** Whether a sum is that of a seal. */
+/** Whether a computed sum is the one in the seal. */
 static inline bool seal_fits(const struct seal *seal, tr_bytes bytes)
 {
     return bytes.size == SEAL_SIZE && memcmp(&seal->key.low, (const char *)bytes.data + 16, 8) == 0;
 }
 
 /**
- * A bit of the column `version` of an actor, above the 32 bits of the version: the actor is to be
- * destroyed. make.c has an index on it.
+ * A bit of the column `version` of an actor, above the 32 bits of the version: the actor is to be destroyed. make.c has
+ * an index on this bit.
  */
 #define SEAL_DOOMED (UINT64_C(1) << 32)
 
@@ -91,8 +91,8 @@ static inline uint64_t seal_version(uint32_t version, bool is_doomed)
 }
 
 /*
- * What is sealed for each kind of row. A state is summed separately, so that a change of the rest
- * of the row need not read the state.
+ * Returns the sum of a state. A state is summed separately, so that a change of the rest of its row need not read the
+ * state.
  */
 static inline uint64_t seal_state_sum(struct hash_key key, tr_bytes state)
 {

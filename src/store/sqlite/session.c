@@ -53,7 +53,7 @@ static tr_status open_links(struct store_session *session, const struct store_op
     status = tr__session_limit_log(session);
     if (status)
         return tr__make_refuse_by(error, session, &session->writer, status);
-    /* The files exist now. That must be durable before anything depends on it. */
+    /* The files exist now. Make their names durable before anything depends on them. */
     status = tr__place_sync(session, error);
     if (status == TR_OK)
         status = tr__make_mark(session, error);
@@ -105,8 +105,8 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
     if (!path)
         return TR_OK;
     /*
-     * A log without a name is still complete, and what was acknowledged can be written to the
-     * database.
+     * If the log was deleted or replaced, the open file is still complete, and what was acknowledged can be written to
+     * the database.
      */
     if (path == vfs->log_path && tr__vfs_is_strange(vfs, path))
         (void)sqlite3_wal_checkpoint_v2(

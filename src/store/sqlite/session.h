@@ -17,16 +17,16 @@ enum {
      * TR_STORE_LOG_MAX.
      */
     SESSION_LOG_MAX = 15,
-    /* What the log's file keeps when the log restarts, as a multiple of log_pages_soon. */
+    /* How much of its file the log keeps when it restarts, as a multiple of log_pages_soon. */
     SESSION_LOG_KEPT = 5,
     SESSION_WRITER_CACHES = 4, /* The writer's cache, as a multiple of a reader's. */
 };
 
 struct store_session {
     struct memory_source source;
-    struct store_disk *disk; /* lent, or own; NULL: a directory */
+    struct store_disk *disk; /* lent, or owned (owns_disk); NULL: the store is in a directory */
     bool owns_disk;
-    int directory_fd; /* These three are the locks; -1: none. */
+    int directory_fd; /* these three descriptors hold the locks; -1: none */
     int lock_fd;
     int database_fd;
     bool is_signed; /* The lock file says that a store was made here. */
@@ -42,21 +42,21 @@ struct store_session {
     atom32 is_failed;
     /* Committing thread only: rows of destroyed actors may be left; see bury.h. */
     bool has_buried;
-    int log_pages;   /* Committing thread only: as of its last commit. */
-    atom32 log_seen; /* the same, for a backup */
-    /* Committing thread only: the most since the file of the log was cut. */
+    int log_pages;   /* Committing thread only: pages of the log after the last commit. */
+    atom32 log_seen; /* log_pages, for the thread of a backup */
+    /* Committing thread only: most pages of the log since its file was cut. */
     int file_pages;
     /* Pages of the log that are in the database; written by the thread that made a checkpoint. */
     atom32 done_pages;
     bool is_read_only;      /* see store_options */
     bool is_sync_off;       /* see store_options */
-    char *path;             /* of the database */
+    char *path;             /* path of the database */
     char *directory;        /* NULL: none */
     sqlite3_vfs engine_vfs; /* for the databases of actors: engine_vfs.h */
     char engine_name[32];
 };
 
-/** Functions open and close of the driver. */
+/** Implement store_driver.open and store_driver.close. */
 TR_MUST_CHECK tr_status tr__session_open(const struct store_options *options,
                                          struct store_session **session, uint64_t *epoch,
                                          tr_error *error);

@@ -11,7 +11,7 @@
 TR_MUST_CHECK tr_status tr__session_put_shapes(struct store_session *session,
                                                const struct store_batch *batch);
 
-/** Function list_shapes of the driver. */
+/** Implements store_driver.list_shapes. */
 tr_status tr__view_list_shapes(struct store_view *view, store_visit *visit, void *context);
 
 #endif

@@ -170,7 +170,7 @@ int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, i
 
 void tr__shm_barrier(struct shm *shm)
 {
-    /* What was written before is visible to a thread that does this later. */
+    /* Taking the lock is the barrier: what was written before is visible to a thread that takes the lock later. */
     lock_take(&shm->lock);
     lock_give(&shm->lock);
 }
@@ -181,7 +181,7 @@ void tr__shm_unmap(struct shm *shm, struct shm_user *user)
     if (user->is_mapped) {
         (void)change_slots(shm, user, 0, SQLITE_SHM_NLOCK, SQLITE_SHM_UNLOCK);
         user->is_mapped = false;
-        /* The next connection finds no index, and builds it from the log. */
+        /* The last connection frees the index of the log. The next connection builds it again from the log. */
         if (--shm->users == 0)
             free_regions(shm);
     }

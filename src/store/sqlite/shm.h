@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the connections of one store share: the index of the log, its locks, and those of the file.
+ * What the connections of one store share: the index of the log, the locks of the log, and the locks of the database
+ * file.
  *
- * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use
- * the database. A store is locked, so no other process does. Therefore they are memory and counters
- * of this process, and a read needs no system call for them. docs/design/store.md says what keeps
- * foreign tools out.
+ * SQLite keeps these in a mapped file and in locks of the kernel, because other processes might use the database. A
+ * store is locked, so no other process does. Therefore index and locks are memory and counters of this process, and a
+ * read needs no system call for them. docs/design/store.md says what keeps foreign tools out.
  */
 #ifndef STORE_SQLITE_SHM_H
 #define STORE_SQLITE_SHM_H
@@ -20,25 +20,31 @@
 
 struct shm {
     struct memory_source source;
-    struct lock lock; /* protects all members; a leaf */
+    struct lock lock; /* protects all members; no other lock is taken under it */
 
     /* The log's index, in regions of one size, which are never moved. */
     void **regions;
     size_t region_count;
     size_t users;
-    int slots[SQLITE_SHM_NLOCK]; /* above 0: shared by this many connections; -1: held by one */
+    /* locks of the log. Above 0: shared by this many connections; -1: held by one */
+    int slots[SQLITE_SHM_NLOCK];
 
-    /* The connections that have SQLite's locks of the file. */
+    /*
+     * The connections that have SQLite's locks of the database file: how many have the shared lock, and which have the
+     * others.
+     */
     unsigned shared;
-    const struct shm_user *reserved;  /* the one with this level or more */
-    const struct shm_user *exclusive; /* the one that has this level or is about to get it */
+    /* the connection with the reserved lock or a higher one; NULL: none */
+    const struct shm_user *reserved;
+    /* the connection that has the exclusive lock or waits for it; NULL: none */
+    const struct shm_user *exclusive;
 };
 
-/** The part of one connection. */
+/** The locks of one connection. */
 struct shm_user {
-    int level; /* its lock of the file: SQLITE_LOCK_NONE and higher */
+    int level; /* its lock of the database file: SQLITE_LOCK_NONE and higher */
     bool is_mapped;
-    uint32_t shared; /* bits of slots */
+    uint32_t shared; /* bits of the slots that the connection shares */
     uint32_t exclusive;
 };
 

@@ -3,10 +3,9 @@
  * The log of SQLite: how long it is, and how it is written into the database. store/tidy.h says
  * when.
  *
- * A checkpoint of SQLite beside commits syncs the database only if it has reached the end of the
- * log. Otherwise what it wrote stays in the cache of the kernel until the last checkpoint, which
- * would then take as long as all of them, on the thread that commits. So each pass syncs what it
- * has written.
+ * A checkpoint of SQLite that runs beside commits syncs the database only if it has reached the end of the log.
+ * Otherwise the written pages stay in the cache of the kernel until the last checkpoint, whose sync would then take as
+ * long as all of them together, on the committing thread. So each pass syncs what it has written.
  */
 #include "store/sqlite/tidy.h"
 
@@ -44,7 +43,7 @@ tr_status tr__session_limit_log(struct store_session *session)
         result = file->pMethods->xFileSize(file, &size);
     if (result != SQLITE_OK)
         return tr__link_status(result);
-    session->file_pages = (int)(size / LOG_FRAME); /* a crash may have left a long one */
+    session->file_pages = (int)(size / LOG_FRAME); /* a crash may have left a long file */
     (void)snprintf(text,
                    sizeof text,
                    "PRAGMA journal_size_limit = %d",

@@ -7,17 +7,19 @@
 
 #include "store/sqlite/session.h"
 
-/** Functions look, checkpoint and restart of the driver. */
+/** Implement store_driver.look, store_driver.checkpoint and store_driver.restart. */
 void tr__session_look(struct store_session *session, struct store_log *log);
 tr_status tr__session_checkpoint(struct store_session *session, size_t *pages,
                                  struct store_why *why);
 tr_status tr__session_restart(struct store_session *session, bool is_cut, struct store_why *why);
 /**
- * Turns off SQLite's automatic checkpoints, and notes the length of the log at each commit. The
- * writer is open.
+ * Turns off SQLite's automatic checkpoints, and notes the length of the log at each commit. The writer must be open.
  */
 void tr__session_watch_log(struct store_session *session);
-/** Reads how long the file of the log is, and sets how long it may stay. The database is open. */
+/**
+ * Reads the length of the log's file, and sets which length the file may keep when the log restarts. The database must
+ * be open.
+ */
 TR_MUST_CHECK tr_status tr__session_limit_log(struct store_session *session);
 
 #endif

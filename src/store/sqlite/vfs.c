@@ -16,17 +16,20 @@
 struct vfs_file {
     sqlite3_file base; /* must be first; for SQLite */
     struct vfs *vfs;
-    const char *path; /* of the VFS, or SQLite's; "" for a file without a name */
+    const char *path; /* path in memory of the VFS or of SQLite; "" for a file without a name */
     bool is_database;
     bool is_log;
     bool is_dirty; /* written since the last sync, by this opener */
     struct shm_user user;
     struct disk_file *virtual;
-    /* The file of the real VFS, of as many bytes as that requires. SQLite aligns files to 8. */
+    /* The file of the real VFS, of as many bytes as the real VFS requires. SQLite aligns files to 8. */
     _Alignas(8) unsigned char real[];
 };
 
-/* How much a log grows at once; in memory, where that has no benefit, enough to show in tests. */
+/*
+ * How much a log grows at once: on disk, and in memory. In memory this has no benefit, and is only large enough to
+ * matter in tests.
+ */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
 
 static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
@@ -67,7 +70,7 @@ static int vfs_fail(struct vfs *vfs, const char *what, const char *path, int cod
     return result;
 }
 
-/* As vfs_fail, for a result of an operation of the system, if it has failed. */
+/* As vfs_fail, but only if `result` says that the operation has failed. Returns `result`. */
 static int vfs_note(struct vfs *vfs, const char *what, const char *path, int result)
 {
     bool is_well = result == SQLITE_OK || result == SQLITE_IOERR_SHORT_READ;
@@ -130,7 +133,7 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
 {
     struct vfs_file *file = file_of(base);
     int result = read_bytes(file, memory, size, offset);
-    /* The sum is that of the page as SQLite sees it. */
+    /* Compute the sum of the page as SQLite sees it, with SQLite's magic. */
     if (file->is_database && offset == 0 && size >= VFS_MAGIC_SIZE &&
         memcmp(memory, store_magic, VFS_MAGIC_SIZE) == 0)
         memcpy(memory, sqlite_magic, VFS_MAGIC_SIZE);
@@ -179,8 +182,8 @@ static int sync_bytes(struct vfs_file *file, int flags)
 }
 
 /*
- * Adds bytes that cannot be taken for a frame, nor for the rest of a partly written one: the last
- * bytes of a page, which SQLite does not use, are zeros or a sum.
+ * Fills the log with bytes that cannot be taken for a frame, nor for the rest of a partly written frame, whose last
+ * bytes are zeros or the sum of a page.
  */
 static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 {
@@ -194,13 +197,12 @@ static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 }
 
 /*
- * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes that
- * length durable before the write. So a log without such a tail after its last frame was cut
- * (log.c), and not by a power cut.
+ * Makes the log so long that a write up to `end` leaves VFS_LOG_TAIL bytes after it, and makes the new length durable
+ * before the write. So a log without such a tail after its last frame was cut (log.c), and not by a power cut.
  *
- * It grows by many frames at once, because syncing a file that has become longer takes several
- * times as long: the file system must store the new length too. If the disk has no space for that,
- * it may still have space for the frames that are written.
+ * The log grows by many frames at once, because syncing a file that has become longer takes several times as long: the
+ * file system must store the new length too. If the disk has no space for so many frames, it may still have space for
+ * those that are written now.
  */
 static int log_grow(struct vfs_file *file, sqlite3_int64 end)
 {
@@ -277,9 +279,9 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
 }
 
 /*
- * Shortens the log. Everything after `size` is in the database; the tail stays. A log without
- * frames keeps a header, a new one that no frame fits. It is made durable before the frames are
- * removed, because otherwise the first of them could be mistaken for all.
+ * Shortens the log to `size`, and leaves the tail after it. Everything after `size` is in the database. If no frame is
+ * left, first writes and syncs a new header that no old frame matches. Otherwise a power cut during the truncation
+ * could leave only the first frames, and they would be taken for the whole log.
  */
 static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
 {
@@ -287,7 +289,8 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
     int result = file_size(&file->base, &now);
-    atom64_store(&vfs->log_end, 0, ATOM_RELEASE); /* partner: log_is_cut; it is read again later */
+    /* partner: log_is_cut. The next write finds the end again */
+    atom64_store(&vfs->log_end, 0, ATOM_RELEASE);
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
         size = VFS_LOG_HEADER;
         tr__log_make_header(&vfs->source, header);
@@ -308,7 +311,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     struct vfs_file *file = file_of(base);
     if (file->is_log)
         return log_truncate(file, size);
-    /* Before it is cut, so that a look at the file meanwhile does not take it for damage. */
+    /* Lower the limit before the file is cut, so that a check meanwhile does not take the cut for damage. */
     if (file->is_database && (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,
                      (uint64_t)size,
@@ -384,7 +387,8 @@ static int file_shm_unmap(sqlite3_file *base, int is_deleted)
 }
 
 static const sqlite3_io_methods file_methods = {
-    .iVersion = 2, /* Without mapped files, because an error of the disk would be a signal. */
+    /* version 2 has no mapped files, in which an error of the disk would be a signal */
+    .iVersion = 2,
     .xClose = file_close,
     .xRead = file_read,
     .xWrite = file_write,
@@ -414,7 +418,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
         return vfs_note(vfs, "open", file->path, result);
     if (out_flags)
         *out_flags = given_flags;
-    /* SQLite would open a file that it may not write for reading only. Refuse that. */
+    /* If the file cannot be opened for writing, SQLite would open it for reading only. Refuse that. */
     bool is_bare = (flags & SQLITE_OPEN_READWRITE) && (given_flags & SQLITE_OPEN_READONLY);
     if (!is_bare && !tr__vfs_is_strange(vfs, file->path))
         return SQLITE_OK;

@@ -21,24 +21,25 @@
 
 enum {
     VFS_MAGIC_SIZE = 16, /* the first bytes of a database, which identify it */
-    VFS_LOG_HEADER = 32, /* of SQLite's log */
+    VFS_LOG_HEADER = 32, /* bytes of the header of SQLite's log */
     /* The log has at least this many bytes after the last synced frame: more than a frame. */
     VFS_LOG_TAIL = 2 * (24 + 4096),
 };
 
 /** An operation of the system that failed. */
 struct vfs_failure {
-    const char *what; /* a verb; NULL: nothing has failed so far */
+    const char *what; /* what was tried, as a verb; NULL: nothing has failed so far */
     const char *path; /* a path of the VFS */
-    int code;         /* of the system; 0: unknown */
+    int code;         /* error number of the system; 0: unknown */
 };
 
 struct vfs {
     sqlite3_vfs base;          /* must be first; for SQLite */
     sqlite3_vfs *real;         /* the VFS for files of the system */
     struct store_disk *disk;   /* used instead of files of the system; lent */
-    struct store_io_hook hook; /* for files of the system */
-    const atom32 *stops;       /* set: each write fails as if the disk were full. NULL: never */
+    struct store_io_hook hook; /* called before operations on files of the system */
+    /* while *stops is set, each write fails as if the disk were full. NULL: never */
+    const atom32 *stops;
     struct memory_source source;
     struct shm shm;
     char *names; /* one block with the paths below */
@@ -47,26 +48,27 @@ struct vfs {
     const char *undo_path;
     /* The first page is written with the mark of a store. Set before there are threads. */
     bool is_marked;
-    bool is_sync_off;  /* For the crash tests: off are SQLite's syncs and the VFS's own. */
+    bool is_sync_off;  /* For the crash tests: neither SQLite nor the VFS itself syncs. */
     bool is_read_only; /* Only files without a name are written. */
     bool has_no_log;   /* The log is not read; an empty file without a name replaces it. */
-    bool is_watched;   /* The ids below are known. Set before there are threads. */
+    bool is_watched;   /* database_id and log_id are known. Set before there are threads. */
     struct os_file_id database_id;
     struct os_file_id log_id;
-    atom64 database_least; /* bytes that the database has at least; a connection may cut it */
+    /* least size of the database file, unless a connection of the store cuts the file */
+    atom64 database_least;
     /*
      * The log is durable up to here; 0: not known. Written by the connection that has SQLite's
      * write lock.
      */
     atom64 log_end;
-    struct vfs_failure failure; /* the last one; protected by the lock of shm */
+    struct vfs_failure failure; /* the last failure; protected by the lock of shm */
     struct vfs_changes changes; /* pages of the database that were written, while a copy is made */
     char name[40];
 };
 
 /**
- * Registers the VFS for a database of this path, which is copied. `disk` and `hook` may be NULL.
- * TR_NO_MEMORY, TR_NOT_SUPPORTED.
+ * Registers the VFS for the database with this path. Copies the path. `disk` and `hook` may be NULL. TR_NO_MEMORY,
+ * TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source,
                                      struct store_disk *disk, const char *path,
@@ -82,17 +84,17 @@ void tr__vfs_deinit(struct vfs *vfs);
 /** Whether a page of the database, as it is in the file, matches its sum. Pages are counted from 1. */
 bool tr__vfs_page_is_sound(const unsigned char *page, uint64_t number);
 
-/** What the first bytes of the database file are. */
+/** What the first bytes of the database file say. */
 enum vfs_look {
-    VFS_LOOK_NOTHING, /* there are too few, or they cannot be read */
+    VFS_LOOK_NOTHING, /* the file is too short, or cannot be read */
     VFS_LOOK_GARBAGE,
-    VFS_LOOK_PLAIN,  /* those of any database of SQLite */
-    VFS_LOOK_MARKED, /* those of a store */
+    VFS_LOOK_PLAIN,  /* the magic of any database of SQLite */
+    VFS_LOOK_MARKED, /* the magic of a store */
 };
 
 /**
- * Reads the first bytes of the file of a connection, bypassing what SQLite sees, and remembers
- * whether it is marked.
+ * Reads the first bytes of the file of a connection, bypassing what SQLite sees, and remembers whether the file is
+ * marked.
  */
 enum vfs_look tr__vfs_look(struct vfs *vfs, sqlite3_file *database);
 

@@ -17,20 +17,24 @@
 struct vfs_changes {
     atom32 is_on;
     struct lock lock; /* protects the members below */
-    uint64_t *bits;   /* one for each of `pages` pages; those behind them are not yet copied */
+    /* one bit for each of the first `pages` pages; later pages are not yet copied */
+    uint64_t *bits;
     uint64_t pages;
 };
 
 void tr__vfs_changes_init(struct vfs_changes *changes);
 /**
- * Replaces the bits with others, lent, and returns the ones before; NULL: there were none. With NULL nothing is noted
- * from now on. Any thread.
+ * Replaces the bits with `bits`, which are lent, and returns the previous ones; NULL: there were none. If `bits` is
+ * NULL, nothing is noted from now on. Any thread.
  */
 uint64_t *tr__vfs_changes_swap(struct vfs_changes *changes, uint64_t *bits, uint64_t pages);
 /** Notes a page, counted from 0. Any thread. */
 void tr__vfs_changes_add(struct vfs_changes *changes, uint64_t page);
 
-/** As tr__vfs_changes_add, after a write to the database. A write that ended before is_on was set is seen by the copy. */
+/**
+ * Notes a page after a write to the database, if a copy is made. A write that ended before is_on was set is seen by the
+ * copy.
+ */
 static inline void vfs_changed(struct vfs_changes *changes, uint64_t page)
 {
     if (atom32_load(&changes->is_on, ATOM_ACQUIRE)) /* partner: tr__vfs_changes_swap */

@@ -11,8 +11,8 @@
  */
 bool tr__vfs_make_names(struct vfs *vfs, const char *path);
 /**
- * Returns a name for the log or the journal that SQLite's tools do not look for. They would copy
- * the log into the database without sums, and delete it. Returns other paths as they are.
+ * Returns the name of the log or the journal in a store. SQLite's tools do not look for these names: they would copy
+ * the log into the database without sums, and delete the log. Returns other paths as they are.
  */
 const char *tr__vfs_name_of(const struct vfs *vfs, const char *path);
 

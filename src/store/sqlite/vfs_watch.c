@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Whether the path still names the file that it named when the store was opened. Returns its size.
- */
+/* Whether the path still names the file that it named when the store was opened. Sets *size to its size. */
 static bool is_in_place(const char *path, const struct os_file_id *opened, uint64_t *size)
 {
     struct os_file_id id;
@@ -66,8 +64,8 @@ bool tr__vfs_is_strange(const struct vfs *vfs, const char *path)
 }
 
 /*
- * Whether the log is missing, or shorter than what was made durable of it. A connection of the
- * store that shortens the log changes log_end, so that is not reported.
+ * Whether the log is missing, or shorter than what was made durable of it. A connection of the store sets log_end when
+ * it shortens the log, so that this is not reported.
  */
 static bool log_is_cut(const struct vfs *vfs)
 {

@@ -16,7 +16,7 @@ TR_MUST_CHECK tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log);
 void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log);
 
 /**
- * Remembers which files database and log are. From now on no other files are opened in their place.
+ * Remembers the ids of the database file and the log file. From now on no other files are opened in their place.
  * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);

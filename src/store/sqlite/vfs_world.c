@@ -23,7 +23,7 @@ static int vfs_randomness(sqlite3_vfs *base, int size, char *result)
 
 static int vfs_sleep(sqlite3_vfs *base, int microseconds)
 {
-    /* For threads that wait for each other. If there is only one thread, none waits. */
+    /* SQLite sleeps when threads wait for each other. With only one thread this does not happen. */
     struct vfs *vfs = vfs_of(base);
     return vfs->real ? vfs->real->xSleep(vfs->real, microseconds) : microseconds;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A connection that only reads, with a buffer for what it read. */
+/** A connection that only reads, with a buffer for its results. */
 #ifndef STORE_SQLITE_VIEW_H
 #define STORE_SQLITE_VIEW_H
 
@@ -9,11 +9,11 @@
 struct store_view {
     struct store_session *session;
     struct link link;
-    void *buffer; /* What was returned last. It grows, and is freed after a large result. */
+    void *buffer; /* the last result. The buffer grows, and is freed after a large result */
     size_t buffer_size;
 };
 
-/* Functions of the driver. */
+/* Implement the functions of store_driver with the same names. */
 tr_status tr__view_new(struct store_session *session, struct store_view **view);
 void tr__view_free(struct store_view *view);
 tr_status tr__view_hold(struct store_view *view, bool is_held);
