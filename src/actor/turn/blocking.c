@@ -88,7 +88,8 @@ void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job)
 bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
-    bool is_busy = !list_is_empty(&blocking->running);
+    /* The next look-up in line is for a moment neither in line, nor queued, nor does it run. */
+    bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
     return is_busy;
 }
@@ -207,7 +208,8 @@ void tr__blocking_end(struct blocking *blocking)
 {
     const tr_platform *platform = blocking->system->platform;
     lock_take(&blocking->lock);
-    TR_ASSERT(list_is_empty(&blocking->queue));
+    /* A look-up that nobody waits for may be left. The helpers run what is queued before they end. */
+    TR_ASSERT(list_is_empty(&blocking->queue) || !list_is_empty(&blocking->shared));
     blocking->is_over = true;
     LIST_EACH (link, &blocking->idle) {
         struct helper *helper = LIST_OWNER(link, struct helper, link);

@@ -50,7 +50,7 @@ struct blocking_job {
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
-/** Ends all helpers. Requires that no job is left: all actors have ended. May be called again. */
+/** Ends all helpers. Requires that all actors have ended. Waits for look-ups that run. May be called again. */
 void tr__blocking_end(struct blocking *blocking);
 
 /**
@@ -76,7 +76,7 @@ TR_MUST_CHECK tr_status tr__blocking_enqueue(struct blocking *blocking, struct b
 void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job);
 /** Sends the envelope of a job, whose function has returned, to its actor. The job may be gone then. Any thread. */
 void tr__blocking_return(struct blocking *blocking, struct blocking_job *job);
-/** Whether a function runs. Any thread. */
+/** Whether a function runs, or a look-up is not over. Any thread. */
 bool tr__blocking_is_busy(struct blocking *blocking);
 
 /**
