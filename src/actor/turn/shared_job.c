@@ -30,10 +30,17 @@ static struct shared_job *find(const struct blocking *blocking, const char *key)
     return NULL;
 }
 
+/* How many may run: they leave a helper to functions of tr_blocking, if there are two. */
+static uint32_t running_max(const struct blocking *blocking)
+{
+    uint32_t others = blocking->helpers_max > 1 ? blocking->helpers_max - 1 : 1;
+    return others < TR_LOOKUPS_MAX ? others : TR_LOOKUPS_MAX;
+}
+
 /* Lets a shared job run, or wait in line. Returns whether it may begin now. Under the lock. */
 static bool admit(struct blocking *blocking, struct shared_job *shared)
 {
-    shared->is_in_line = blocking->shared_running >= TR_LOOKUPS_MAX;
+    shared->is_in_line = blocking->shared_running >= running_max(blocking);
     blocking->shared_running += !shared->is_in_line;
     return !shared->is_in_line;
 }

@@ -3,8 +3,8 @@
  * Functions on helper threads that several turns wait for, and that each of them may leave: look-ups of names.
  *
  * Turns that ask with the same key while the function runs share one call of it. A function that hangs holds neither a
- * turn, which leaves when its time is over, nor the other helpers: at most TR_LOOKUPS_MAX run at once, and the others
- * wait in a line of their own.
+ * turn, which leaves when its time is over, nor the other helpers: at most TR_LOOKUPS_MAX run at once, and less than
+ * there may be helpers; the others wait in a line of their own.
  *
  * Rules:
  *   1. A shared job is in blocking.shared until its function has returned. Its own blocking_job, which has no turn, is in
