@@ -97,8 +97,11 @@ struct blocking {
     struct list over;   /* of struct helper: ended, but not joined yet */
     struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
     uint32_t shared_running; /* of these, so many are queued or run; the others wait in line */
+    uint32_t shared_count;   /* of all of these */
     uint32_t queued;
-    uint32_t helpers; /* helpers that are alive */
+    uint32_t helpers;  /* helpers that are alive, or are being started */
+    uint32_t starting; /* of these, so many are being started */
+    uint64_t tickets;  /* how many jobs were ever queued */
     uint32_t helpers_max;
     bool is_over;
     bool is_played; /* a kit calls tr__blocking_step; there are no threads */

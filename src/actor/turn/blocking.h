@@ -44,6 +44,7 @@ struct blocking_job {
     tr_time began_ns;      /* when it was taken from the queue */
     /* Under the lock. Written by the worker of its turn and by the helper that takes the job. */
     bool is_queued;
+    uint64_t ticket; /* under the lock; no other job of the pool was queued with this number */
     /* The shared job that it is, without a turn, or that its turn awaits: actor/turn/shared_job.h. NULL: none. */
     struct shared_job *shared;
     bool is_submitted; /* of a turn that awaits a shared job: it was parked for that */
