@@ -98,6 +98,8 @@
  * not more helper threads, one of these is left to functions of tr_blocking, unless there is one only.
  */
 #define TR_LOOKUPS_MAX 8
+/** How many names wait to be looked up, or are. A dial or connect to one more ends with TR_LIMIT. */
+#define TR_LOOKUPS_WAITING_MAX 1024
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**

@@ -26,6 +26,7 @@ struct shared_job {
     struct list link;        /* in blocking.shared, the oldest first */
     struct list waiting;     /* of struct blocking_job: the turns that wait */
     const char *key;         /* in the same memory */
+    uint64_t hash;           /* of the key */
     bool is_in_line;         /* as many as may run do */
     tr_status failure;       /* it could not be begun: TR_NO_MEMORY, TR_LIMIT; TR_OK: it was */
     /** Copies the result for a turn. After a failure it copies that. Any thread. */
