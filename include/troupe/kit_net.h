@@ -164,8 +164,8 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes `ns`, exact to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is
- * negative.
+ * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is negative.
+ * Those who ask while it is looked up, or up to 20 ms later, get that answer.
  * One thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);

@@ -94,10 +94,12 @@
 /** How long a helper thread without work stays. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /**
- * How many names are looked up at once; others wait. Actors that ask for the same name share one
- * look-up.
+ * How many names are looked up at once; others wait. Those who ask for the same name share one look-up. If there are
+ * not more helper threads, one of these is left to functions of tr_blocking, unless there is one only.
  */
 #define TR_LOOKUPS_MAX 8
+/** How many names wait to be looked up, or are. A dial or connect to one more ends with TR_LIMIT. */
+#define TR_LOOKUPS_WAITING_MAX 1024
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**

@@ -472,7 +472,10 @@ const char *tr_peer_name(tr_self *self, tr_channel channel);
 size_t tr_output_size(tr_self *self, tr_channel channel);
 /** Returns how many datagrams the kernel had dropped, as nobody read them, when the last one came. In a turn. Does not wait. */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
-/** Returns how many errors have come back for datagrams that were sent: nobody is there. In a turn. Does not wait. */
+/**
+ * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or TR_UNREACHABLE, and errors that came
+ * back. Linux gives none back for UDP of tr_bind: a port that nobody has is not noticed. In a turn. Does not wait.
+ */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
 /** What tr_hand_over calls. In a turn. Does not wait. */

@@ -296,6 +296,15 @@ static tr_packet packet_of(const tr_address *to, tr_bytes bytes)
     return (tr_packet){.data = (void *)(uintptr_t)bytes.data, .size = bytes.size, .address = *to};
 }
 
+/* Counts a datagram that nobody takes. Returns the status for the caller of a send. */
+static tr_status sent_with(struct channel *channel, tr_status status)
+{
+    bool is_refused = status == TR_CONNECT_REFUSED || status == TR_UNREACHABLE;
+    if (is_refused && tr__rare_of(channel))
+        channel->rare->datagrams_refused++;
+    return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+}
+
 tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_bytes bytes)
 {
     TURN_VERB(self);
@@ -314,7 +323,7 @@ tr_status tr_send_to(tr_self *self, tr_channel handle, const tr_address *to, tr_
     const tr_platform *platform = self->worker->loop.platform;
     tr_packet packet = packet_of(to, bytes);
     status = platform->socket_send_many(platform, channel->fd, &packet, 1, &sent);
-    return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+    return sent_with(channel, status);
 }
 
 /* Sends the first datagrams, at most BATCH_MAX, up to one that cannot be sent. */
@@ -335,7 +344,7 @@ static tr_status send_some(struct channel *channel, const tr_outgoing *datagrams
     if (!ready)
         return status;
     status = platform->socket_send_many(platform, channel->fd, packets, ready, sent);
-    return status == TR_WOULD_BLOCK ? TR_LIMIT : status;
+    return sent_with(channel, status);
 }
 
 static tr_status hold_first(struct channel *channel, const tr_outgoing *first, size_t *sent)

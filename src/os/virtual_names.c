@@ -7,6 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* A turn that waits asks every 10 ms, so all turns see the end of a look-up. Later, the next look-up begins. */
+#define SEEN_NS (20 * TR_MILLISECOND)
+
 enum { NUMBERS_MAX = 64 }; /* more than the longest address of numbers has */
 
 struct virtual_name {
@@ -15,7 +18,7 @@ struct virtual_name {
     tr_status status;
     bool is_delay;    /* it has no address */
     tr_time delay_ns; /* of a delay: how long each look-up takes */
-    tr_time due_ns;   /* of a delay: when the look-up that has begun is done; 0: none has */
+    tr_time due_ns;   /* of a delay: when the last look-up that has begun is done; 0: none has */
     char name[];
 };
 
@@ -57,19 +60,16 @@ tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_
     return TR_OK;
 }
 
-/* Whether a look-up of this name is done. The first call begins it. */
+/* Whether a look-up of this name is done. The first call begins it, and the others share it. */
 static bool is_due(struct virtual_net *net, const char *name)
 {
     struct virtual_name *delay = delay_of(net, name);
     if (!delay || !delay->delay_ns)
         return true;
     tr_time now_ns = tr__virtual_net_now(net);
-    if (!delay->due_ns)
+    if (!delay->due_ns || now_ns - delay->due_ns > SEEN_NS)
         delay->due_ns = delay->delay_ns < TR_NEVER - now_ns ? now_ns + delay->delay_ns : TR_NEVER;
-    if (now_ns < delay->due_ns)
-        return false;
-    delay->due_ns = 0;
-    return true;
+    return now_ns >= delay->due_ns;
 }
 
 void tr__virtual_names_clear(struct virtual_net *net)

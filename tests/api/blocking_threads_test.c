@@ -144,5 +144,54 @@ TEST(a_helper_without_work_leaves, "B-10", "U-01")
     theatre_close(&theatre);
 }
 
-SUITE("api blocking threads", threads_that_cannot_be_made_are_a_status,
-      a_helper_without_work_leaves)
+/* Two helpers are started at the same time, and neither can be. */
+static atomic_int starts_tried;
+
+static tr_status fail_together(const tr_platform *platform, const char *name,
+                               void (*main)(void *context), void *context, tr_thread **thread)
+{
+    if (strcmp(name, "troupe-helper") != 0)
+        return tr_platform_real()->thread_start(platform, name, main, context, thread);
+    if (atomic_fetch_add(&starts_tried, 1) == 0)
+        while (atomic_load(&starts_tried) < 2)
+            platform->yield(platform);
+    return TR_NO_MEMORY;
+}
+
+TR_BEHAVIOR(settler, void, TR_ON(work, on_work), TR_OPTIONS(.is_pinned = true));
+
+static labourer_ref hire_at(struct theatre *theatre, int worker)
+{
+    labourer_ref made;
+    const tr_spawn_args args = {
+        .size = sizeof args, .behavior = &tr_behavior_settler, .worker = worker};
+    ck_assert_int_eq(tr_client_try_spawn(theatre->client, &args, &made.bits), TR_OK);
+    return made;
+}
+
+TEST(helpers_that_fail_together_leave_no_job, "B-10", "U-03")
+{
+    static tr_platform platform;
+    platform = *tr_platform_real();
+    platform.thread_start = fail_together;
+    const tr_system_options options = {
+        .size = sizeof options, .workers = 2, .on_log = theatre_no_log, .platform = &platform};
+    struct theatre theatre;
+    for (int round = 0; round < 20; round++) {
+        atomic_store(&starts_tried, 0);
+        ck_assert_int_eq(tr_system_new(&options, &theatre.system), TR_OK);
+        ck_assert_int_eq(tr_client_new(theatre.system, &theatre.client), TR_OK);
+        ck_assert_int_eq(tr_system_start(theatre.system), TR_OK);
+        for (int i = 0; i < 2; i++)
+            tr_tell(theatre.client, hire_at(&theatre, i), work, .n = 3);
+        for (int i = 0; i < 2; i++) {
+            const struct worked *worked = tr_receive(theatre.client, worked, STAGE_PATIENCE);
+            ck_assert_ptr_nonnull(worked);
+            ck_assert_int_eq(worked->status, TR_NO_MEMORY);
+        }
+        theatre_close(&theatre);
+    }
+}
+
+SUITE("api blocking threads", helpers_that_fail_together_leave_no_job,
+      threads_that_cannot_be_made_are_a_status, a_helper_without_work_leaves)

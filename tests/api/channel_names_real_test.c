@@ -15,6 +15,7 @@ static sem_t may_return;
 static sem_t has_begun;
 static sem_t has_run;
 static sem_t has_closed;
+static sem_t is_refused;
 static sem_t has_stopped;
 
 /* Takes until the test says so. */
@@ -81,8 +82,9 @@ static tr_next on_stopped(void)
 
 static tr_next on_closed(const struct tr_closed *message)
 {
-    ck_assert_int_eq(message->status, TR_TIMEOUT);
-    sem_post(&has_closed);
+    if (message->status != TR_LIMIT)
+        ck_assert_int_eq(message->status, TR_TIMEOUT);
+    sem_post(message->status == TR_LIMIT ? &is_refused : &has_closed);
     return TR_SAME;
 }
 
@@ -93,20 +95,21 @@ static tr_system *system_;
 static tr_client *client;
 static dialer_ref dialer;
 
-static void open_dialer(void)
+static void open_dialer(uint32_t threads)
 {
     static tr_platform platform;
     platform = *tr_platform_real();
     platform.resolve = resolve_slowly;
     const tr_system_options options = {.size = sizeof options,
                                        .workers = 2,
-                                       .blocking_threads_max = THREADS,
+                                       .blocking_threads_max = threads,
                                        .platform = &platform};
     atomic_store(&calls, 0);
     sem_init(&may_return, 0, 0);
     sem_init(&has_begun, 0, 0);
     sem_init(&has_run, 0, 0);
     sem_init(&has_closed, 0, 0);
+    sem_init(&is_refused, 0, 0);
     sem_init(&has_stopped, 0, 0);
     ck_assert_int_eq(tr_system_new(&options, &system_), TR_OK);
     ck_assert_int_eq(tr_system_start(system_), TR_OK);
@@ -124,7 +127,7 @@ static void close_dialer(void)
 
 TEST(names_that_hang_leave_threads_for_others, "C-05", "B-10")
 {
-    open_dialer();
+    open_dialer(THREADS);
     tr_tell(client, dialer, dial_all, .count = DIALS);
     await(&has_begun, TR_LOOKUPS_MAX);
     tr_tell(client, dialer, block);
@@ -137,9 +140,24 @@ TEST(names_that_hang_leave_threads_for_others, "C-05", "B-10")
     close_dialer();
 }
 
+TEST(names_that_hang_leave_a_thread_of_a_few, "C-05", "B-10")
+{
+    enum { FEW = 3 };
+    open_dialer(FEW);
+    tr_tell(client, dialer, dial_all, .count = DIALS);
+    await(&has_begun, FEW - 1);
+    tr_tell(client, dialer, block);
+    await(&has_run, 1);
+    ck_assert_int_eq(atomic_load(&calls), FEW - 1);
+    for (int i = 0; i < DIALS; i++)
+        sem_post(&may_return);
+    await(&has_closed, DIALS);
+    close_dialer();
+}
+
 TEST(one_thread_looks_up_a_name_for_all, "C-05")
 {
-    open_dialer();
+    open_dialer(THREADS);
     tr_tell(client, dialer, dial_all, .count = DIALS, .is_one = true);
     await(&has_begun, 1);
     tr_tell(client, dialer, block); /* behind the dials */
@@ -153,6 +171,18 @@ TEST(one_thread_looks_up_a_name_for_all, "C-05")
     close_dialer();
 }
 
+TEST(names_that_wait_are_bounded, "C-05")
+{
+    open_dialer(THREADS);
+    tr_tell(client, dialer, dial_all, .count = TR_LOOKUPS_WAITING_MAX + 2);
+    await(&is_refused, 2);
+    tr_tell(client, dialer, dial_all, .count = 1); /* shares the look-up of a name that is known */
+    for (int i = 0; i < TR_LOOKUPS_WAITING_MAX + 1; i++)
+        sem_post(&may_return);
+    await(&has_closed, TR_LOOKUPS_WAITING_MAX + 1);
+    close_dialer();
+}
+
 static void *release_all(void *argument)
 {
     (void)argument;
@@ -163,7 +193,7 @@ static void *release_all(void *argument)
 
 TEST(an_actor_ends_while_its_names_hang, "C-05", "X-01")
 {
-    open_dialer();
+    open_dialer(THREADS);
     tr_tell(client, dialer, dial_all, .count = DIALS);
     await(&has_begun, TR_LOOKUPS_MAX);
     tr_tell(client, dialer, leave);
@@ -178,4 +208,5 @@ TEST(an_actor_ends_while_its_names_hang, "C-05", "X-01")
 }
 
 SUITE("names of channels on threads", names_that_hang_leave_threads_for_others,
-      one_thread_looks_up_a_name_for_all, an_actor_ends_while_its_names_hang)
+      names_that_hang_leave_a_thread_of_a_few, one_thread_looks_up_a_name_for_all,
+      names_that_wait_are_bounded, an_actor_ends_while_its_names_hang)

@@ -101,6 +101,36 @@ TEST(a_slow_name_is_waited_for, "C-05")
     kit_close();
 }
 
+TEST(a_slow_name_answers_all_who_ask, "C-05", "C-14")
+{
+    kit_open(1, 1);
+    ck_assert(tr_kit_add_name(kit, NAME, "127.0.0.1"));
+    ck_assert(tr_kit_delay_name(kit, NAME, TR_SECOND));
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_named);
+    tr_kit_advance(kit, 5 * MS);
+    host_run(dial_named);
+    tr_kit_advance(kit, TR_SECOND + 10 * MS);
+    SAID("opened; opened");
+    kit_close();
+}
+
+TEST(a_slow_name_takes_its_time_again, "C-05", "C-14")
+{
+    kit_open(1, 1);
+    ck_assert(tr_kit_add_name(kit, NAME, "127.0.0.1"));
+    ck_assert(tr_kit_delay_name(kit, NAME, TR_SECOND));
+    ck_assert_ptr_null(tr_kit_accept(kit, SERVER, 0));
+    HOST(host, dial_named);
+    host_run(close_it); /* nobody waits for this look-up */
+    SAID("closed TR_OK");
+    tr_kit_advance(kit, 5 * TR_SECOND);
+    host_run(connect_named);
+    tr_kit_advance(kit, 2 * TR_SECOND);
+    SAID("TR_OK 1000");
+    kit_close();
+}
+
 TEST(a_dial_that_hangs_can_be_closed_and_its_actor_can_stop, "C-05", "C-09")
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -164,6 +194,7 @@ TEST(the_families_of_addresses_take_turns, "C-05", "CH-10")
 
 SUITE("names of channels", a_name_that_hangs_holds_a_connect_no_longer_than_its_time,
       a_name_that_hangs_holds_a_dial_no_longer_than_its_time, a_slow_name_is_waited_for,
+      a_slow_name_answers_all_who_ask, a_slow_name_takes_its_time_again,
       a_dial_that_hangs_can_be_closed_and_its_actor_can_stop,
       a_silent_address_has_250_ms_before_the_next_is_tried_too,
       the_families_of_addresses_take_turns)

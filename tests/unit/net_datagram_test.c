@@ -65,4 +65,37 @@ TEST(errors_of_sent_datagrams_are_counted_and_bounded, "C-13", "CH-11")
     kit_close();
 }
 
-SUITE("net datagram", errors_of_sent_datagrams_are_counted_and_bounded)
+static tr_status send_refused(const tr_platform *platform, int fd, const tr_packet *packets,
+                              size_t count, size_t *sent)
+{
+    (void)platform;
+    (void)fd;
+    (void)packets;
+    (void)count;
+    *sent = 0;
+    return TR_CONNECT_REFUSED;
+}
+
+static tr_next send_in_vain(tr_self *self)
+{
+    tr_address to;
+    ck_assert_int_eq(tr_address_parse("127.0.0.1:9", &to), TR_OK);
+    const tr_outgoing one = {.to = to, .bytes = TR_BYTES("x")};
+    ck_assert_int_eq(tr_send_to(self, channel, &to, TR_BYTES("x")), TR_CONNECT_REFUSED);
+    ck_assert_int_eq(tr_send_many(self, channel, &one, 1, NULL), TR_CONNECT_REFUSED);
+    return TR_SAME;
+}
+
+TEST(datagrams_that_nobody_takes_are_counted, "C-13")
+{
+    kit_open(1, 1);
+    HOST(udp, bind_udp);
+    kit->virtual->table.socket_send_many = send_refused;
+    host_run(send_in_vain);
+    host_run(say_refused);
+    SAID("2");
+    kit_close();
+}
+
+SUITE("net datagram", errors_of_sent_datagrams_are_counted_and_bounded,
+      datagrams_that_nobody_takes_are_counted)

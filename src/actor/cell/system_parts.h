@@ -92,14 +92,15 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    /* a list of struct helper that sleep; the one that fell asleep last is the first */
-    struct list idle;
-    struct list over; /* a list of struct helper that have ended, but are not joined yet */
-    /* a list of struct shared_job that have not returned: actor/turn/shared_job.h */
-    struct list shared;
-    uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
+    struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
+    struct list over;   /* of struct helper: ended, but not joined yet */
+    struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
+    uint32_t shared_running; /* of these, so many are queued or run; the others wait in line */
+    uint32_t shared_count;   /* of all of these */
     uint32_t queued;
-    uint32_t helpers; /* number of helpers that are alive */
+    uint32_t helpers;  /* helpers that are alive, or are being started */
+    uint32_t starting; /* of these, so many are being started */
+    uint64_t tickets;  /* how many jobs were ever queued */
     uint32_t helpers_max;
     bool is_over;
     bool is_played; /* a kit calls tr__blocking_step; there are no threads */

@@ -88,7 +88,8 @@ void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job)
 bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
-    bool is_busy = !list_is_empty(&blocking->running);
+    /* The next look-up in line is for a moment neither in line, nor queued, nor does it run. */
+    bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
     return is_busy;
 }
@@ -206,36 +207,80 @@ void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint
     list_init(&blocking->shared);
 }
 
+static uint32_t helpers_of(struct blocking *blocking)
+{
+    lock_take(&blocking->lock);
+    uint32_t helpers = blocking->helpers;
+    lock_give(&blocking->lock);
+    return helpers;
+}
+
+/*
+ * Waits until all helpers have ended. They are about to, unless one looks up a name that nobody waits for: then this
+ * thread sleeps between its looks.
+ */
+static void helpers_await(struct blocking *blocking)
+{
+    enum { SPINS = 100 };
+    const tr_platform *platform = blocking->system->platform;
+    tr_parker *parker = NULL;
+    for (int i = 0; helpers_of(blocking); i++) {
+        if (i == SPINS && platform->parker_new(platform, &parker) != TR_OK)
+            parker = NULL;
+        if (parker)
+            platform->park(platform, parker, platform->mono_now(platform) + TR_MILLISECOND);
+        else
+            platform->yield(platform);
+        i -= i > SPINS; /* it does not overflow */
+    }
+    if (parker)
+        platform->parker_free(platform, parker);
+}
+
 void tr__blocking_end(struct blocking *blocking)
 {
     const tr_platform *platform = blocking->system->platform;
     lock_take(&blocking->lock);
-    TR_ASSERT(list_is_empty(&blocking->queue));
+    /* A look-up that nobody waits for may be left. The helpers run what is queued before they end. */
+    TR_ASSERT(list_is_empty(&blocking->queue) || !list_is_empty(&blocking->shared));
     blocking->is_over = true;
     LIST_EACH (link, &blocking->idle) {
         struct helper *helper = LIST_OWNER(link, struct helper, link);
         platform->wake(platform, helper->parker);
     }
-    uint32_t helpers = blocking->helpers;
     lock_give(&blocking->lock);
-    /* All jobs are over, so the helpers are about to end. */
-    while (helpers) {
-        platform->yield(platform);
-        lock_take(&blocking->lock);
-        helpers = blocking->helpers;
-        lock_give(&blocking->lock);
-    }
+    helpers_await(blocking);
     helpers_reap(blocking);
 }
 
-/*
- * Also wakes or starts a helper, unless all helpers are busy. When this returns TR_OK, a helper may
- * have taken the job already.
- */
+/* Starts the helper that was counted for a job. Returns TR_OK too if the job was taken, or another helper takes it. */
+static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
+{
+    tr_status status = helper_start(blocking);
+    struct list *found = NULL;
+    lock_take(&blocking->lock);
+    blocking->starting--;
+    blocking->helpers -= status != TR_OK;
+    /*
+     * By rule 3, if there is another helper, that one takes the job or has taken it. One that is being started may fail
+     * too. The job is found by its number, because one that was taken may be gone.
+     */
+    if (status != TR_OK && blocking->helpers == blocking->starting) {
+        LIST_EACH (link, &blocking->queue) {
+            if (LIST_OWNER(link, const struct blocking_job, link)->ticket == ticket)
+                found = link;
+        }
+    }
+    if (found)
+        (void)job_take(blocking, found);
+    lock_give(&blocking->lock);
+    return found ? status : TR_OK;
+}
+
+/* Wakes or starts a helper too, unless all helpers are busy. After TR_OK the job may have been taken already. */
 tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;
-    tr_status status = TR_OK;
     bool has_left = false;
     lock_take(&blocking->lock);
     if (blocking->queued >= TR_BLOCKING_QUEUE_MAX) {
@@ -244,6 +289,7 @@ tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *j
     }
     list_push_last(&blocking->queue, &job->link);
     job->is_queued = true;
+    uint64_t ticket = job->ticket = ++blocking->tickets;
     blocking->queued++;
     struct list *idle = blocking->is_played ? NULL : list_pop_first(&blocking->idle);
     if (idle) {
@@ -254,23 +300,12 @@ tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *j
     }
     bool is_wanted = !idle && !blocking->is_played && blocking->helpers < blocking->helpers_max;
     blocking->helpers += is_wanted;
+    blocking->starting += is_wanted;
     has_left = !list_is_empty(&blocking->over);
     lock_give(&blocking->lock);
     if (has_left)
         helpers_reap(blocking);
-    if (is_wanted)
-        status = helper_start(blocking);
-    if (status == TR_OK)
-        return TR_OK;
-    lock_take(&blocking->lock);
-    blocking->helpers--;
-    /* By rule 3, if there is another helper, that one takes the job or has taken it. */
-    if (blocking->helpers || !job->is_queued)
-        status = TR_OK;
-    else
-        (void)job_take(blocking, &job->link);
-    lock_give(&blocking->lock);
-    return status;
+    return is_wanted ? helper_start_for(blocking, ticket) : TR_OK;
 }
 
 void tr__blocking_submit(struct tr_self *self)

@@ -44,16 +44,14 @@ struct blocking_job {
     tr_time began_ns;      /* when the job was taken from the queue */
     /* Under the lock. Written by the worker of the turn and by the helper that takes the job. */
     bool is_queued;
-    /*
-     * The shared job (actor/turn/shared_job.h) that this job runs, or that the turn of this job
-     * awaits. NULL: none.
-     */
+    uint64_t ticket; /* under the lock; no other job of the pool was queued with this number */
+    /* The shared job that it is, without a turn, or that its turn awaits: actor/turn/shared_job.h. NULL: none. */
     struct shared_job *shared;
     bool is_submitted; /* for a turn that awaits a shared job: the turn was parked to wait for it */
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
-/** Ends all helpers. Requires that no job is left: all actors have ended. May be called again. */
+/** Ends all helpers. Requires that all actors have ended. Waits for look-ups that run. May be called again. */
 void tr__blocking_end(struct blocking *blocking);
 
 /**
@@ -88,7 +86,7 @@ void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job);
  * job may be gone. Any thread.
  */
 void tr__blocking_return(struct blocking *blocking, struct blocking_job *job);
-/** Whether a function runs on a helper thread. Any thread. */
+/** Whether a function runs, or a look-up is not over. Any thread. */
 bool tr__blocking_is_busy(struct blocking *blocking);
 
 /**

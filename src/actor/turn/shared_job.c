@@ -7,6 +7,7 @@
 #include "actor/cell/system.h"
 #include "actor/turn/park.h"
 #include "base/assert.h"
+#include "base/hash.h"
 
 void tr__shared_init(struct shared_job *shared, const char *key, void (*function)(void *shared),
                      void (*copy)(const struct shared_job *shared, void *result))
@@ -19,24 +20,28 @@ void tr__shared_init(struct shared_job *shared, const char *key, void (*function
     list_init(&shared->waiting);
 }
 
-static struct shared_job *find(const struct blocking *blocking, const char *key)
+static struct shared_job *find(const struct blocking *blocking, const struct shared_job *fresh)
 {
     TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
     LIST_EACH (link, &blocking->shared) {
         struct shared_job *shared = LIST_OWNER(link, struct shared_job, link);
-        if (strcmp(shared->key, key) == 0)
+        if (shared->hash == fresh->hash && strcmp(shared->key, fresh->key) == 0)
             return shared;
     }
     return NULL;
 }
 
-/*
- * Decides whether a shared job may run now. If too many run, marks it as waiting in line and
- * returns false. Under the lock.
- */
+/* How many may run: they leave a helper to functions of tr_blocking, if there are two. */
+static uint32_t running_max(const struct blocking *blocking)
+{
+    uint32_t others = blocking->helpers_max > 1 ? blocking->helpers_max - 1 : 1;
+    return others < TR_LOOKUPS_MAX ? others : TR_LOOKUPS_MAX;
+}
+
+/* Lets a shared job run, or wait in line. Returns whether it may begin now. Under the lock. */
 static bool admit(struct blocking *blocking, struct shared_job *shared)
 {
-    shared->is_in_line = blocking->shared_running >= TR_LOOKUPS_MAX;
+    shared->is_in_line = blocking->shared_running >= running_max(blocking);
     blocking->shared_running += !shared->is_in_line;
     return !shared->is_in_line;
 }
@@ -70,6 +75,7 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
     lock_take(&blocking->lock);
     list_remove(&shared->job.link);
     list_remove(&shared->link);
+    blocking->shared_count--;
     list_append(&waiting, &shared->waiting);
     LIST_EACH (at, &waiting)
         /* from now on its turn cannot leave */
@@ -110,32 +116,53 @@ static void begin(struct blocking *blocking, struct shared_job *shared)
     }
 }
 
+/*
+ * Adds a turn to the shared job with the key of `fresh`, which is `fresh` if there is none. Returns that, and whether it
+ * begins now. NULL: too many names wait.
+ */
+static struct shared_job *join(struct blocking *blocking, struct blocking_job *job, bool *begins)
+{
+    struct shared_job *fresh = job->shared;
+    *begins = false;
+    lock_take(&blocking->lock);
+    struct shared_job *shared = find(blocking, fresh);
+    if (!shared && blocking->shared_count < TR_LOOKUPS_WAITING_MAX) {
+        shared = fresh;
+        list_push_last(&blocking->shared, &shared->link);
+        blocking->shared_count++;
+        *begins = admit(blocking, shared);
+    }
+    if (shared) {
+        job->is_submitted = job->is_queued = true;
+        job->shared = shared;
+        list_push_last(&shared->waiting, &job->link);
+    }
+    lock_give(&blocking->lock);
+    return shared;
+}
+
 void tr__shared_submit(struct tr_self *self)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
-    struct blocking *blocking = &self->worker->system->blocking;
+    struct tr_system *system = self->worker->system;
     struct blocking_job *job = self->job;
     struct shared_job *fresh = job->shared;
+    bool begins;
     if (job->is_submitted)
-        return; /* the envelope of the job is on its way */
-    job->is_submitted = job->is_queued = true;
+        return; /* its envelope is on its way */
+    fresh->hash = hash_bytes(system->names.key, fresh->key, strlen(fresh->key));
     self->cell->extra->waits.blocked++;
-    lock_take(&blocking->lock);
-    struct shared_job *shared = find(blocking, fresh->key);
-    bool begins = !shared;
-    if (begins) {
-        shared = fresh;
-        list_push_last(&blocking->shared, &shared->link);
-        begins = admit(blocking, shared);
+    const struct shared_job *shared = join(&system->blocking, job, &begins);
+    if (!shared) {
+        self->cell->extra->waits.blocked--;
+        self->job = NULL;
+        tr__turn_wake(self, TR_LIMIT);
+        return;
     }
-    job->shared = shared;
-    list_push_last(&shared->waiting, &job->link);
-    lock_give(&blocking->lock);
     if (shared != fresh)
-        source_resize(&self->worker->system->source, fresh, 0);
+        source_resize(&system->source, fresh, 0);
     if (begins)
-        /* when this returns, the shared job may have ended, and this turn be woken */
-        begin(blocking, shared);
+        begin(&system->blocking, fresh); /* it may have ended, and this turn be woken */
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
@@ -154,6 +181,7 @@ struct shared_job *tr__shared_leave(struct blocking *blocking, struct blocking_j
     if (is_running || !list_is_empty(&shared->waiting))
         return NULL;
     list_remove(&shared->link);
+    blocking->shared_count--;
     if (shared->job.is_queued)
         tr__blocking_unqueue(blocking, &shared->job);
     return shared;

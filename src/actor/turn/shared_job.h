@@ -3,10 +3,9 @@
  * Functions on helper threads for which several turns can wait, and for which each turn can stop
  * waiting: look-ups of names.
  *
- * Turns that ask for the same key while the function runs share one call of the function. A
- * function that hangs blocks no turn, because a turn leaves when its time is over. It does not use
- * up the helpers either: at most TR_LOOKUPS_MAX shared jobs run at once, and the others wait in a
- * line of their own.
+ * Turns that ask with the same key while the function runs share one call of it. A function that hangs holds neither a
+ * turn, which leaves when its time is over, nor the other helpers: at most TR_LOOKUPS_MAX run at once, and less than
+ * there may be helpers; the others wait in a line of their own.
  *
  * Rules:
  *   1. A shared job is in blocking.shared until its function has returned. Its own blocking_job has
@@ -28,12 +27,12 @@ struct memory_source;
 struct shared_job {
     struct blocking_job job; /* the job that the pool runs */
     struct list link;        /* in blocking.shared, the oldest first */
-    struct list waiting;     /* a list of struct blocking_job: those of the waiting turns */
-    const char *key;         /* in the memory of the caller's struct */
-    bool is_in_line;         /* waits, because TR_LOOKUPS_MAX others run */
-    /* why the job could not begin: TR_NO_MEMORY, TR_LIMIT. TR_OK: it could */
-    tr_status failure;
-    /** Copies the result, or the failure, to a turn that waits. Any thread. */
+    struct list waiting;     /* of struct blocking_job: the turns that wait */
+    const char *key;         /* in the same memory */
+    uint64_t hash;           /* of the key */
+    bool is_in_line;         /* as many as may run do */
+    tr_status failure;       /* it could not be begun: TR_NO_MEMORY, TR_LIMIT; TR_OK: it was */
+    /** Copies the result for a turn. After a failure it copies that. Any thread. */
     void (*copy)(const struct shared_job *shared, void *result);
 };
 
