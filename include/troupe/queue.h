@@ -60,6 +60,7 @@
  *
  * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
  * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
+ * A tr_queue_done or tr_queue_retry that was not stored before that does not help, unless the turn has got another message since.
  * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
  * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count.
  *

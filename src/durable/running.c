@@ -213,11 +213,14 @@ void tr__running_drop(struct durable_frame *frame, uint64_t id)
 {
     struct running_slot *slot = frame->slot;
     for (uint32_t i = 0; slot && i < slot->item_count; i++) {
-        if (slot->items[i].id == id)
+        if (slot->items[i].id != id)
+            continue;
+        if (i + 1 == slot->item_count)
+            slot->items[i].is_held = false;
+        else
             item_remove(slot, i);
+        return;
     }
-    if (slot && !slot->item_count && !slot->alarm[0])
-        tr__running_leave(frame);
 }
 
 void tr__running_enter(struct tr_self *self)

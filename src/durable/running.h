@@ -30,7 +30,11 @@ void tr__running_close(struct durable_host *host);
 
 /** The running turn has got an item. `is_held`: until tr__running_drop; otherwise until it gets the next. */
 void tr__running_add(struct tr_self *self, const struct queue_item *item, bool is_held);
-/** The attempt of an item has ended, or is in the open commit. */
+/**
+ * The end of an item's attempt is in the open commit, which is not stored yet. So an item that is the last one stays until the
+ * turn gets the next: if the process ends before the commit is stored, something must count. If it is stored, the next start
+ * sees that and counts nothing.
+ */
 void tr__running_drop(struct durable_frame *frame, uint64_t id);
 /** The running turn has begun to handle its alarm, or resumes: names what it has, if it has something. */
 void tr__running_enter(struct tr_self *self);
