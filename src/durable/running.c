@@ -240,7 +240,7 @@ void tr__running_enter(struct tr_self *self)
         slot->alarm_id = frame->mark.id;
         slot->occurrence = frame->mark.occurrence;
         slot->failures = frame->plan.failures;
-        memcpy(slot->alarm, frame->alarm, sizeof slot->alarm);
+        memcpy(slot->alarm, frame->alarm, strlen(frame->alarm) + 1);
     }
     if (slot->item_count || has_alarm)
         slot_use(slot);
