@@ -119,6 +119,8 @@ struct durable_host {
     bool records_secrets; /* records have the values of secret fields */
     atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */
     atom32 record_left;   /* so many of them */
+    atom64
+        record_again_ns; /* all names are taken: until then no turn that fails replaces a record */
     struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
     struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
     tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
