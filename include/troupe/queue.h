@@ -60,8 +60,10 @@
  *
  * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
  * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
+ * A tr_queue_done or tr_queue_retry that was not stored before that does not help, unless the turn has got another message since.
  * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
- * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count.
+ * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count. If
+ * the time of a shutdown is over while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep the
  * actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does, also

@@ -544,7 +544,7 @@ static tr_status alarm_set(tr_self *self, struct durable_actor *actor, const tr_
     if (size > TR_ALARM_BYTES_MAX - ALARM_BYTES_MAX - TR_NAME_MAX - ALARM_PLAN_AT - SHAPE_FRONT)
         return TR_TOO_LARGE;
     uint64_t shape;
-    status = tr__message_shape(worker, actor->kind->host, type, &shape);
+    status = tr__message_shape(worker, actor->kind->host, tr__commit_batch(actor), type, &shape);
     struct alarm *alarm =
         status == TR_OK ? alarm_new(worker, asked->name, handler, shape, NULL, size) : NULL;
     if (!alarm)

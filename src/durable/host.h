@@ -117,12 +117,13 @@ struct durable_host {
     atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
     bool records_secrets; /* records have the values of secret fields */
-    atom64 record_actor;  /* the actor whose next turns are recorded, failed or not; 0: none */
-    atom32 record_left;   /* how many turns of record_actor are still to be recorded */
-    /* not NULL: a rehearsal, in which actors are loaded and not started */
-    struct rehearsal *rehearsal;
-    struct replay *replay;   /* not NULL: a record is run again. See durable/record.h */
-    tr_time offset_first_ns; /* wall clock minus monotonic clock when the host started */
+    atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */
+    atom32 record_left;   /* so many of them */
+    atom64
+        record_again_ns; /* all names are taken: until then no turn that fails replaces a record */
+    struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
+    struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
+    tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */
 };
 
 /** The set-up message of a durable actor. */

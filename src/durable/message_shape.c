@@ -34,8 +34,8 @@ static struct message_shape *shape_make(struct worker *worker, const struct dura
     return shape;
 }
 
-static const struct message_shape *shape_of(struct worker *worker, const struct durable_host *host,
-                                            const tr_type *type)
+static struct message_shape *shape_of(struct worker *worker, const struct durable_host *host,
+                                      const tr_type *type)
 {
     struct message_shapes *shapes = &host_context(host, worker)->messages;
     for (uint32_t i = 0; i < shapes->count; i++) {
@@ -58,13 +58,15 @@ static const struct message_shape *shape_of(struct worker *worker, const struct 
 }
 
 tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
-                            const tr_type *type, uint64_t *hash)
+                            struct store_batch *batch, const tr_type *type, uint64_t *hash)
 {
-    const struct message_shape *shape = shape_of(worker, host, type);
+    const struct message_shape *shape = batch ? shape_of(worker, host, type) : NULL;
     if (!shape)
         return TR_NO_MEMORY;
     *hash = shape->hash;
-    return TR_OK;
+    if (shape->is_stored)
+        return TR_OK;
+    return tr__store_shape_put(batch, shape->hash, (tr_bytes){shape->text, shape->size});
 }
 
 tr_status tr__message_shape_check(struct worker *worker, const struct durable_actor *actor,
@@ -108,8 +110,9 @@ tr_status tr__message_shapes_put(struct worker_context *context, struct store_ba
 
 void tr__message_shapes_stored(struct worker_context *context, uint32_t count)
 {
-    if (context->messages.stored_count < count)
-        context->messages.stored_count = count;
+    struct message_shapes *shapes = &context->messages;
+    for (; shapes->stored_count < count; shapes->stored_count++)
+        shapes->items[shapes->stored_count]->is_stored = true;
 }
 
 void tr__message_shapes_free(const struct memory_source *source, struct worker_context *context)

@@ -18,9 +18,14 @@
 struct durable_actor;
 struct store_batch;
 
-/** Sets *hash to the hash that messages of a type are stored with; 0: none. TR_NO_MEMORY. */
+/**
+ * Writes the hash that messages of a type are stored with; 0: none. Adds the shape to the batch that the message goes to, if
+ * it is not known to be stored: the actor may move to another worker before the batch is submitted. A batch of NULL is
+ * TR_NO_MEMORY. TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
-                                          const tr_type *type, uint64_t *hash);
+                                          struct store_batch *batch, const tr_type *type,
+                                          uint64_t *hash);
 /**
  * Returns TR_OK if a message that was stored with the shape `hash` can be read as `type`. TR_WRONG_SHAPE: it cannot;
  * why[SHAPE_WHY_SIZE] names the difference, and the log has both shapes. TR_NO_MEMORY.

@@ -403,7 +403,8 @@ static tr_status queue_push(tr_self *self, struct durable_actor *actor, const ch
     if (queue->bytes + TR_QUEUE_ITEM_COST + type_size + size > TR_QUEUE_BYTES_MAX)
         return TR_LIMIT;
     uint64_t shape;
-    tr_status status = tr__message_shape(worker, actor->kind->host, type, &shape);
+    tr_status status =
+        tr__message_shape(worker, actor->kind->host, tr__commit_batch(actor), type, &shape);
     if (status == TR_OK)
         status = ids_reserve(actor);
     if (status != TR_OK)

@@ -261,9 +261,30 @@ static int file_free(const struct durable_host *host, char *path, size_t size)
     return oldest && tr__plain_file_remove(path, false, &error) == TR_OK ? oldest : 0;
 }
 
-/* Writes the file: the first name that is free, or that of the oldest one. Returns its number, or 0. */
-static int file_write(const struct durable_host *host, const char *handler, tr_bytes body,
-                      char *path, size_t size)
+/* Whether a turn that fails may be recorded now. A program may fail often, and all names may be taken. Any worker. */
+static bool may_write(const struct tr_self *self, const struct durable_host *host)
+{
+    return atom64_load(&host->record_again_ns, ATOM_RELAXED) <= (uint64_t)self->worker->loop.now_ns;
+}
+
+/* All names are taken: lets one worker replace a record, and none for some time. Returns whether it is this one. */
+static bool replace_claim(const struct tr_self *self, struct durable_host *host)
+{
+    uint64_t again_ns = atom64_load(&host->record_again_ns, ATOM_RELAXED);
+    uint64_t now_ns = (uint64_t)self->worker->loop.now_ns;
+    return again_ns <= now_ns && atom64_compare_exchange(&host->record_again_ns,
+                                                         &again_ns,
+                                                         now_ns + RECORD_REPLACE_NS,
+                                                         ATOM_RELAXED,
+                                                         ATOM_RELAXED);
+}
+
+/*
+ * Writes the file: the first name that is free, or that of the oldest one, if a turn may replace it. Returns its number, or
+ * 0.
+ */
+static int file_write(struct tr_self *self, struct durable_host *host, bool has_failed,
+                      tr_bytes body, char *path, size_t size)
 {
     char program[4096];
     char head[RECORD_HEAD_MAX];
@@ -275,7 +296,7 @@ static int file_write(const struct durable_host *host, const char *handler, tr_b
                           sizeof head - 32,
                           "troupe-record 1\nprogram %s\nhandler %.200s\nsize %zu\n",
                           program,
-                          handler,
+                          self->handler->name,
                           body.size);
     uint32_t sum = tr__crc32(tr__crc32(0, head, (size_t)length), body.data, body.size);
     length += snprintf(head + length, 32, "sum %08" PRIx32 "\n\n", sum);
@@ -289,6 +310,8 @@ static int file_write(const struct durable_host *host, const char *handler, tr_b
         if (status != TR_NAME_EXISTS)
             return status == TR_OK ? i : 0;
     }
+    if (has_failed && !replace_claim(self, host))
+        return 0;
     int number = file_free(host, path, size);
     return number && tr__file_make(path, pieces, 2) == TR_OK ? number : 0;
 }
@@ -297,10 +320,11 @@ static int file_write(const struct durable_host *host, const char *handler, tr_b
 static bool record_write(struct tr_self *self, const struct durable_actor *actor,
                          struct tr_record *record, char *path, size_t size)
 {
-    const struct durable_host *host = actor->kind->host;
+    struct durable_host *host = actor->kind->host;
     tr_bytes body = message_pack(self->worker, &tr_type_tr_record, record, true);
+    bool has_failed = strcmp(record->status, "TR_OK") != 0;
     bool is_written = body.size && body.size <= RECORD_SIZE_MAX - RECORD_HEAD_MAX &&
-                      file_write(host, self->handler->name, body, path, size);
+                      file_write(self, host, has_failed, body, path, size);
     source_resize(&self->worker->source, (void *)(uintptr_t)body.data, 0);
     return is_written;
 }
@@ -375,16 +399,25 @@ void tr__record_failed(struct tr_self *self, struct durable_actor *actor)
         replay_end(host->replay, self);
     if (!is_recorded(actor) || !handled(self, &message))
         return;
+    if (!may_write(self, host)) {
+        tr__log_turn(
+            self->worker->system,
+            TR_LEVEL_WARN,
+            tr_path(self),
+            self->causal,
+            "the turn that failed is not recorded: another one was, less than a second ago");
+        return;
+    }
     bool is_written =
         turn_write(self, actor, self->error.status, (tr_bytes){NULL, 0}, path, sizeof path);
-    tr__log_turn(
-        self->worker->system,
-        TR_LEVEL_WARN,
-        tr_path(self),
-        self->causal,
-        is_written ? "the turn that failed is recorded; troupe replay %.900s runs it again"
-                   : "the turn that failed is not recorded: no memory, or %.900s cannot be written",
-        path);
+    tr__log_turn(self->worker->system,
+                 TR_LEVEL_WARN,
+                 tr_path(self),
+                 self->causal,
+                 is_written ? "the turn that failed is recorded; troupe replay %.900s runs it again"
+                            : "the turn that failed is not recorded: no memory, too many at once, "
+                              "or %.900s cannot be written",
+                 path);
 }
 
 /* ---- Turns whose record was asked for with tr__record_order. ---- */

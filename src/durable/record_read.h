@@ -21,6 +21,9 @@
 #define RECORD_DIRECTORY "crash"
 #define RECORD_FILE_FORMAT RECORD_DIRECTORY "/turn-%d.trr"
 
+/** When all files are there, a turn that fails replaces one at most so often. */
+#define RECORD_REPLACE_NS TR_SECOND
+
 enum {
     RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
     RECORD_FILES_KEPT = 8,             /* of these, that later ones do not replace */

@@ -9,6 +9,7 @@
 #include "actor/mail/address.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/refusal.h"
+#include "durable/commit.h"
 #include "durable/connections.h"
 #include "durable/drive.h"
 #include "durable/message_shape.h"
@@ -244,7 +245,8 @@ static tr_status close_with_reply(struct worker *worker, struct durable_actor *a
         return TR_NO_MEMORY;
     (void)tr_pack(type, message, bytes, size, &error);
     record.bytes = (tr_bytes){bytes, size};
-    tr_status status = tr__message_shape(worker, actor->kind->host, type, &record.shape);
+    tr_status status =
+        tr__message_shape(worker, actor->kind->host, tr__commit_batch(actor), type, &record.shape);
     if (status == TR_OK)
         status = request_close(worker, actor, request, &record);
     source_resize(&worker->source, bytes, 0);

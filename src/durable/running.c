@@ -217,11 +217,14 @@ void tr__running_drop(struct durable_frame *frame, uint64_t id)
 {
     struct running_slot *slot = frame->slot;
     for (uint32_t i = 0; slot && i < slot->item_count; i++) {
-        if (slot->items[i].id == id)
+        if (slot->items[i].id != id)
+            continue;
+        if (i + 1 == slot->item_count)
+            slot->items[i].is_held = false;
+        else
             item_remove(slot, i);
+        return;
     }
-    if (slot && !slot->item_count && !slot->alarm[0])
-        tr__running_leave(frame);
 }
 
 void tr__running_enter(struct tr_self *self)
@@ -241,7 +244,7 @@ void tr__running_enter(struct tr_self *self)
         slot->alarm_id = frame->mark.id;
         slot->occurrence = frame->mark.occurrence;
         slot->failures = frame->plan.failures;
-        memcpy(slot->alarm, frame->alarm, sizeof slot->alarm);
+        memcpy(slot->alarm, frame->alarm, strlen(frame->alarm) + 1);
     }
     if (slot->item_count || has_alarm)
         slot_use(slot);

@@ -37,7 +37,11 @@ void tr__running_close(struct durable_host *host);
  * next item.
  */
 void tr__running_add(struct tr_self *self, const struct queue_item *item, bool is_held);
-/** Removes an item from the slot of a turn: its attempt has ended, or its result is in the open commit. */
+/**
+ * The end of an item's attempt is in the open commit, which is not stored yet. So an item that is the last one stays until the
+ * turn gets the next: if the process ends before the commit is stored, something must count. If it is stored, the next start
+ * sees that and counts nothing.
+ */
 void tr__running_drop(struct durable_frame *frame, uint64_t id);
 /**
  * Names the alarm and the items of a turn in a slot, if the turn has any. Call when the turn begins to handle its

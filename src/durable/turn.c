@@ -4,6 +4,7 @@
  */
 #include "durable/turn.h"
 
+#include "actor/turn/blocking.h"
 #include "actor/turn/park.h"
 #include "actor/turn/turn.h"
 #include "durable/actor.h"
@@ -467,8 +468,8 @@ static void on_park(struct tr_self *self)
     struct durable_actor *actor = durable_of(self);
     if (!self->frame)
         return;
-    /* Keep the slot during a blocking call, because the call may end the process too. */
-    if (!self->job)
+    /* A blocking call of the turn may end the process, as its handler may. One that turns share is none of the handler. */
+    if (!self->job || self->job->shared)
         tr__running_leave(self->frame);
     tr__record_before(self, actor);
     tr_status status = self->is_cancelled ? TR_CANCELLED : tr__commit_end(worker, actor, false);

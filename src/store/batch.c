@@ -83,13 +83,15 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size)
 
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch)
 {
-    return (struct store_batch_mark){.last = batch->last, .pages = batch->pages};
+    return (struct store_batch_mark){
+        .last = batch->last, .shapes = batch->shapes, .pages = batch->pages};
 }
 
 void tr__store_batch_cut(struct store_batch *batch, struct store_batch_mark mark)
 {
     TR_ASSERT(!batch->on_done);
     batch->last = mark.last;
+    batch->shapes = mark.shapes;
     batch->pages = mark.pages;
     if (mark.last)
         mark.last->next = NULL;
@@ -259,6 +261,10 @@ tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number, tr_byt
 {
     if (number == 0 || number > STORE_NUMBER_MAX || text.size == 0)
         return TR_INVALID_ARGUMENT;
+    for (const struct store_op *put = batch->shapes; put; put = put->next) {
+        if (put->number == number)
+            return TR_OK;
+    }
     struct store_op *op = tr__store_batch_alloc(batch, sizeof *op);
     if (!op)
         return TR_NO_MEMORY;

@@ -26,6 +26,7 @@ void *tr__store_batch_alloc(struct store_batch *batch, size_t size);
 /** A position in a batch. All zero is its beginning. */
 struct store_batch_mark {
     struct store_op *last;
+    struct store_op *shapes;
     size_t pages;
 };
 struct store_batch_mark tr__store_batch_mark(const struct store_batch *batch);
@@ -97,9 +98,9 @@ TR_MUST_CHECK tr_status tr__store_snapshot_put(struct store_batch *batch, uint64
 TR_MUST_CHECK tr_status tr__store_snapshot_trim(struct store_batch *batch, uint64_t sequence);
 
 /**
- * Stores a shape: a text that says how to read values that have this number, 1 to STORE_NUMBER_MAX, in their front. A
- * shape belongs to the store and not to the actor, so it stays when the actor is destroyed. Replaces a shape with the
- * same number.
+ * Stores a shape: the text that says how to read values with this number, 1 to STORE_NUMBER_MAX, in
+ * their front. It belongs to the store and not to the actor: it stays when the actor is destroyed.
+ * It replaces a shape with the same number; of several in one batch the first counts.
  */
 TR_MUST_CHECK tr_status tr__store_shape_put(struct store_batch *batch, uint64_t number,
                                             tr_bytes text);

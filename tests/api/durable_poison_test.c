@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <troupe/alarm.h>
+#include <troupe/kit_net.h>
+#include <troupe/net.h>
 #include <troupe/queue.h>
 #include <unistd.h>
 
@@ -289,8 +291,17 @@ TEST(after_the_end_of_a_process_the_item_waits_for_its_back_off, "K-21")
     directory_drop();
 }
 
+static tr_next wake(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)self;
+    (void)state;
+    (void)n;
+    return TR_SAME;
+}
+
 static void wait_and_die(void)
 {
+    (void)things_send(things_of("a"), wake, 0);
     tr_kit_settle(kit);
     (void)things_send(things_of("b"), die_now, 0);
 }
@@ -314,6 +325,46 @@ TEST(an_item_whose_turn_waits_when_the_process_ends_has_no_failed_attempt, "K-21
     directory_drop();
 }
 
+static bool is_looking_up;
+
+static tr_next connect_with_the_item(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct job *job;
+    tr_queued item;
+    tr_channel channel;
+    (void)state;
+    (void)n;
+    while (tr_queue_take(self, "jobs", job, TR_HOUR, &job, &item) == TR_OK) {
+        is_looking_up = true;
+        (void)!tr_try_connect(self, TR_TCP("shop.example:7000"), &channel);
+    }
+    return TR_SAME;
+}
+
+/* Ends the process outside of the turn, as soon as it waits for its look-up. */
+static void look_up_and_die(void)
+{
+    ck_assert(tr_kit_delay_name(kit, "shop.example", TR_NEVER));
+    (void)things_send(things_of("a"), wake, 0);
+    while (!is_looking_up)
+        ck_assert(tr_kit_step(kit));
+    die();
+}
+
+TEST(a_turn_that_waits_for_a_name_when_the_process_ends_has_no_failed_attempt, "K-21")
+{
+    directory_make();
+    begin(NULL);
+    push_three();
+    things_end();
+    ck_assert_int_eq(start(connect_with_the_item, look_up_and_die), SIGKILL);
+    begin(NULL);
+    ck_assert_int_eq(things_do("a", count, 0), 3);
+    ck_assert_int_eq(things_do("a", attempts, 0), 0);
+    things_end();
+    directory_drop();
+}
+
 static tr_next done_and_die(tr_self *self, struct thing_state *state, int64_t n)
 {
     const struct job *job;
@@ -327,18 +378,73 @@ static tr_next done_and_die(tr_self *self, struct thing_state *state, int64_t n)
     return TR_SAME;
 }
 
-TEST(an_item_that_its_handler_has_done_has_no_failed_attempt, "K-21")
+static tr_next retry_and_die(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct job *job;
+    tr_queued item;
+    (void)state;
+    (void)n;
+    if (tr_queue_take(self, "jobs", job, TR_HOUR, &job, &item) == TR_OK) {
+        ck_assert(tr_queue_retry(self, item, "not now"));
+        die();
+    }
+    return TR_SAME;
+}
+
+static void check_attempts(thing_call *on_run, int64_t left, int64_t failed)
 {
     directory_make();
     begin(NULL);
     push_three();
     things_end();
-    ck_assert_int_eq(start(done_and_die, NULL), SIGKILL);
+    ck_assert_int_eq(start(on_run, NULL), SIGKILL);
     begin(NULL);
-    ck_assert_int_eq(things_do("a", count, 0), 3);
-    ck_assert_int_eq(things_do("a", attempts, 0), 0);
+    ck_assert_int_eq(things_do("a", count, 0), left);
+    ck_assert_int_eq(things_do("a", attempts, 0), failed);
     things_end();
     directory_drop();
+}
+
+TEST(an_end_of_its_attempt_that_is_not_stored_does_not_count, "K-21")
+{
+    check_attempts(done_and_die, 3, 1);
+    check_attempts(retry_and_die, 3, 1);
+}
+
+/* Ends the process after the wait that has stored what was done. */
+static tr_next done_and_die_later(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct job *job;
+    tr_queued item;
+    (void)state;
+    (void)n;
+    if (tr_queue_take(self, "jobs", job, TR_HOUR, &job, &item) == TR_OK) {
+        ck_assert(tr_queue_done(self, item));
+        (void)!tr_sleep(self, TR_MILLISECOND);
+        die();
+    }
+    return TR_SAME;
+}
+
+static tr_next done_and_die_in_a_blocking_call(tr_self *self, struct thing_state *state, int64_t n)
+{
+    const struct job *job;
+    tr_queued item;
+    int64_t number = POISON;
+    (void)state;
+    (void)n;
+    if (tr_queue_take(self, "jobs", job, TR_HOUR, &job, &item) == TR_OK) {
+        ck_assert(tr_queue_done(self, item));
+        (void)!tr_sleep(self, TR_MILLISECOND);
+        tr_blocking(self, work, &number);
+    }
+    return TR_SAME;
+}
+
+TEST(an_item_whose_end_is_stored_has_no_failed_attempt, "K-21")
+{
+    check_attempts(done_and_die_later, 2, 0);
+    check_attempts(done_and_die_in_a_blocking_call, 2, 0);
 }
 
 /* Takes all three, and ends the process with all of them. */
@@ -416,6 +522,8 @@ TEST(a_file_that_is_not_ours_is_replaced, "K-21")
 SUITE("durable poison", an_item_that_ends_the_process_becomes_a_dead_letter,
       after_the_end_of_a_process_the_item_waits_for_its_back_off,
       an_item_whose_turn_waits_when_the_process_ends_has_no_failed_attempt,
-      an_item_that_its_handler_has_done_has_no_failed_attempt,
+      a_turn_that_waits_for_a_name_when_the_process_ends_has_no_failed_attempt,
+      an_end_of_its_attempt_that_is_not_stored_does_not_count,
+      an_item_whose_end_is_stored_has_no_failed_attempt,
       each_item_that_the_turn_has_gets_a_failed_attempt_once,
       an_alarm_that_ends_the_process_is_given_up, a_file_that_is_not_ours_is_replaced)

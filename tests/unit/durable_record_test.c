@@ -15,6 +15,7 @@
 #include "actor/cell/system.h"
 #include "durable/host.h"
 #include "durable/record_read.h"
+#include "os/record_file.h"
 #include "os/small_file.h"
 
 TR_MESSAGE(pin, (str, digits));
@@ -136,5 +137,63 @@ TEST(secret_fields_are_left_out_unless_they_are_wanted, "O-16", "O-08")
     tr_message_free(&tr_type_tr_record, record);
 }
 
+static void spoil_another(tr_kit *kit)
+{
+    static int last;
+    char key[32];
+    safe_ref ref;
+    tr_client *client = tr_kit_client(kit);
+    (void)snprintf(key, sizeof key, "key-%d", ++last);
+    ck_assert_int_eq(tr_try_durable(client, &ref, safe, key), TR_OK);
+    (void)tr_tell(client, ref, spoil, .how = "fail");
+    (void)tr_kit_settle(kit);
+}
+
+/* Empties all records, or counts those that are not empty, or removes them. */
+static int each_record(char what)
+{
+    char path[128];
+    int count = 0;
+    for (int i = 1; i <= RECORD_FILES_MAX; i++) {
+        (void)snprintf(path, sizeof path, "%s/crash/turn-%d.trr", directory, i);
+        if (what == 'e')
+            ck_assert_int_eq(truncate(path, 0), 0);
+        uint64_t size;
+        tr_time written_ns;
+        ck_assert(tr__file_look(path, &size, &written_ns));
+        count += size > 0;
+        if (what == 'r')
+            ck_assert_int_eq(unlink(path), 0);
+    }
+    return count;
+}
+
+TEST(when_all_files_are_there_one_is_replaced_in_a_second, "O-16")
+{
+    char path[128];
+    const tr_kit_options options = {.durable = TR_DURABLES(safe)};
+    tr_kit *kit = tr_kit_new(&options);
+    ck_assert_ptr_nonnull(kit);
+    (void)strcpy(directory, "/tmp/troupe-record-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    tr_kit_system(kit)->durable.host->records = directory;
+    for (int i = 0; i < RECORD_FILES_MAX; i++)
+        spoil_another(kit);
+    ck_assert_int_eq(each_record('e'), 0);
+    for (int i = 0; i < 3; i++)
+        spoil_another(kit);
+    ck_assert_int_eq(each_record('c'), 1);
+    ck_assert_int_eq(each_record('e'), 0);
+    tr_kit_advance(kit, TR_SECOND);
+    for (int i = 0; i < 3; i++)
+        spoil_another(kit);
+    ck_assert_int_eq(each_record('r'), 1);
+    tr_kit_free(kit);
+    (void)snprintf(path, sizeof path, "%s/crash", directory);
+    ck_assert_int_eq(rmdir(path), 0);
+    ck_assert_int_eq(rmdir(directory), 0);
+}
+
 SUITE("durable record", a_turn_that_fails_is_recorded_with_the_state_before_it,
-      secret_fields_are_left_out_unless_they_are_wanted)
+      secret_fields_are_left_out_unless_they_are_wanted,
+      when_all_files_are_there_one_is_replaced_in_a_second)

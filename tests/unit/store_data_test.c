@@ -483,7 +483,27 @@ TEST(shapes_are_the_store_s_and_not_the_actor_s, "K-07")
     close_store();
 }
 
+TEST(a_shape_is_cut_from_a_batch_with_what_follows_the_mark, "K-07")
+{
+    open_store();
+    struct store_entry *entry = stores_enter(store, "k", "x");
+    struct store_batch *batch = stores_batch(entry);
+    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("s")), TR_OK);
+    ck_assert_int_eq(tr__store_shape_put(batch, 5, stores_bytes("{a}")), TR_OK);
+    struct store_batch_mark mark = tr__store_batch_mark(batch);
+    ck_assert_int_eq(tr__store_shape_put(batch, 5, stores_bytes("{x}")),
+                     TR_OK); /* the first counts */
+    ck_assert_int_eq(tr__store_shape_put(batch, 6, stores_bytes("{y}")), TR_OK);
+    tr__store_batch_cut(batch, mark);
+    ck_assert_int_eq(tr__store_shape_put(batch, 7, stores_bytes("{b}")), TR_OK);
+    ck_assert_int_eq(stores_commit(store, batch), TR_OK);
+    ck_assert_str_eq(list_shapes(), "5={a} 7={b} ");
+    tr__store_leave(entry);
+    close_store();
+}
+
 SUITE("store data", shapes_are_the_store_s_and_not_the_actor_s,
+      a_shape_is_cut_from_a_batch_with_what_follows_the_mark,
       a_state_is_there_with_version_and_generation, keys_have_any_bytes,
       kv_lists_by_prefix_range_limit_and_backwards, alarms_are_listed_by_actor_and_by_time,
       queues_keep_their_order, actors_with_queues_are_listed_in_pages, events_follow_each_other,

@@ -245,7 +245,7 @@ static tr_status check_open(struct check *check, const struct store_options *opt
     if (format > SESSION_FORMAT)
         return tr__make_refuse(
             error, TR_STORE_NEWER, "%s has format %lld", session->path, (long long)format);
-    return tr__make_read_row(session, options->program, error);
+    return tr__make_read_row(session, options->program, NULL, error);
 }
 
 tr_status tr__check_place(const struct store_options *options, uint64_t *bytes, tr_error *error)

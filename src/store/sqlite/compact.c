@@ -40,7 +40,7 @@ static tr_status owner_find(const struct store_options *options, char *name, tr_
     tr_status status = tr__session_open(&reads, &session, &epoch, error);
     if (status || !session)
         return status;
-    status = tr__make_read_owner(session, name, error);
+    status = tr__make_read_row(session, NULL, name, error);
     tr__session_close(session);
     return status;
 }

@@ -210,7 +210,8 @@ static tr_status make_tables(struct store_session *session, tr_bytes program)
     return status;
 }
 
-tr_status tr__make_read_row(struct store_session *session, const char *name, tr_error *error)
+tr_status tr__make_read_row(struct store_session *session, const char *name, char *owner_name,
+                            tr_error *error)
 {
     tr_bytes program = {name, name ? strlen(name) : 0};
     sqlite3_stmt *statement;
@@ -228,7 +229,8 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
         if (key.size == sizeof session->key)
             memcpy(&session->key, key.data, key.size);
         struct seal seal = seal_store(session->key, owner, session->epoch);
-        if (key.size != sizeof session->key || !seal_fits(&seal, sealed))
+        if (key.size != sizeof session->key || !seal_fits(&seal, sealed) ||
+            (owner_name && owner.size > TR_NAME_MAX))
             status = tr__make_refuse(
                 error,
                 TR_STORE_CORRUPT,
@@ -245,35 +247,13 @@ tr_status tr__make_read_row(struct store_session *session, const char *name, tr_
                                      (const char *)owner.data,
                                      (int)program.size,
                                      (const char *)program.data);
+        if (status == TR_OK && owner_name)
+            (void)snprintf(
+                owner_name, TR_NAME_MAX + 1, "%.*s", (int)owner.size, (const char *)owner.data);
     } else {
         status = result == SQLITE_DONE ? TR_STORE_CORRUPT : tr__link_status(result);
         (void)tr__make_refuse_by(error, session, &session->writer, status);
     }
-    (void)sqlite3_finalize(statement);
-    return status;
-}
-
-tr_status tr__make_read_owner(struct store_session *session, char name[TR_NAME_MAX + 1],
-                              tr_error *error)
-{
-    sqlite3_stmt *statement;
-    static const char text[] = "SELECT program FROM store WHERE id = 1";
-    const struct link *link = &session->writer;
-    int result = sqlite3_prepare_v2(link->database, text, -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return tr__make_refuse_by(error, session, link, tr__link_status(result));
-    tr_status status = TR_STORE_CORRUPT;
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        tr_bytes owner = tr__link_bytes(statement, 0);
-        if (owner.size <= TR_NAME_MAX) {
-            memcpy(name, owner.data, owner.size);
-            name[owner.size] = '\0';
-            status = TR_OK;
-        }
-    }
-    if (status)
-        (void)tr__make_refuse_by(error, session, link, status);
     (void)sqlite3_finalize(statement);
     return status;
 }
@@ -358,7 +338,7 @@ tr_status tr__make_look(struct store_session *session, const char *program, tr_e
     status = tr__link_execute(&session->writer, "PRAGMA query_only = ON");
     if (status)
         return tr__make_refuse_by(error, session, &session->writer, status);
-    return tr__make_read_row(session, program, error);
+    return tr__make_read_row(session, program, NULL, error);
 }
 
 tr_status tr__make_database(struct store_session *session, const struct store_options *options,
@@ -384,7 +364,7 @@ tr_status tr__make_database(struct store_session *session, const struct store_op
         status = tr__link_execute(link, more_tables);
     if (status)
         return tr__make_refuse_by(error, session, link, status);
-    status = tr__make_read_row(session, options->program, error);
+    status = tr__make_read_row(session, options->program, NULL, error);
     if (status)
         return status;
     session->epoch++;

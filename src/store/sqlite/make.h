@@ -20,14 +20,11 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
                                       tr_error *error);
 
 /**
- * Reads the row that names the owner of the store, and sets the session's key and epoch. If `program` is NULL, the
- * store may belong to any program. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ * Reads the row that names the owner of the store, and sets the session's key and epoch. `program` may be NULL: of any
+ * program. owner[TR_NAME_MAX + 1], if not NULL, gets its name. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
-                                          tr_error *error);
-/** Reads which program owns the store. Its connection is open. TR_STORE_CORRUPT, ... */
-TR_MUST_CHECK tr_status tr__make_read_owner(struct store_session *session,
-                                            char name[TR_NAME_MAX + 1], tr_error *error);
+                                          char *owner, tr_error *error);
 /**
  * Gives the store the key of another store whose rows are copied into it, and an epoch that is not below the epochs of
  * these rows.

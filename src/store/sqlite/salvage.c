@@ -152,8 +152,7 @@ static tr_status source_open(struct salvage *salvage, const struct store_options
         status = tr__link_execute(&from->writer, "PRAGMA query_only = ON");
     if (status)
         return tr__make_refuse_by(error, from, &from->writer, status);
-    status = tr__make_read_row(from, options->program, error);
-    return status ? status : tr__make_read_owner(from, salvage->program, error);
+    return tr__make_read_row(from, options->program, salvage->program, error);
 }
 
 /* Copies everything from the opened source, in one transaction. */
