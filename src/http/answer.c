@@ -12,7 +12,7 @@
 #include "net/output.h"
 
 enum {
-    HEAD_MIN = 256,     /* of a head: what is not text of the program */
+    HEAD_MIN = 256,     /* bytes of a head besides the texts of the program */
     TOGETHER_MAX = 2048 /* a body up to this size is written with its head */
 };
 
@@ -111,7 +111,7 @@ static char *put_field(char *to, const char *name, const char *value)
 
 static size_t size_of(const char *text)
 {
-    return text ? strlen(text) + 24 : 0; /* with the name of its header */
+    return text ? strlen(text) + 24 : 0; /* the text, and the name and punctuation of its header */
 }
 
 /* Returns how many bytes a head may have. */
@@ -137,7 +137,7 @@ static bool may_keep(const struct http_request *request)
     return request->body_is_over || tr__http_body_is_small(request);
 }
 
-/* Settles how the body is framed: RFC 9112, 6. */
+/* Decides how the body of the answer is framed: RFC 9112, 6. */
 static void settle(struct http_request *request, int status, int64_t length)
 {
     request->status = status;
@@ -148,7 +148,7 @@ static void settle(struct http_request *request, int status, int64_t length)
     request->has_chunks =
         length < 0 && !request->has_no_body && !request->head.is_http_10 && !request->stream;
     if (length < 0 && request->head.is_http_10 && !request->has_no_body)
-        request->keeps = false; /* its end is the end of the connection */
+        request->keeps = false; /* the body ends with the connection */
     request->keeps = may_keep(request);
 }
 
@@ -232,7 +232,7 @@ void tr__http_answer_head(struct http_request *request, int status, const char *
     tr_commit(request->self, handle_of(request), (size_t)(end - to));
 }
 
-/* As tr__http_answer, for HTTP/2. */
+/* Does what tr__http_answer does, for a stream of HTTP/2. */
 static void answer_stream(struct http_request *request, int status, const char *type, tr_bytes body,
                           const tr_http_response *response)
 {
@@ -299,7 +299,7 @@ size_t tr__http_error_write(int status, const char *text, char *to, size_t size)
     size_t written = tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
     if (written && written < size)
         return written;
-    error.error.message = tr__http_reason(status); /* the text is no UTF-8, or long */
+    error.error.message = tr__http_reason(status); /* the text is not UTF-8, or too long */
     return tr_json_write(&tr_type_tr_http_error_, &error, to, size, NULL);
 }
 

@@ -5,7 +5,7 @@
 
 #include "http/request.h"
 
-/** Whether text may stand in a header. */
+/** Whether a text may be the value of a header. */
 bool tr__http_is_clean(const char *text);
 /**
  * Sends the head of an answer. `length` is that of the body, -1: chunks. Further headers are those of tr_http_set and
@@ -19,12 +19,12 @@ void tr__http_answer(struct http_request *request, int status, const char *type,
 /** Answers with a message as JSON. Returns TR_OK, or the status of tr_json_write. Waits. */
 tr_status tr__http_answer_json(struct http_request *request, int status, const tr_type *type,
                                const void *message);
-/** Answers with an error as JSON. `allow` is that header, or NULL. Waits. */
+/** Answers with an error as JSON. `allow` is the value of the header Allow, or NULL. Waits. */
 void tr__http_answer_error(struct http_request *request, int status, const char *text,
                            const char *allow);
 /** Answers with an error, outside of a turn: without memory nothing is sent. The connection is not kept. Does not wait. */
 void tr__http_answer_bare(struct channel *channel, int status);
-/** Writes an error as JSON. Returns its size; the text gives way if it does not fit. */
+/** Writes an error as JSON. Returns its size. If the text does not fit, the reason of the status takes its place. */
 size_t tr__http_error_write(int status, const char *text, char *to, size_t size);
 /** Returns the reason phrase of a status. */
 const char *tr__http_reason(int status);

@@ -19,7 +19,7 @@ static void move(char **text, const char *from, size_t size, char *to)
         *text = to + (*text - from);
 }
 
-/* The input area is used again when more is read: copies the head, whose texts the handler may hold. */
+/* Copies the head, whose texts the handler may hold, because the input area is used again when more is read. */
 static void head_keep(struct http_request *request, char *bytes, size_t size)
 {
     struct http_head *head = &request->head;
@@ -51,7 +51,7 @@ void tr__http_body_begin(struct http_request *request, char *head_bytes, size_t 
     request->body_left = head->is_chunked ? 0 : (uint64_t)head->length;
     if (!head->is_chunked && head->length <= READ_MAX &&
         tr__input_more(request->channel, (size_t)head->length, &request->there)) {
-        request->body_left = 0; /* all of it is here, and stays where it is */
+        request->body_left = 0; /* the whole body has come, and stays where it is */
         return;
     }
     head_keep(request, head_bytes, head_size);
@@ -96,7 +96,7 @@ static tr_bytes take(struct http_request *request, size_t max)
     return bytes;
 }
 
-/* As tr__http_body_read, for a chunked body. */
+/* Does what tr__http_body_read does, for a chunked body. */
 static bool read_chunks(struct http_request *request, tr_bytes *data)
 {
     struct http_chunk *chunk = &request->chunk;
@@ -114,7 +114,8 @@ static bool read_chunks(struct http_request *request, tr_bytes *data)
         if (!tr__input_unread(request->channel, bytes.size - at))
             tr__http_body_fail(request, 400, "the body cannot be read");
         if (data->size) {
-            request->channel->work->input.needs = 0; /* what was returned need not wait for more */
+            /* the bytes that were returned can be cut at once */
+            request->channel->work->input.needs = 0;
             return true;
         }
     }
@@ -212,7 +213,7 @@ tr_bytes tr__http_body_plain(struct http_request *request, size_t max)
 bool tr__http_body_is_small(const struct http_request *request)
 {
     if (!request->is_told)
-        return false; /* the client may never send it */
+        return false; /* the client may never send the body */
     return request->head.is_chunked || request->body_left <= TR_HTTP_DROP_MAX;
 }
 

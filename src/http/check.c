@@ -22,7 +22,9 @@ const unsigned char tr__http_token[256] = {
 
 /* Characters of a target that are neither letters, digits nor '%': RFC 3986, 3.3 and 3.4. */
 static const char target_marks[] = "-._~!$&'()*+,;=:@/?";
-/* The same for a host with its port: RFC 3986, 3.2.2; brackets are checked on their own. */
+/*
+ * Characters of a host with its port that are neither letters nor digits: RFC 3986, 3.2.2. Brackets are checked apart.
+ */
 static const char host_marks[] = "-._~!$&'()*+;=%";
 
 static int refuse(struct http_head *head, int status, const char *why)
@@ -178,7 +180,7 @@ int tr__http_check_line(char *line, size_t size, struct http_head *head)
 
 /* ---- Fields. ---- */
 
-/* RFC 9112, 6.2: digits, no sign, no zeros before them. -1: it is none. */
+/* Reads a length, RFC 9112, 6.2: digits without a sign and without leading zeros. -1: it is not valid. */
 static int64_t length_of(const char *value)
 {
     int64_t length = 0;
@@ -201,11 +203,11 @@ static int take_length(const char *value, bool is_odd, struct http_head *head)
     if (head->length < 0)
         return refuse(head, 400, "Content-Length is not a number");
     if (is_odd)
-        head->keeps = false; /* another server may have read another number */
+        head->keeps = false; /* another server may have understood another length */
     return 0;
 }
 
-/* RFC 9112, 6.1: exactly one coding, and it is chunked. Other codings before it are not known here. */
+/* Takes Transfer-Encoding, RFC 9112, 6.1: exactly one coding, which is chunked. Other codings are not supported. */
 static int take_coding(const char *value, struct http_head *head)
 {
     if (head->has_coding)
@@ -241,7 +243,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* Takes what a field means for the framing. `is_odd`: more than one space is around its value. */
+/* Notes what a field means for the framing. `is_odd`: its value has more than one space before or after it. */
 static int take_field(const struct tr_http_field *field, bool is_odd, struct http_head *head)
 {
     const char *name = field->name;
@@ -306,7 +308,7 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
         if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7f)
             return refuse(head, 400, "the value of a field has a control character");
     }
-    *end = '\0'; /* at the latest the CR */
+    *end = '\0'; /* ends the value; at the latest this is the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);
 }
@@ -320,7 +322,7 @@ int tr__http_check_whole(struct http_head *head)
     }
     if (!host && !head->is_http_10)
         return refuse(head, 400, "there is no field Host");
-    if (!head->host) { /* RFC 9112, 3.2.2: a host in the target goes before that of the field */
+    if (!head->host) { /* RFC 9112, 3.2.2: a host in the target has precedence over the field */
         head->host = host ? host : (char *)(uintptr_t) "";
         head->host_size = strlen(head->host);
     }

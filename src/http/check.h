@@ -5,7 +5,7 @@
 
 #include "http/head.h"
 
-/** By byte: the lower case of a character of a token; 0: it is none. */
+/** For each byte: its lower case, if it may be in a token; 0: it may not. */
 extern const unsigned char tr__http_token[256];
 
 /** Checks the first line, without its end, and cuts it. Returns 0 or a status. `line` is changed. */

@@ -31,7 +31,7 @@ void tr__http_client_fail(struct tr_self *self, tr_status status, const char *te
     tr__ask_refuse(self->worker, answer, self->cell->identity, status, 0, text);
 }
 
-/* As tr__http_client_fail, with the URL, and what is wrong if more is known than the status. */
+/* Fails as tr__http_client_fail does, with the URL in the text, and with the reason if it is known. */
 static void fail_at(struct tr_self *self, tr_status status, const char *url, const char *why)
 {
     char text[320];
@@ -88,7 +88,7 @@ tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
     return TR_OK;
 }
 
-/* Forgets a stream. Its connection has another owner, or has ended. */
+/* Frees a stream. Its connection has another owner, or has ended. */
 static void stream_free(struct tr_self *self, struct http_client *client,
                         const struct http_stream *stream)
 {
@@ -143,7 +143,7 @@ static tr_next on_send(tr_self *self, struct http_client *client,
     else
         fail_at(self, status, stream->url, stream->flow.why);
     bool is_usable = status == TR_OK || status == TR_LIMIT || stream->flow.has_begun ||
-                     status == TR_CLOSED || status == TR_RESET; /* it has an answer, or a reason */
+                     status == TR_CLOSED || status == TR_RESET; /* an answer may be there */
     if (is_usable)
         stream_rest(self, stream);
     else
@@ -158,7 +158,7 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
     struct http_answer_head head = {0};
     if (!stream)
         return TR_SAME;
-    struct http_flow flow = stream->flow; /* the stream itself ends here */
+    struct http_flow flow = stream->flow; /* a copy, because the stream is freed here */
     tr_status status = TR_OK;
     if (!flow.has_begun)
         status = tr__http_flow_end(&flow);
@@ -167,7 +167,7 @@ static tr_next on_finish(tr_self *self, struct http_client *client,
         stream_end(self, client, stream);
         return TR_SAME;
     }
-    /* What was answered before the end of the connection counts. */
+    /* An answer that came before the end of the connection is valid. */
     if (status == TR_OK || flow.has_begun || status == TR_CLOSED || status == TR_RESET)
         status = tr__http_flow_head(&flow, &head);
     const struct http_stream_wish wish = {.streams = message->streams,
@@ -218,7 +218,7 @@ static tr_next on_drop(tr_self *self, struct http_client *client,
     if (stream && !stream->is_busy)
         stream_end(self, client, stream);
     else if (stream)
-        tr__http_flow_cancel(&stream->flow, self); /* its turn ends with that */
+        tr__http_flow_cancel(&stream->flow, self); /* the turn of the stream ends then */
     return TR_SAME;
 }
 
@@ -240,7 +240,7 @@ void tr__http_client_arm(struct tr_self *self, struct http_client *client)
     if (client->is_armed)
         return;
     tr_status status = tr_try_timer_once(self, &timer, NULL, TR_SECOND, tr_http_sweep_);
-    client->is_armed = status == TR_OK; /* else the next ask tries again */
+    client->is_armed = status == TR_OK; /* if it failed, the next ask tries again */
 }
 
 static tr_next on_sweep(tr_self *self, struct http_client *client)

@@ -20,12 +20,12 @@
 /** What an ask wants; bits of tr_http_call_.flags. */
 enum {
     CALL_OPENS = 1,      /* the body follows, by tr_http_send */
-    CALL_STREAMS = 2,    /* the answer is its head, and the body follows */
+    CALL_STREAMS = 2,    /* the reply has the head of the answer; its body follows */
     CALL_DOWNGRADES = 4, /* a redirect may lead from https to http */
     CALL_EXPECTS = 8,    /* Expect: 100-continue */
     CALL_INSECURE = 16,  /* any certificate is accepted */
-    CALL_VERSION_1 = 32, /* nothing but HTTP/1.1 */
-    CALL_VERSION_2 = 64  /* nothing but HTTP/2 */
+    CALL_VERSION_1 = 32, /* only HTTP/1.1 is spoken */
+    CALL_VERSION_2 = 64  /* only HTTP/2 is spoken */
 };
 
 TR_REQUEST(tr_http_call_, tr_http_answer, (str, url), (str, method), (str, type),
@@ -44,8 +44,8 @@ struct http_stream {
     struct http_stream *next;
     uint64_t number;
     bool is_busy;    /* a turn uses it */
-    tr_time due_ns;  /* when it ends if it is not used */
-    tr_time idle_ns; /* how long its connection is kept after it */
+    tr_time due_ns;  /* when the stream ends unless it is used */
+    tr_time idle_ns; /* how long the connection is kept after the stream */
     uint64_t body_max;
     char *url;
     struct http_flow flow;
@@ -56,7 +56,7 @@ struct http_client {
     struct http_hosts hosts;
     struct http_stream *streams;
     uint64_t number_last;
-    bool is_armed; /* the timer that ends what is unused */
+    bool is_armed; /* the timer that ends unused connections and streams is armed */
 };
 
 /** Finds the client of this worker, or makes it. TR_STOPPING, TR_NO_MEMORY, TR_LIMIT. */
@@ -66,12 +66,12 @@ TR_MUST_CHECK tr_status tr__http_client_of(struct tr_self *self, uint64_t *ref);
 void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text);
 /** Returns when the ask of this turn ends. */
 tr_time tr__http_client_deadline(const struct tr_self *self);
-/** Makes a stream of a flow, which it takes over. TR_NO_MEMORY. */
+/** Makes a stream of a flow, and takes the flow. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
                                             const struct http_flow *flow, tr_time idle_ns,
                                             uint64_t body_max, const char *url,
                                             struct tr_http_stream *handle);
-/** Arms the timer that ends what is unused, if it is not armed. */
+/** Arms the timer that ends unused connections and streams, if it is not armed. */
 void tr__http_client_arm(struct tr_self *self, struct http_client *client);
 
 #endif

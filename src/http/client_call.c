@@ -40,7 +40,7 @@ static const char *const own_headers[] = {"host",
                                           "te",
                                           "trailer",
                                           "keep-alive"};
-/* Headers that are for one host only. */
+/* Headers that must not be sent to another host after a redirect. */
 static const char *const secret_headers[] = {
     "authorization", "cookie", "proxy-authorization", "www-authenticate"};
 
@@ -98,7 +98,7 @@ static char *put(char *to, const char *name, const char *value)
     return stpcpy(stpcpy(stpcpy(stpcpy(to, name), ": "), value), "\r\n");
 }
 
-/* Whether a method without a body says so (RFC 9110, 8.6). */
+/* Whether a request of this method without a body must say that it has none (RFC 9110, 8.6). */
 static bool expects_body(const char *method)
 {
     return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 ||
@@ -161,7 +161,7 @@ static const char *text_of(const char *text)
 static bool make_wish(struct http_job *job, struct http_wish *wish)
 {
     const struct tr_http_call_ *call = job->call;
-    bool is_own = !job->is_elsewhere; /* certificates and other ways are for the first host only */
+    bool is_own = !job->is_elsewhere; /* certificates and .by are only for the first host */
     const char *address = is_own && call->address ? call->address : job->url.address;
     bool is_unix = strchr(address, '/') || address[0] == '@';
     *wish = (struct http_wish){.deadline_ns = job->flow.deadline_ns,
@@ -242,7 +242,7 @@ static tr_status exchange(struct http_job *job)
         status = tr__http_flow_send(flow, call->body);
     if (status == TR_OK)
         status = tr__http_flow_end(flow);
-    /* What was answered before the end of the connection counts. */
+    /* An answer that came before the end of the connection is valid. */
     if (status != TR_OK && !flow->has_begun && status != TR_CLOSED && status != TR_RESET)
         return status;
     return tr__http_flow_head(flow, &job->head);
@@ -259,8 +259,8 @@ static bool may_repeat(const struct http_job *job)
 }
 
 /*
- * Whether a request that failed is asked again: a kept connection has ended before the answer, or the server of HTTP/2 has not
- * looked at it.
+ * Whether a request that failed is sent again: a kept connection has ended before the answer, or the server of HTTP/2
+ * says that it has not processed the request.
  */
 static bool is_asked_again(const struct http_job *job, tr_status status, bool was_kept)
 {
@@ -272,7 +272,7 @@ static bool is_asked_again(const struct http_job *job, tr_status status, bool wa
     return was_kept && !job->flow.is_reset && may_repeat(job);
 }
 
-/* Takes a connection and exchanges; once more if that is safe. */
+/* Takes a connection, sends the request and reads the answer. Tries a second time if that is safe. */
 static tr_status exchange_safely(struct http_job *job)
 {
     struct http_wish wish;
@@ -312,7 +312,7 @@ static const char *field_of(const struct http_answer_head *head, const char *nam
     return NULL;
 }
 
-/* Whether the answer sends the request elsewhere, and that is followed. */
+/* Whether the answer is a redirect that the client follows. */
 static bool is_redirect(const struct http_job *job)
 {
     int status = job->head.status;
@@ -337,7 +337,7 @@ static void finish_unread(struct http_job *job)
     tr__http_client_arm(job->self, job->client);
 }
 
-/* Goes where the answer leads. TR_OK, or why not. */
+/* Prepares the request to which a redirect leads. TR_OK, or why it cannot be followed. */
 static tr_status redirect(struct http_job *job)
 {
     int code = job->head.status;
@@ -362,7 +362,7 @@ static tr_status redirect(struct http_job *job)
         job->method = "GET";
         job->has_body = false;
     }
-    /* Once elsewhere, secrets are gone for good: what leads back may be a trap. */
+    /* After one redirect to another host, secrets are never sent again, because a redirect back may be a trap. */
     job->is_elsewhere |= !tr__http_url_is_same_origin(&job->url, &job->next);
     job->url = job->next;
     return TR_OK;
@@ -420,7 +420,7 @@ tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client
     }
     struct net_buffer *body = tr_scratch(self, sizeof *body);
     *body = NET_BUFFER(&self->worker->system->source);
-    tr_defer(self, body, body_free); /* the turn may end in a wait */
+    tr_defer(self, body, body_free); /* frees the body also if the turn ends in a wait */
     bool is_long = head->head.length > 0 && (uint64_t)head->head.length > wish->body_max;
     tr_status status =
         is_long && !flow->is_over ? TR_TOO_LARGE : read_all(flow, wish->body_max, body);

@@ -5,20 +5,24 @@
 
 #include "http/client.h"
 
-/** What becomes of an answer. */
+/** What is done with an answer. */
 struct http_stream_wish {
-    bool streams; /* its body is left to tr_http_receive */
+    bool streams; /* the body is left to tr_http_receive */
     tr_time idle_ns;
     uint64_t body_max;
     const char *url;
 };
 
-/** Whether a program may send this header: it has a name and a value, and is none that the library writes. */
+/**
+ * Whether a program may send this header: its name and its value are valid, and the library does not write it itself.
+ */
 bool tr__http_field_is_good(const struct tr_http_field *field);
-/** Answers an ask of tr_http_call_, and all redirects that it follows. In a turn of the client. */
+/** Sends the request of a tr_http_call_, follows redirects, and replies. In a turn of the client. */
 tr_status tr__http_client_call(struct tr_self *self, struct http_client *client,
                                const struct tr_http_call_ *message, const char **why);
-/** Reads the body of an answer and replies with all of it, or makes a stream of it and replies with that. */
+/**
+ * Reads the body of an answer and replies with all of it; or makes a stream of the answer and replies with the stream.
+ */
 tr_status tr__http_client_reply(struct tr_self *self, struct http_client *client,
                                 struct http_flow *flow, const struct http_answer_head *head,
                                 const struct http_stream_wish *wish);

@@ -21,7 +21,7 @@ static tr_time left_of(const struct http_flow *flow)
     return flow->deadline_ns - clock_bound(&flow->self->worker->clock);
 }
 
-/* When a connection without a request ends. */
+/* Returns when a connection without a request ends. */
 static tr_time due_of(const struct http_flow *flow, tr_time idle_ns)
 {
     return timer_deadline(tr_now(flow->self), idle_ns);
@@ -154,7 +154,7 @@ tr_status tr__http_flow_end(struct http_flow *flow)
 
 /* ---- Reading. ---- */
 
-/* Takes what has come, at most `max` bytes, and waits for it until `within_ns` have passed. */
+/* Takes what has come, at most `max` bytes. Waits for it, at most `within_ns`. */
 static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_bytes *bytes)
 {
     const struct cutter cutter = {.how = CUT_SOME, .size = max < READ_MAX ? max : READ_MAX};
@@ -172,7 +172,7 @@ static tr_status take(struct http_flow *flow, size_t max, tr_time within_ns, tr_
     return tr__channel_take(flow->self, flow->conn->channel, &cutter, bytes, &is_cut);
 }
 
-/* Returns bytes that were taken; they need not wait for more. */
+/* Returns bytes that were taken to the input. Without `needs_more` they can be cut again at once. */
 static tr_status put_back(struct http_flow *flow, size_t size, bool needs_more)
 {
     struct channel *channel;
@@ -193,8 +193,8 @@ static bool is_interim(tr_bytes head)
 }
 
 /*
- * Reads one head, also one of 1xx. `within_ns` is for its first byte. With `is_expected` another head than one of 1xx is
- * left where it is: TR_CLOSED.
+ * Reads one head, which may be one of 1xx. `within_ns` is for its first byte. With `is_expected`, a head that is not
+ * one of 1xx stays in the input: TR_CLOSED.
  */
 static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_expected,
                            struct http_answer_head *answer)
@@ -234,7 +234,7 @@ static tr_status head_read(struct http_flow *flow, tr_time within_ns, bool is_ex
     return status;
 }
 
-/* Settles how the body ends: RFC 9112, 6.3. */
+/* Decides how the body of an answer ends: RFC 9112, 6.3. */
 static void settle(struct http_flow *flow, const struct http_answer_head *answer)
 {
     const struct http_head *head = &answer->head;
@@ -254,7 +254,7 @@ static void settle(struct http_flow *flow, const struct http_answer_head *answer
     flow->chunk = (struct http_chunk){0};
 }
 
-/* As settle, for HTTP/2, where each frame says how long it is. */
+/* Takes the head of an answer of HTTP/2, where each frame has its length, so that the body has no other framing. */
 static tr_status head_of_call(struct http_flow *flow, struct http_answer_head *answer)
 {
     tr_status status = tr__h2_call_head(flow, answer);

@@ -36,7 +36,7 @@ static struct http_host *host_of(struct tr_self *self, struct http_hosts *hosts,
     return host;
 }
 
-/* Frees a host that is not needed any more. */
+/* Frees a host if it is not needed any more. */
 static void host_look(struct tr_self *self, struct http_hosts *hosts, struct http_host *host)
 {
     if (host->open || host->waiting || host->shared)
@@ -46,7 +46,7 @@ static void host_look(struct tr_self *self, struct http_hosts *hosts, struct htt
     tr_free(self, host);
 }
 
-/* Whether an idle connection can be used: it is open, and nothing came that nobody has asked for. */
+/* Whether an idle connection can be used: it is open, and the server has sent nothing unasked. */
 static bool is_fresh(struct tr_self *self, const struct http_conn *conn)
 {
     static const struct cutter some = {.how = CUT_SOME, .size = 1};
@@ -76,7 +76,10 @@ static struct http_conn *shared_find(const struct http_host *host)
     return conn;
 }
 
-/* Makes a connection that was opened what both sides have agreed on. TR_NOT_SUPPORTED: not what is demanded. */
+/*
+ * Notes which version of HTTP both sides of a new connection have agreed on. TR_NOT_SUPPORTED: the request demands
+ * another one.
+ */
 static tr_status conn_agree(struct tr_self *self, struct http_conn *conn,
                             const struct http_wish *wish)
 {
@@ -116,7 +119,10 @@ static void conn_close(struct tr_self *self, struct http_conn *conn, bool resets
     tr_free(self, conn);
 }
 
-/* Opens a connection for a turn that has woken the next one: a connect takes long, and others may connect beside it. */
+/*
+ * Opens a connection. The caller has woken the next turn in the line before, because a connect takes long, and others
+ * may connect at the same time.
+ */
 static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                            const struct http_wish *wish, struct http_conn **opened)
 {
@@ -161,11 +167,11 @@ static tr_status line_wait(struct tr_self *self, struct http_host *host, tr_time
     tr__waits_remove(&host->line, &wait);
     host->waiting--;
     if (status != TR_OK)
-        tr__waits_wake_one(&host->line); /* it may have been woken as well */
+        tr__waits_wake_one(&host->line); /* this turn may have lost a wake: pass it on */
     return status;
 }
 
-/* Counts connections of HTTP/2 that take no more calls, and have some. */
+/* Returns how many connections of HTTP/2 take no more calls but still have some. */
 static uint32_t count_left(const struct http_host *host)
 {
     uint32_t count = 0;
@@ -175,12 +181,13 @@ static uint32_t count_left(const struct http_host *host)
 }
 
 /*
- * A server that says goodbye may answer what it has, and new calls need another connection. But one that does so all the time
- * gets no more than twice as many connections as are allowed.
+ * Whether one more connection may be opened. A server that sends GOAWAY may answer the calls that it has, and new calls
+ * need another connection. But the host never gets more than twice as many connections as are allowed.
  */
 static bool host_may_open(const struct http_host *host, const struct http_wish *wish)
 {
-    bool is_shareable = host->is_dialed && !host->speaks_1; /* by a turn that connects now */
+    /* a turn connects now, and its connection may be shared */
+    bool is_shareable = host->is_dialed && !host->speaks_1;
     return host->open < wish->connections_max && !is_shareable &&
            host->open + (uint64_t)count_left(host) < 2 * (uint64_t)wish->connections_max;
 }
@@ -209,7 +216,7 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
                 *taken = conn;
                 return TR_OK;
             }
-            host->waiting++; /* so that it stays */
+            host->waiting++; /* so that the host is not freed */
             tr__http_conn_end(self, hosts, conn, false);
             host->waiting--;
             may_open = host_may_open(host, wish);
@@ -294,7 +301,7 @@ void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_ch
     }
 }
 
-/* Ends what is due in a list of connections. Returns when the next one is due. */
+/* Ends the connections of a list that are due. Returns when the next one is due. */
 static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_conn **at,
                           tr_time now_ns)
 {
@@ -311,11 +318,11 @@ static tr_time list_sweep(struct tr_self *self, struct http_hosts *hosts, struct
     return next_ns;
 }
 
-/* As tr__http_hosts_sweep, for one host, which may be freed. */
+/* Does what tr__http_hosts_sweep does, for one host. The host may be freed. */
 static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct http_host *host,
                           tr_time now_ns)
 {
-    host->waiting++; /* so that it stays */
+    host->waiting++; /* so that the host is not freed */
     tr_time idle_ns = list_sweep(self, hosts, &host->idle, now_ns);
     tr_time shared_ns = list_sweep(self, hosts, &host->shared, now_ns);
     host->waiting--;

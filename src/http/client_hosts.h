@@ -23,26 +23,26 @@
 enum { HTTP_HOST_BUCKETS = 64 };
 
 struct http_host {
-    struct http_host *next;    /* in its bucket */
+    struct http_host *next;    /* next host in its bucket */
     struct channel_waits line; /* turns that wait for a connection */
     uint32_t waiting;
-    uint32_t open;            /* connections, with those that are being opened */
-    struct http_conn *idle;   /* the one that was used last is first */
+    uint32_t open;            /* how many connections, with those that are being opened */
+    struct http_conn *idle;   /* the most recently used connection is first */
     struct http_conn *shared; /* of HTTP/2 */
-    bool is_dialed;           /* a turn connects that may get HTTP/2 */
+    bool is_dialed;           /* a turn is connecting, and may get HTTP/2 */
     bool speaks_1;            /* the last connection was one of HTTP/1.1 */
     char key[];
 };
 
 struct http_conn {
-    struct http_conn *next; /* of idle ones, or of shared ones */
+    struct http_conn *next; /* next idle or shared connection of the host */
     struct http_host *host;
     tr_channel channel;
-    tr_time due_ns;       /* of an idle one: when it ends */
+    tr_time due_ns;       /* when it ends, if it is idle */
     bool is_kept;         /* it has carried an answer before */
     struct h2_client *h2; /* NULL: HTTP/1.1 */
-    uint32_t users;       /* calls of HTTP/2 */
-    bool has_left;        /* it takes no more, and does not count as open */
+    uint32_t users;       /* how many calls of HTTP/2 use it */
+    bool has_left;        /* it takes no more calls, and does not count as open */
 };
 
 struct http_hosts {
@@ -51,14 +51,14 @@ struct http_hosts {
 
 /** What a turn wants of a connection. */
 struct http_wish {
-    const char *key; /* what tells this way to a server from others */
+    const char *key; /* text that identifies this way to a server */
     tr_endpoint to;  /* how to connect */
     tr_time deadline_ns;
     uint32_t connections_max;
     uint32_t waiting_max;
-    bool is_new;    /* a kept one is not wanted */
-    bool offers_2;  /* HTTP/2 may be spoken, */
-    bool demands_2; /* and nothing else */
+    bool is_new;    /* do not use a kept connection */
+    bool offers_2;  /* HTTP/2 is allowed */
+    bool demands_2; /* only HTTP/2 is allowed */
 };
 
 /**
@@ -69,11 +69,11 @@ TR_MUST_CHECK tr_status tr__http_conn_take(struct tr_self *self, struct http_hos
                                            const struct http_wish *wish, struct http_conn **taken);
 /** Keeps a connection for the next turn, until due_ns. */
 void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time due_ns);
-/** Gives back a place on a connection of HTTP/2, which is kept until due_ns without users. */
+/** Ends a call on a connection of HTTP/2. The connection is kept until due_ns if it has no other calls. */
 void tr__http_conn_return(struct http_conn *conn, tr_time due_ns, bool is_answered);
-/** A connection of HTTP/2 takes no further calls: another may be opened. */
+/** Marks a connection of HTTP/2 that takes no further calls, so that another may be opened. */
 void tr__http_conn_leave(struct http_conn *conn);
-/** Ends a connection: in order, or by a reset. Frees it, and its host if that was all. */
+/** Ends a connection: in order, or by a reset. Frees it, and its host if that has nothing else. */
 void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
                        bool resets);
 /** Ends the idle or shared connection of this channel, if there is one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* They check what the program gives, and ask the client of this worker. */
+/* The verbs of clients. They check what the program gives, and ask the client of this worker. */
 #include "http/client_verbs.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ bool tr__http_by_is_good(const tr_endpoint *by)
 {
     tr_endpoint copy = {.size = 0};
     if (by->size > sizeof copy)
-        return false; /* of a newer header */
+        return false; /* the struct is of a newer header */
     memcpy(&copy, by, by->size ? by->size : sizeof copy);
     bool has_stream = copy.framing || copy.frame_max || copy.output_max || copy.connect_ns ||
                       copy.idle_ns || copy.stall_ns || copy.linger_ns || copy.delays ||
@@ -125,8 +125,8 @@ static bool is_given(const tr_http_call *call, const char *name)
 }
 
 /*
- * Fills in the headers. Those of the request that this turn handles go along, so that logs and spans can be joined; a turn that
- * has a span of its own is the parent of what it sends. TR_NO_MEMORY.
+ * Fills in the headers. Adds the request id and the trace of the request that this turn handles, so that logs and spans
+ * can be joined. If the turn has a span, it is the parent. TR_NO_MEMORY.
  */
 static tr_status fill_headers(struct tr_self *self, struct tr_http_call_ *message,
                               const tr_http_call *call)
@@ -323,7 +323,7 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
     *got = 0;
     if (!buffer || !size)
         return TR_INVALID_ARGUMENT;
-    if (!stream.number) /* the answer has no body */
+    if (!stream.number) /* the answer has no body, so there is no stream */
         return TR_OK;
     tr_pending ask =
         tr_self_ask(self, stream.keeper, &tr_type_tr_http_next_, &message, TR_HTTP_CALL_NS);
@@ -337,7 +337,7 @@ tr_status tr_http_receive(tr_self *self, struct tr_http_stream stream, void *buf
         return TR_OK;
     }
     if (status != TR_INVALID_TRANSITION && status != TR_NOT_FOUND)
-        tr_http_drop(self, stream); /* a piece may be lost: nothing may follow it */
+        tr_http_drop(self, stream); /* a piece may be lost, and no later one must follow it */
     return status == TR_STOPPED || status == TR_RESTARTED ? TR_NOT_FOUND : status;
 }
 

@@ -5,7 +5,7 @@
 
 #include <troupe/net.h>
 
-/** Whether an endpoint of .by has nothing that would be ignored. */
+/** Whether an endpoint for .by sets no option that would be ignored. */
 bool tr__http_by_is_good(const tr_endpoint *by);
 
 #endif

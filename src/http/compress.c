@@ -9,7 +9,7 @@
 #include "http/encoding.h"
 #include "http/worker.h"
 
-/* Types that become smaller; "text/" and those that end with "+json" or "+xml" do too. */
+/* Types that are worth compressing, besides "text/" and those that end with "+json" or "+xml". */
 static const char *const types[] = {"application/json",
                                     "application/javascript",
                                     "application/xml",
@@ -65,7 +65,7 @@ static bool has(const struct http_request *request, const tr_http_response *resp
     return set_of(request, name) || given_of(response, name);
 }
 
-/* Whether the program forbids it. */
+/* Whether the program forbids to compress this answer. */
 static bool is_kept(const struct http_request *request, const tr_http_response *response)
 {
     const struct tr_http_field *set = set_of(request, "cache-control");
@@ -83,7 +83,7 @@ static const char *weak(struct http_request *request, const char *tag)
     return strncmp(tag, "W/", 2) == 0 ? tag : tr_format(request->self, "W/%s", tag);
 }
 
-/* Makes a strong ETag weak: RFC 9110, 8.8.3, two forms of a body have no strong tag in common. */
+/* Makes a strong ETag weak: RFC 9110, 8.8.3, two forms of a body must not share a strong tag. */
 static const tr_http_response *weaken(struct http_request *request,
                                       const tr_http_response *response)
 {
@@ -105,7 +105,7 @@ static const tr_http_response *weaken(struct http_request *request,
     return changed;
 }
 
-/* Says to caches that the answer depends on Accept-Encoding, besides what it depends on already. */
+/* Adds Accept-Encoding to the header Vary of the answer, which tells caches on what the answer depends. */
 static void vary(struct http_request *request, const tr_http_response *response)
 {
     struct tr_http_field *set = set_of(request, "vary");
@@ -119,7 +119,10 @@ static void vary(struct http_request *request, const tr_http_response *response)
         tr_http_set(request->self, "vary", "accept-encoding");
 }
 
-/* Replaces a body by its gzip form, in memory of the turn, which may end at any verb. Returns false if that is not smaller. */
+/*
+ * Replaces a body by its gzip form, in memory of the turn, because the turn may end at any verb. Returns false if the
+ * gzip form is not smaller.
+ */
 static bool pack(struct http_request *request, tr_bytes *body)
 {
     struct worker *worker = request->self->worker;

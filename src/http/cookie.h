@@ -31,7 +31,7 @@ static inline struct cookies cookies_of(tr_bytes header)
     return (struct cookies){begin, begin + header.size};
 }
 
-/** Takes the next cookie; false: there is none. What has no '=' or no name is passed over. */
+/** Takes the next cookie; false: there is none. Parts without '=' or without a name are skipped. */
 bool tr__cookie_next(struct cookies *cookies, struct cookie_pair *pair);
 
 /** Finds the first cookie of a name, whose case matters. Returns false if there is none. */

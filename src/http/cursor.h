@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A place in the value of a header, for those that read lists of words. */
+/** A position in the value of a header, for code that reads lists of words. */
 #ifndef HTTP_CURSOR_H
 #define HTTP_CURSOR_H
 
@@ -16,7 +16,7 @@ static inline void cursor_skip_space(struct cursor *in)
         in->at++;
 }
 
-/** Passes a byte and the spaces around it, if it comes next. */
+/** Skips the byte, with the spaces around it, if it comes next. Returns whether it did. */
 static inline bool cursor_pass(struct cursor *in, unsigned char byte)
 {
     cursor_skip_space(in);

@@ -8,12 +8,12 @@
 
 struct worker;
 
-/** The Date header of now, with its line end. */
+/** Returns the line of the Date header for now, with its line end. */
 const char *tr__http_date(struct worker *worker);
 /** Writes a time as HTTP does, "Sun, 06 Nov 1994 08:49:37 GMT", 29 characters and a NUL. */
 void tr__http_time(int64_t seconds, char *text);
 
-/** Reads such a time. False: it is none. */
+/** Reads a time as tr__http_time writes it. False: the text is none. */
 bool tr__http_time_read(const char *text, int64_t *seconds);
 
 #endif

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <zlib.h>
 
-#define LEVEL 6  /* zlib's default: what it gains above takes twice the time */
+#define LEVEL 6  /* zlib's default: higher levels take twice the time for little gain */
 #define MEMORY 8 /* zlib's default */
-#define GZIP 16  /* added to the bits of the window: with the header and trailer of gzip */
+#define GZIP 16  /* added to the window bits, selects the header and trailer of gzip */
 #define WINDOW_MAX 15
-/** Largest step of zlib, whose counts have 32 bits. */
+/** The most bytes of one call of zlib, whose counts have 32 bits. */
 #define STEP_MAX ((size_t)1 << 30)
-/** What a message is inflated into at first, and the least that is added. */
+/** The first size of the buffer of an inflated message, and the least that it grows by. */
 #define INFLATE_STEP ((size_t)4096)
 
 /* What RFC 7692 removes at the end of each message: an empty block. */
@@ -20,7 +20,8 @@ static const unsigned char empty_block[] = {0x00, 0x00, 0xff, 0xff};
 
 struct deflate {
     const struct memory_source *source;
-    int out_bits; /* as deflateInit2 takes them, of the stream that deflates; 0: there is none */
+    /* window bits of the deflating stream, as deflateInit2 takes them; 0: there is no stream */
+    int out_bits;
     bool has_in;
     z_stream out;
     z_stream in;
@@ -100,7 +101,7 @@ static bool make_space(z_stream *stream, struct net_buffer *out, size_t size)
     return true;
 }
 
-/* Takes back what was appended since the buffer had `size` bytes. */
+/* Removes what was appended since the buffer had `size` bytes. Returns the status. */
 static tr_status give_up(struct net_buffer *out, size_t size, tr_status status)
 {
     out->end = out->begin + size;
@@ -122,7 +123,7 @@ static tr_status deflate_all(struct deflate *state, int bits, tr_bytes input, in
         feed(stream, &input);
         int mode = input.size == 0 ? flush : Z_NO_FLUSH;
         do {
-            /* Enough at once for all that is expected; the 16 are for the block at the end. */
+            /* Enough space for all output that is expected; the 16 bytes are for the block at the end. */
             size_t space = deflateBound(stream, stream->avail_in) + 16;
             if (!make_space(stream, out, space))
                 return give_up(out, before, TR_NO_MEMORY);
@@ -189,7 +190,7 @@ static tr_status inflate_fed(z_stream *stream, size_t limit, struct net_buffer *
             return TR_BAD_DATA;
         if (has_input) /* 128: zlib stopped behind a block. */
             *is_whole = result == Z_STREAM_END || (stream->data_type & 128) != 0;
-        /* A last block may come before the end of a message (7.2.3.4): what follows is a new stream. */
+        /* A message may have a last block before its end (7.2.3.4). Then a new stream follows. */
         if (result == Z_STREAM_END && inflateReset(stream) != Z_OK)
             return TR_BAD_DATA;
         if (stream->avail_in == 0 && stream->avail_out > 0)
@@ -240,7 +241,7 @@ static tr_status gunzip_all(z_stream *stream, tr_bytes body, size_t limit, struc
         if (result == Z_MEM_ERROR)
             return TR_NO_MEMORY;
         if (result != Z_OK && result != Z_STREAM_END)
-            return TR_BAD_DATA; /* Z_BUF_ERROR: it is cut off */
+            return TR_BAD_DATA; /* Z_BUF_ERROR: the input is cut off */
     }
     return stream->avail_in || body.size ? TR_BAD_DATA : TR_OK;
 }

@@ -42,8 +42,8 @@ TR_MUST_CHECK tr_status tr__inflate_message(struct deflate *state, tr_bytes mess
                                             size_t size_max, struct net_buffer *out);
 
 /**
- * Appends what a whole gzip has, which is one member. TR_TOO_LARGE: more than `size_max` bytes. TR_BAD_DATA: it is malformed,
- * cut off, or something is behind it. TR_NO_MEMORY. Nothing was appended then.
+ * Appends the content of a gzip file, which must be one member. TR_TOO_LARGE: more than `size_max` bytes. TR_BAD_DATA:
+ * it is malformed or cut off, or bytes follow it. TR_NO_MEMORY. After an error nothing was appended.
  */
 TR_MUST_CHECK tr_status tr__gunzip(struct deflate *state, tr_bytes body, size_t size_max,
                                    struct net_buffer *out);

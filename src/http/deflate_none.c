@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** In builds without zlib: nothing can be deflated. */
+/** The functions of http/deflate.h in a build without zlib: nothing can be deflated. */
 #include "http/deflate.h"
 
 bool tr__deflate_is_built(void)

@@ -65,7 +65,7 @@ size_t tr__http_events_unsent(const struct http_events *events)
     return events->stream ? tr__h2_events_unsent(events) : events->channel->work->output.size;
 }
 
-/* Writes a piece of an answer of HTTP/1.1. An empty one is the last. */
+/* Writes a piece of an answer of HTTP/1.1. An empty piece ends the answer. */
 static tr_status put(struct http_events *events, const char *text, size_t size)
 {
     struct channel *channel = events->channel;
@@ -92,7 +92,7 @@ tr_status tr__http_events_write(struct http_events *events, const char *text, si
 
 /* ---- Ends. ---- */
 
-/* The stream ends: the layer above gets it. */
+/* Ends a stream: gives the record back to the layer above. */
 static void leave(struct http_events *events, unsigned code)
 {
     if (events->stream)
@@ -134,7 +134,7 @@ void tr__http_events_on_close(struct channel *channel, bool has_failed)
 {
     struct http_events *events = http_events_of(channel);
     if (!has_failed && events->has_chunks)
-        (void)!put(events, "", 0); /* without memory the client sees a part */
+        (void)!put(events, "", 0); /* without memory the client sees a cut answer */
     leave(events, has_failed ? WS_CODE_FAILED : WS_CODE_GOING_AWAY);
 }
 

@@ -12,7 +12,7 @@ bool tr__http_field_takes_text(const tr_field *field)
     return field->kind <= TR_KIND_STR;
 }
 
-/* Reads digits, with a minus if `is_signed`, and nothing else. False: they are none, or too large. */
+/* Reads digits, with a minus if `is_signed`, and nothing else. False: there are none, or the number is too large. */
 static bool read_integer(const char *text, bool is_signed, bool *is_negative, uint64_t *value)
 {
     *is_negative = is_signed && *text == '-';
@@ -40,7 +40,7 @@ static bool set_integer(const tr_field *field, void *to, const char *text)
         return false;
     if (is_negative)
         value = 0 - value;
-    memcpy(to, &value, field->item_size); /* the lowest bytes come first */
+    memcpy(to, &value, field->item_size); /* little-endian: the lowest bytes come first */
     return true;
 }
 

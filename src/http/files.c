@@ -121,8 +121,8 @@ static const char *read_number(const char *at, int64_t *number)
 }
 
 /*
- * Reads a Range with one range. Returns 206 with the first byte and the one behind the last, 416, or 200 if the header
- * is ignored, as RFC 9110, 14.2 allows for what is malformed or has several ranges.
+ * Reads a Range with one range. Returns 206, with the first byte in *from and the end in *to; 416; or 200 if the header
+ * is ignored, which RFC 9110, 14.2 allows if it is malformed or has several ranges.
  */
 static int read_range(const char *range, int64_t size, int64_t *from, int64_t *to)
 {
@@ -153,7 +153,7 @@ static int read_range(const char *range, int64_t size, int64_t *from, int64_t *t
     return 206;
 }
 
-/* The range that is asked for, unless If-Range names another state of the file. */
+/* Returns the Range header, unless If-Range names another state of the file. */
 static const char *range_of(struct tr_self *self, const char *tag, const char *modified)
 {
     const char *condition = tr_http_header(self, "if-range");
@@ -162,7 +162,7 @@ static const char *range_of(struct tr_self *self, const char *tag, const char *m
     return tr_http_header(self, "range");
 }
 
-/* Sends bytes of the file. */
+/* Sends the bytes of the file from `from` to `to`. */
 static tr_next send_file(struct tr_self *self, struct served *served, int64_t to)
 {
     served->piece = tr_scratch(self, PIECE_MAX);
@@ -176,7 +176,7 @@ static tr_next send_file(struct tr_self *self, struct served *served, int64_t to
             return TR_SAME;
         served->offset += (int64_t)served->got;
     }
-    return served->offset < to ? TR_SAME : tr_http_end(self); /* it may be gone */
+    return served->offset < to ? TR_SAME : tr_http_end(self); /* the client may be gone */
 }
 
 static tr_next serve(struct http_request *request, struct served *served)

@@ -35,7 +35,7 @@ void tr__http_fill_raw(struct http_request *request)
     const struct http_head *head = &request->head;
     struct tr_http_request *raw = tr_scratch(request->self, sizeof *raw);
     char *host = head->host;
-    if (host[head->host_size]) { /* of an absolute target */
+    if (host[head->host_size]) { /* the host is in an absolute target, and has no NUL behind it */
         host = tr_scratch(request->self, head->host_size + 1);
         memcpy(host, head->host, head->host_size);
         host[head->host_size] = '\0';

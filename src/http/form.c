@@ -9,16 +9,17 @@
 #include "http/multipart.h"
 
 enum {
-    PIECE_MAX = 64 * 1024, /* what a read of a body gives at most */
-    KEPT_MAX = MULTIPART_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64 /* what may wait for more */
+    PIECE_MAX = 64 * 1024, /* the most bytes that one read of a body gives */
+    /* the most bytes that may wait for more */
+    KEPT_MAX = MULTIPART_HEAD_MAX + MULTIPART_BOUNDARY_MAX + 64
 };
 
 /* A form that is read as it comes, in scratch memory of the turn. */
 struct http_form {
     struct multipart parser;
-    size_t at; /* of what is in `bytes` and was not taken */
+    size_t at; /* where the bytes begin that were not taken yet */
     size_t size;
-    bool has_part; /* a part has begun, and not ended */
+    bool has_part; /* a part has begun and has not ended */
     bool is_over;
     unsigned char bytes[PIECE_MAX + KEPT_MAX];
 };
@@ -100,7 +101,7 @@ static struct http_form *form_of(struct http_request *request)
     return form;
 }
 
-/* Adds the next piece of the body to what was not taken. */
+/* Appends the next piece of the body to the bytes that were not taken yet. */
 static void fill(struct http_request *request, struct http_form *form)
 {
     tr_bytes piece;

@@ -10,9 +10,12 @@
 #include "http/h2_session.h"
 #include "http/h2_stream.h"
 
-enum { FIELDS_MIN = 8 /* of an answer: those that are not the program's */ };
+enum { FIELDS_MIN = 8 /* number of fields of an answer besides those of the program */ };
 
-/* RFC 9113, 8.2.2: fields of connections. A handler that sets one for HTTP/1.1 works here without it. */
+/*
+ * Whether a field is about the connection, RFC 9113, 8.2.2. It is left out, so that a handler that sets it for HTTP/1.1
+ * works here too.
+ */
 static bool is_forbidden(const char *name)
 {
     static const char *const names[] = {
@@ -29,7 +32,7 @@ struct fields {
     size_t count;
 };
 
-/* nghttp2 copies both, and makes the name lower case. */
+/* Adds a field. nghttp2 copies name and value, and makes the name lower case. */
 static void add_bytes(struct fields *fields, const char *name, const char *value, size_t size)
 {
     fields->all[fields->count++] = (nghttp2_nv){(uint8_t *)(uintptr_t)name,
@@ -67,7 +70,7 @@ static void leave_if_stopping(struct h2_session *session)
         session->is_starved = true;
 }
 
-/* nghttp2 asks how much of the answer there is now. */
+/* Tells nghttp2 how much of the answer can be sent now. */
 static ssize_t on_read(nghttp2_session *engine, int32_t id, uint8_t *to, size_t max,
                        uint32_t *flags, nghttp2_data_source *source, void *context)
 {
@@ -114,7 +117,7 @@ static size_t count_of(const struct http_request *request, const tr_http_respons
     return count;
 }
 
-/* As the head of HTTP/1.1 in http/answer.c. */
+/* Sends the same head as http/answer.c does for HTTP/1.1. */
 static bool send_head(struct http_request *request, const char *type,
                       const tr_http_response *response, bool has_body)
 {

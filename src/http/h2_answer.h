@@ -5,10 +5,16 @@
 
 #include "http/request.h"
 
-/** Sends the head of an answer, whose status and length are settled; pieces follow. In its turn. Does not wait. */
+/**
+ * Sends the head of an answer; its status and length are decided, and pieces follow. In the turn of the request. Does
+ * not wait.
+ */
 void tr__h2_answer_head(struct http_request *request, const char *type,
                         const tr_http_response *response);
-/** Sends an answer as a whole. In its turn. Waits until all of it has left, or nobody reads it. */
+/**
+ * Sends an answer as a whole. In the turn of the request. Waits until all of it has left, or the client does not read
+ * it any more.
+ */
 void tr__h2_answer(struct http_request *request, const char *type, tr_bytes body,
                    const tr_http_response *response);
 /** Answers a stream whose turn has ended without an answer. Does not wait. */

@@ -15,7 +15,7 @@ static bool is_up(const struct h2_call *call)
     return call->client && h2_session_is_up(&call->client->base);
 }
 
-/* Why a call cannot continue; TR_OK: it can. */
+/* Returns why a call cannot continue; TR_OK: it can. */
 static tr_status status_of(struct http_flow *flow)
 {
     const struct h2_call *call = flow->call;
@@ -71,7 +71,7 @@ struct fields {
     size_t count;
 };
 
-/* nghttp2 copies both, and makes the name lower case. */
+/* Adds a field. nghttp2 copies name and value, and makes the name lower case. */
 static void add(struct fields *fields, const char *name, size_t name_size, const char *value,
                 size_t size)
 {
@@ -82,7 +82,7 @@ static void add(struct fields *fields, const char *name, size_t name_size, const
                                                 NGHTTP2_NV_FLAG_NONE};
 }
 
-/* RFC 9113, 8.2.2: what is about a connection of HTTP/1.1 does not go along. */
+/* Whether a header is left out, because it is about a connection of HTTP/1.1: RFC 9113, 8.2.2. */
 static bool is_dropped(const char *name, size_t size)
 {
     static const char *const names[] = {"host", "transfer-encoding", "proxy-connection"};
@@ -183,7 +183,7 @@ tr_status tr__h2_call_send(struct http_flow *flow, tr_bytes bytes, bool is_last)
         call->client->base.is_starved = true;
     tr__h2_client_flush(call->client);
     tr_status status = drain(flow);
-    if (call->out_size) { /* the bytes are not there any more */
+    if (call->out_size) { /* the turn ends, and its memory with the bytes is freed */
         call->out_size = 0;
         call->is_last = false;
     }
@@ -223,7 +223,7 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
     flow->has_begun = true;
     flow->has_any = true;
     if (call->status != TR_OK && call->status != TR_RESET)
-        return status_of(flow); /* what came is wrong, or too much */
+        return status_of(flow); /* the answer is malformed, or too large */
     tr_bytes head = net_buffer_bytes(&call->head);
     char *copy = tr_try_scratch(flow->self, head.size + 3);
     answer->head.fields =
@@ -241,7 +241,7 @@ tr_status tr__h2_call_head(struct http_flow *flow, struct http_answer_head *answ
     return status;
 }
 
-/* What the turn has read may be sent again by the server. */
+/* Gives the server new window for the bytes that the turn has read. */
 static void consume(struct h2_call *call)
 {
     size_t size = call->lent;
@@ -317,5 +317,5 @@ void tr__h2_call_free(struct h2_call *call, bool is_late)
     tr__h2_call_drop(call);
     struct channel *channel = session->channel;
     tr__h2_client_flush(client);
-    tr__channel_call(channel); /* its end may have waited for this call */
+    tr__channel_call(channel); /* the end of the channel may have waited for this call */
 }

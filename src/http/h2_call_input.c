@@ -20,7 +20,7 @@ static struct h2_call *call_of(nghttp2_session *engine, int32_t id)
 void tr__h2_call_wake(struct h2_call *call)
 {
     const struct h2_client *client = call->client;
-    if (call->waiter && client && client->base.channel->cell) /* else its turn has ended */
+    if (call->waiter && client && client->base.channel->cell) /* otherwise the turn has ended */
         turn_wake(call->waiter, TR_OK);
 }
 
@@ -107,7 +107,7 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return 0;
 }
 
-/* A field that RFC 9113 forbids, and nghttp2 would only leave out. */
+/* Fails the call for a field that RFC 9113 forbids. nghttp2 would only leave the field out. */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -124,7 +124,7 @@ static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame
     return 0;
 }
 
-/* A head is whole. */
+/* Handles the end of a head. */
 static void on_head(struct h2_call *call)
 {
     if (call->has_final || call->status != TR_OK)
@@ -156,7 +156,7 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
 }
 
-/* What a frame means that is about the connection. */
+/* Handles a frame that is about the whole connection. */
 static void on_connection(struct h2_client *client, const nghttp2_frame *frame)
 {
     switch (frame->hd.type) {
@@ -165,7 +165,7 @@ static void on_connection(struct h2_client *client, const nghttp2_frame *frame)
             client->why = nghttp2_http2_strerror(frame->goaway.error_code);
         tr__h2_client_leave(client);
         break;
-    case NGHTTP2_SETTINGS: /* it may allow more streams */
+    case NGHTTP2_SETTINGS: /* the server may allow more streams now */
         if (client->conn)
             tr__waits_wake_one(&client->conn->host->line);
         break;
@@ -226,7 +226,7 @@ ssize_t tr__h2_call_on_read(nghttp2_session *engine, int32_t id, uint8_t *to, si
     const struct channel *channel = session->channel;
     const struct h2_call *call = call_of(engine, id);
     if (!call)
-        return NGHTTP2_ERR_DEFERRED; /* it was given up: a reset follows */
+        return NGHTTP2_ERR_DEFERRED; /* the call was given up, and a reset follows */
     if (!call->out_size && !call->is_last)
         return NGHTTP2_ERR_DEFERRED;
     if (call->out_size && channel->work->output.size >= channel->endpoint->options.output_max) {
@@ -248,8 +248,8 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     struct h2_session *session = context;
     struct h2_call *call = call_of(engine, frame->hd.stream_id);
     if (!call || call->out_size < size)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* its turn has ended */
-    TR_ASSERT(!size || session->channel->cell);       /* whose turn has the bytes */
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the turn of the call has ended */
+    TR_ASSERT(!size || session->channel->cell);       /* a turn of this actor has the bytes */
     unsigned char *to = tr__output_reserve(session->channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -265,7 +265,10 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     return 0;
 }
 
-/* The head of a request cannot be sent: the server says goodbye, or it is too large. The end of its stream follows. */
+/*
+ * Handles the head of a request that cannot be sent: the server has sent GOAWAY, or the head is too large. The end of
+ * the stream follows.
+ */
 static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int problem,
                      void *context)
 {
@@ -281,7 +284,7 @@ static int on_unsent(nghttp2_session *engine, const nghttp2_frame *frame, int pr
     return 0;
 }
 
-/* nghttp2 ends a connection whose frames are wrong. */
+/* Notes that nghttp2 has sent a GOAWAY, because frames of the server are wrong. */
 static int on_sent(nghttp2_session *engine, const nghttp2_frame *frame, void *context)
 {
     (void)engine;

@@ -13,34 +13,34 @@ struct h2_client {
     struct h2_session base; /* must be first */
     struct http_conn *conn; /* NULL: forgotten */
     tr_status status;       /* why it has ended; TR_OK: it has not */
-    const char *why;        /* NULL: the status says it */
-    tr_time heard_ns;       /* when something came last */
-    bool is_pinged;         /* and has not answered */
+    const char *why;        /* more about the status; NULL: the status says all */
+    tr_time heard_ns;       /* when bytes came last */
+    bool is_pinged;         /* a ping was sent, and nothing has come since */
 };
 
 /** A stream: a request and its answer. */
 struct h2_call {
     struct list link; /* in h2_client.base.all */
     struct h2_client *client;
-    int32_t id;             /* 0: it was not sent */
+    int32_t id;             /* 0: the request was not sent */
     struct tr_self *waiter; /* the turn that waits; NULL: none does */
     tr_time asked_ns;
     tr_status status;    /* why it failed; TR_OK: it has not */
-    const char *why;     /* NULL: the status says it */
-    bool is_unprocessed; /* the server says that it has not looked at it */
+    const char *why;     /* more about the status; NULL: the status says all */
+    bool is_unprocessed; /* the server says that it has not processed the call */
     bool was_reset;      /* RST_STREAM has come */
     uint32_t code;       /* of it */
-    bool is_closed;      /* for nghttp2 it is gone */
-    bool is_input_over;  /* the server has sent all */
+    bool is_closed;      /* nghttp2 has closed the stream */
+    bool is_input_over;  /* the server has sent the whole answer */
     bool has_continue;   /* 100 has come */
     bool has_final;      /* the head of the answer has come */
-    int number;          /* status of HTTP of the head that comes */
-    uint32_t interims;   /* heads of 1xx */
+    int number;          /* HTTP status of the current head */
+    uint32_t interims;   /* how many heads of 1xx have come */
     uint32_t field_count;
     struct http_limits limits;
-    struct net_buffer head; /* as that of HTTP/1.1, without its last line */
-    struct net_buffer in;   /* of the body, which was not read */
-    size_t lent;            /* bytes of it that a turn has, until it reads again */
+    struct net_buffer head; /* in the form of HTTP/1.1, without its last line */
+    struct net_buffer in;   /* bytes of the body that were not read */
+    size_t lent;            /* how many of these a turn has borrowed, until it reads again */
     const unsigned char *out;
     size_t out_size;
     bool is_last; /* `out` is the end of the body */

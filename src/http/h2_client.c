@@ -34,7 +34,7 @@ static void wake_all(struct h2_client *client)
         tr__h2_call_wake(h2_call_at(link));
 }
 
-/* Nothing more is read or written. The calls that are not over fail with this status. */
+/* Marks a connection on which nothing more is read or written. The calls that are not over fail with this status. */
 static void over(struct h2_client *client, tr_status status, const char *why)
 {
     client->base.is_over = true;
@@ -46,7 +46,7 @@ static void over(struct h2_client *client, tr_status status, const char *why)
     wake_all(client);
 }
 
-/* Ends a connection that cannot continue, without words. */
+/* Ends a connection that cannot continue, without GOAWAY. */
 static void cut(struct h2_client *client, ssize_t problem)
 {
     bool is_memory = problem == NGHTTP2_ERR_NOMEM || problem == NGHTTP2_ERR_CALLBACK_FAILURE ||
@@ -64,15 +64,15 @@ static void fail(struct h2_client *client, uint32_t code, const char *why)
     session->is_busy = true;
     session->is_forced = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* without memory nothing is said */
+        (void)tr__h2_send_frames(session); /* without memory no GOAWAY is sent */
     session->is_busy = false;
-    client->status = TR_OK; /* the text says more than the code */
+    client->status = TR_OK; /* the text says more than the status */
     over(client, TR_BAD_DATA, why);
     if (session->channel->state == CHANNEL_OPEN)
         tr__channel_close(session->channel);
 }
 
-/* What follows when frames were read or written. */
+/* Ends the connection if it cannot continue, after frames were read or written. */
 static void look(struct h2_client *client)
 {
     struct h2_session *session = &client->base;
@@ -129,7 +129,7 @@ static void on_deadline(struct channel *channel)
 
 /* ---- The protocol of the channel. ---- */
 
-/* Something came: the server is there. */
+/* Notes that bytes have come, so the server is there. */
 static void note_heard(struct h2_client *client)
 {
     struct channel *channel = client->base.channel;
@@ -217,12 +217,12 @@ static void streams_free(struct channel *channel)
     struct h2_client *client = h2_client_of(channel);
     const struct memory_source *source = client->base.source;
     struct list *link;
-    tr__h2_memory_free(&client->base); /* with the session of nghttp2 */
+    tr__h2_memory_free(&client->base); /* frees the session of nghttp2 too */
     while ((link = list_pop_first(&client->base.all))) {
         struct h2_call *call = h2_call_at(link);
         call->client = NULL;
         if (!channel->cell)
-            tr__h2_call_drop(call); /* its flow has ended with the actor */
+            tr__h2_call_drop(call); /* the flow of the call has ended with the actor */
     }
     channel->rare->streams = NULL;
     source_resize(source, client, 0);
@@ -249,7 +249,7 @@ static tr_next on_piece(tr_self *self, void *state, const void *message)
     return TR_SAME; /* nothing of such a channel comes in a turn */
 }
 
-/* A piece of the input. Nobody else has its descriptor. */
+/* The type of a piece of input. No other file has its descriptor, so that programs cannot handle it. */
 TR_MESSAGE(tr_http2_piece_, (channel, channel), (bytes, bytes));
 
 static const tr_handler piece_handler = {
@@ -286,7 +286,7 @@ static tr_status engine_new(struct h2_client *client)
     return problem ? TR_NO_MEMORY : TR_OK;
 }
 
-/* Says what this client allows. */
+/* Sends the settings of this client. */
 static tr_status settings_send(struct h2_session *session)
 {
     const nghttp2_settings_entry entries[] = {
@@ -317,7 +317,8 @@ tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
     list_init(&client->base.all);
     tr__h2_guard_init_client(&client->base.guard, 2 * HEAD_MAX);
     client->heard_ns = channel->worker->loop.now_ns;
-    channel->endpoint->options.protocol = &h2_protocol; /* no other channel has this endpoint */
+    /* the endpoint belongs to this channel alone */
+    channel->endpoint->options.protocol = &h2_protocol;
     rare->streams = &client->base.streams;
     conn->h2 = client;
     tr_status status = engine_new(client);
@@ -328,7 +329,7 @@ tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
         return status;
     tr__h2_client_flush(client);
     if (channel->state == CHANNEL_OPEN)
-        tr__channel_call(channel); /* the settings of the server may be there */
+        tr__channel_call(channel); /* the settings of the server may have come already */
     return client->base.is_over ? client->status : TR_OK;
 }
 

@@ -22,15 +22,15 @@ struct http_conn;
 
 /** Makes an open channel a connection of HTTP/2. TR_NO_MEMORY, TR_CLOSED: the caller ends the channel. */
 TR_MUST_CHECK tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn);
-/** Whether the connection takes another call beside `count` ones. */
+/** Whether the connection takes another call besides `count` others. */
 bool tr__h2_client_has_place(const struct h2_client *client, uint32_t count);
-/** The http_conn of this connection is about to be freed. */
+/** Forgets the http_conn of this connection, which is about to be freed. */
 void tr__h2_client_forget(struct h2_client *client);
 /** Has nghttp2 make frames while the output takes them. May end the channel. */
 void tr__h2_client_flush(struct h2_client *client);
-/** The connection takes no further calls. */
+/** Marks a connection that takes no further calls. */
 void tr__h2_client_leave(struct h2_client *client);
-/** Asks a server that was silent since then whether it is there. */
+/** Sends a ping to a server that has sent nothing since `since_ns`. */
 void tr__h2_client_doubt(struct h2_client *client, tr_time since_ns);
 
 #endif

@@ -38,7 +38,7 @@ size_t tr__h2_events_unsent(const struct http_events *events)
     return events->stream->out_size;
 }
 
-/* Has nghttp2 look again at what there is to send. */
+/* Has nghttp2 ask again what there is to send. */
 static void resume(struct h2_stream *stream)
 {
     struct h2_session *session = stream->session;
@@ -46,7 +46,7 @@ static void resume(struct h2_stream *stream)
         session->is_starved = true;
 }
 
-/* Appends to what waits; frames are made of it later. */
+/* Appends a text to the bytes that wait; frames are made of them later. */
 static tr_status append(struct h2_stream *stream, const char *text, size_t size)
 {
     struct net_buffer *waiting = &stream->waiting;
@@ -62,7 +62,7 @@ tr_status tr__h2_events_write(struct http_events *events, const char *text, size
 {
     struct h2_stream *stream = events->stream;
     if (tr__h2_is_gone(stream))
-        return TR_OK; /* its end follows */
+        return TR_OK; /* the end of the stream follows */
     tr_status status = append(stream, text, size);
     if (status != TR_OK)
         return status;
@@ -128,7 +128,7 @@ void tr__h2_events_comment(struct h2_session *session)
     LIST_EACH (link, &session->all) {
         struct h2_stream *stream = stream_at(link);
         if (!stream->events || tr__h2_is_gone(stream) || stream->out_size)
-            continue; /* what waits does as well */
+            continue; /* it has no events, or bytes wait that will be sent */
         if (append(stream, ":\n\n", 3) == TR_OK)
             resume(stream);
         else

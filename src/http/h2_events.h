@@ -5,14 +5,17 @@
 
 #include "http/events.h"
 
-/** A comment is sent after so long without an event: common proxies cut what is silent for a minute, some after 30 s. */
+/**
+ * After how long without an event a comment is sent. Common proxies cut a connection that is silent for a minute, some
+ * after 30 s.
+ */
 #define EVENTS_COMMENT_NS (15 * TR_SECOND)
 
 struct h2_session;
 
 /** Finds a stream of events on a connection; NULL: it has none with this token. */
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token);
-/** As the functions of http/events.h. */
+/** The functions of http/events.h with these names, for a stream of HTTP/2. */
 TR_MUST_CHECK tr_status tr__h2_events_begin(struct http_events *events);
 size_t tr__h2_events_unsent(const struct http_events *events);
 TR_MUST_CHECK tr_status tr__h2_events_write(struct http_events *events, const char *text,
@@ -23,9 +26,9 @@ void tr__h2_events_leave(struct http_events *events);
 void tr__h2_events_close(struct h2_stream *stream);
 void tr__h2_events_cut(struct h2_stream *stream);
 
-/** The stream is gone: tells those above, if there are any. */
+/** Ends the events of a stream that is gone, if it has any, with this code. */
 void tr__h2_events_gone(struct h2_stream *stream, unsigned code);
-/** The connection ends in order, or its actor has failed: so do its events. */
+/** Ends the events of all streams, because the connection ends in order or its actor has failed. */
 void tr__h2_events_end_all(struct h2_session *session, bool has_failed);
 /** Sends a comment on each stream of events. May end the channel. */
 void tr__h2_events_comment(struct h2_session *session);

@@ -31,7 +31,7 @@ void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max)
     guard->is_client = true;
 }
 
-/* Counts begin again when their time is over. */
+/* Resets the counts when their period is over. */
 static void look_at_time(struct h2_guard *guard, tr_time now_ns)
 {
     if (now_ns - guard->since_ns < TR_HTTP2_FLOOD_NS)
@@ -78,7 +78,7 @@ void tr__h2_guard_sent(struct h2_guard *guard)
     give_credit(guard);
 }
 
-/* The head of a frame is there. */
+/* Counts a frame whose head has come. */
 static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
 {
     const uint8_t *head = guard->head;
@@ -124,7 +124,7 @@ static void look_at_frame(struct h2_guard *guard, tr_time now_ns)
     case FRAME_PUSH_PROMISE:
     case FRAME_GOAWAY:
     case FRAME_WINDOW_UPDATE:
-    default: /* kinds that nobody knows are ignored */
+    default: /* unknown kinds of frames are ignored */
         count_idle(guard, "too many frames that carry nothing");
         break;
     }
@@ -152,6 +152,6 @@ size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size
             look_at_frame(guard, now_ns);
         }
     }
-    /* Of a frame that is too much nothing is read; a part of its head is harmless. */
+    /* Nothing of a frame that is too much is read, except a part of its head, which is harmless. */
     return guard->why && at ? at - 1 : at;
 }

@@ -3,8 +3,8 @@
  * Looks at the headers of the frames of HTTP/2 before nghttp2 reads them, and finds floods. Pure functions.
  *
  * What costs the client little and the server more is counted: frames that carry nothing, streams that are reset, and
- * frames of one block of headers. A client that asks for something, or is sent something, may send more of the
- * first: it needs WINDOW_UPDATE and PRIORITY for that.
+ * frames of one block of headers. A client that makes requests or gets data may send more frames that carry nothing,
+ * because it needs WINDOW_UPDATE and PRIORITY.
  */
 #ifndef HTTP_H2_GUARD_H
 #define HTTP_H2_GUARD_H
@@ -18,39 +18,41 @@
 enum {
     H2_PREFACE_SIZE = 24,   /* of "PRI * HTTP/2.0..." */
     H2_FRAME_HEAD_SIZE = 9, /* RFC 9113, 4.1 */
-    H2_CREDIT_STEP = 8,     /* frames that a client may send for each that carries something */
+    /* empty frames that a client may send for each frame that carries something */
+    H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192
 };
 
 struct h2_guard {
-    uint8_t preface_left; /* bytes of it that have not come */
+    uint8_t preface_left; /* bytes of the preface that have not come */
     uint8_t head_size;    /* bytes of the head of the next frame that have come */
     uint8_t head[H2_FRAME_HEAD_SIZE];
     uint32_t left;        /* bytes of this frame that have not come */
-    bool is_in_block;     /* of headers: more frames of it follow */
-    bool is_in_head;      /* this frame is of such a block */
-    uint32_t blocks;      /* that have begun */
+    bool is_in_block;     /* a block of headers is under way, and more frames of it follow */
+    bool is_in_head;      /* this frame is a part of a block of headers */
+    uint32_t blocks;      /* how many blocks of headers have begun */
     uint32_t block_bytes; /* of this block of headers */
     uint32_t block_max;
-    uint32_t continuations; /* frames of it */
-    tr_time since_ns;       /* when these counts began */
+    uint32_t continuations; /* frames of this block of headers */
+    tr_time since_ns;       /* when the period of the next counts began */
     uint32_t resets;
     uint32_t idle;   /* frames that carry nothing */
-    uint32_t credit; /* such frames that are not counted */
-    bool is_client;  /* it looks at a server: the head of an ask gives credit for its reset */
-    const char *why; /* what is too much, once it is */
+    uint32_t credit; /* how many such frames may still come without being counted */
+    /* the guard looks at a server: a request that is sent gives credit for its reset */
+    bool is_client;
+    const char *why; /* what is too much; NULL: nothing */
 };
 
-/** `block_max`: bytes of one block of headers, as they are sent. */
+/** Prepares a guard for what a client sends. `block_max`: the most bytes of one block of headers, compressed. */
 void tr__h2_guard_init(struct h2_guard *guard, uint32_t block_max);
-/** The same, for what a server sends: it has no preface. */
+/** Prepares a guard for what a server sends, which has no preface. `block_max`: as in tr__h2_guard_init. */
 void tr__h2_guard_init_client(struct h2_guard *guard, uint32_t block_max);
-/** Looks at bytes that have come. Returns how many of them may be read; if those are not all, guard->why is set. */
+/** Looks at bytes that have come. Returns how many of them may be read. If not all, guard->why is set. */
 size_t tr__h2_guard_look(struct h2_guard *guard, const unsigned char *data, size_t size,
                          tr_time now_ns);
-/** A frame with data was sent. */
+/** Notes that a frame with data was sent, which gives the client credit. */
 void tr__h2_guard_sent(struct h2_guard *guard);
-/** A stream was reset because of what the client did. Sets guard->why if that was one too many. */
+/** Counts a stream that was reset because of what the client did. Sets guard->why if there are too many. */
 void tr__h2_guard_reset(struct h2_guard *guard, tr_time now_ns);
 
 /** Whether a head is under way: the preface, or a block of headers. */

@@ -52,7 +52,7 @@ static tr_status keep_pseudo(struct h2_stream *stream, tr_bytes name, tr_bytes v
         return keep(stream, value, &stream->path.at, &stream->path.size);
     if (is(name, ":authority"))
         return keep(stream, value, &stream->authority.at, &stream->authority.size);
-    return TR_OK; /* :scheme says nothing that this server does not know */
+    return TR_OK; /* :scheme is not needed */
 }
 
 tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *limits, tr_bytes name,
@@ -64,7 +64,7 @@ tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *li
         return TR_OK;
     if (there + name.size + value.size > limits->head_max ||
         (!is_pseudo && stream->field_count == limits->headers_max)) {
-        stream->is_too_large = true; /* what is there answers it */
+        stream->is_too_large = true; /* what was kept so far is enough to answer */
         return TR_OK;
     }
     if (is_pseudo)
@@ -75,7 +75,7 @@ tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *li
     if (!stream->lines)
         stream->lines = (uint32_t)net_buffer_size(&stream->head);
     if (is(name, "host") && !stream->has_host) {
-        /* It is a line unless :authority says the same. */
+        /* Host is kept as a line, unless :authority replaces it. */
         stream->has_host = true;
         stream->host.at = (uint32_t)net_buffer_size(&stream->head) + 6;
         stream->host.size = (uint32_t)value.size;
@@ -102,7 +102,7 @@ static char *put(char *to, const struct h2_stream *stream, uint32_t at, uint32_t
     return to + size;
 }
 
-/* Writes the head as HTTP/1.1 has it. Returns its size. */
+/* Writes the head in the form of HTTP/1.1. Returns its size. */
 static size_t write_head(const struct h2_stream *stream, char *text)
 {
     uint32_t lines_size = (uint32_t)net_buffer_size(&stream->head) - stream->lines;
@@ -130,7 +130,7 @@ static size_t write_head(const struct h2_stream *stream, char *text)
 
 int tr__h2_head_parse(struct h2_stream *stream, struct http_request *request)
 {
-    enum { MORE = 64 /* for what is between the parts */ };
+    enum { MORE = 64 /* bytes for the separators between the parts */ };
     struct http_head *head = &request->head;
     const struct http_limits *given = &request->site->limits;
     if (stream->is_too_large) {
@@ -147,6 +147,6 @@ int tr__h2_head_parse(struct h2_stream *stream, struct http_request *request)
     tr__net_buffer_free(&stream->head);
     tr__net_buffer_free(&stream->cookies);
     if (!status && head->length < 0 && !stream->is_input_over)
-        head->is_chunked = true; /* its length is not known */
+        head->is_chunked = true; /* the length of the body is not known */
     return status;
 }

@@ -10,7 +10,10 @@ TR_MUST_CHECK tr_status tr__h2_head_add(struct h2_stream *stream, const struct h
                                         tr_bytes name, tr_bytes value);
 /** Whether Host, if it is there, is what :authority says. */
 bool tr__h2_head_agrees(const struct h2_stream *stream);
-/** Makes the head of a request in scratch memory of its turn. Returns 0 or a status, as tr__http_head_parse. */
+/**
+ * Makes the head of a request in scratch memory of its turn. Returns 0 or the status of a refusal, as
+ * tr__http_head_parse does.
+ */
 int tr__h2_head_parse(struct h2_stream *stream, struct http_request *request);
 
 #endif

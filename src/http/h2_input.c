@@ -53,7 +53,7 @@ static int on_header(nghttp2_session *engine, const nghttp2_frame *frame, const 
     return status == TR_OK ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-/* A field that RFC 9113 forbids, and nghttp2 would only leave out. */
+/* Resets the stream for a field that RFC 9113 forbids. nghttp2 would only leave the field out. */
 static int on_invalid_header(nghttp2_session *engine, const nghttp2_frame *frame,
                              const uint8_t *name, size_t name_size, const uint8_t *value,
                              size_t value_size, uint8_t flags, void *context)
@@ -80,14 +80,14 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
 }
 
-/* The head of a request is there: its turn begins. */
+/* Begins the turn of a request whose head has come. */
 static void on_request(struct h2_session *session, struct h2_stream *stream)
 {
     if (!tr__h2_head_agrees(stream)) {
         tr__h2_refuse(session, stream->id, NGHTTP2_PROTOCOL_ERROR); /* RFC 9113, 8.3.1 */
         return;
     }
-    /* All streams are alike, and take turns frame by frame. */
+    /* All streams have the same priority, and alternate frame by frame. */
     static const nghttp2_extpri alike = {.urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1};
     (void)nghttp2_session_change_extpri_stream_priority(session->engine, stream->id, &alike, 1);
     tr_status status = tr__protocol_turn_queue(&stream->turn);

@@ -8,7 +8,7 @@
 struct h2_session;
 struct nghttp2_session_callbacks;
 
-/** Sets what nghttp2 calls when something comes. */
+/** Sets the functions that nghttp2 calls for input. */
 void tr__h2_input_set(struct nghttp2_session_callbacks *callbacks);
 /** Resets a stream because of what the client did. Too many of these are a flood. */
 void tr__h2_refuse(struct h2_session *session, int32_t id, uint32_t code);

@@ -10,12 +10,12 @@
 #include "net/buffer.h"
 #include "net/protocol_turn.h"
 
-/** For what a connection is limited in time. */
+/** What limits the time of a connection now. */
 enum h2_wait {
     H2_WAITS_HEAD,    /* a head is under way: .head_ns */
-    H2_WAITS_REQUEST, /* nothing is: .keep_ns */
+    H2_WAITS_REQUEST, /* no request is under way: .keep_ns */
     H2_WAITS_TURNS,   /* requests are under way, which have limits of their own */
-    H2_WAITS_EVENTS   /* some of these are streams of events: EVENTS_COMMENT_NS */
+    H2_WAITS_EVENTS   /* some requests are streams of events: EVENTS_COMMENT_NS */
 };
 
 struct h2_session {
@@ -23,17 +23,17 @@ struct h2_session {
     struct channel *channel;
     nghttp2_session *engine;
     const struct memory_source *source;
-    struct list blocks;    /* of memory that nghttp2 has */
+    struct list blocks;    /* blocks of memory that nghttp2 has allocated */
     struct list all;       /* of struct h2_stream.link */
     uint32_t count;        /* of these */
-    uint32_t events_count; /* of these, so many have events */
+    uint32_t events_count; /* how many of the streams have events */
     struct h2_guard guard;
     nghttp2_mem memory;
     uint32_t block;  /* guard.blocks when this wait began */
     uint8_t waits;   /* enum h2_wait */
-    bool is_busy;    /* nghttp2 is being called: not again */
-    bool is_blocked; /* it has more to send than the output takes */
-    bool is_forced;  /* the end of the channel: the output takes all */
+    bool is_busy;    /* nghttp2 is running, and must not be called again */
+    bool is_blocked; /* nghttp2 has more to send than the output takes */
+    bool is_forced;  /* the channel ends: the output takes all, without its limit */
     bool is_leaving; /* GOAWAY was sent because the session stops */
     bool is_over;    /* nothing more is read or written */
     bool is_cut;     /* the other side has ended: no more of a body comes */
@@ -45,9 +45,9 @@ struct h2_stream {
     struct list link;           /* in h2_session.all */
     struct h2_session *session; /* NULL: gone */
     int32_t id;
-    struct tr_self *waiter; /* its turn, which waits; NULL: it does not */
-    bool is_closed;         /* for nghttp2 it is gone */
-    bool is_input_over;     /* the client has sent all */
+    struct tr_self *waiter; /* the turn of the stream, if it waits; NULL: it does not */
+    bool is_closed;         /* nghttp2 has closed the stream */
+    bool is_input_over;     /* the client has sent the whole request */
     bool is_last;           /* `out` is the end of the answer */
     bool is_begun;          /* an answer has begun */
     bool is_too_large;      /* its head */
@@ -60,18 +60,18 @@ struct h2_stream {
         uint32_t at;
         uint32_t size;
     } method, path, authority, host;
-    uint32_t lines; /* where they begin */
+    uint32_t lines; /* where the lines begin */
     uint32_t field_count;
     /* The body. */
     struct net_buffer in;
-    struct net_buffer lent; /* to the turn, until it reads again */
-    /* The answer: what is to be sent, in memory of its turn. */
+    struct net_buffer lent; /* bytes that the turn has borrowed, until it reads again */
+    /* The part of the answer that is to be sent, in memory of the turn. */
     const unsigned char *out;
     size_t out_size;
-    unsigned char last[160]; /* of an answer that no turn writes */
-    /* Of an answer that is a stream of events: http/events.h. */
+    unsigned char last[160]; /* an answer that is written without a turn */
+    /* For an answer that is a stream of events: http/events.h. */
     struct http_events *events; /* NULL: none, or no more */
-    struct net_buffer waiting;  /* `out` is in it */
+    struct net_buffer waiting;  /* the events that wait to be sent; `out` points into it */
 };
 
 /** Whether nghttp2 may still be called. */

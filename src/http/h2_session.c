@@ -74,7 +74,7 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     struct h2_stream *stream = source->ptr;
     struct channel *channel = session->channel;
     if (stream->out_size < size)
-        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* its turn has ended */
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the turn of the stream has ended */
     unsigned char *to = tr__output_reserve(channel, H2_FRAME_HEAD_SIZE + size);
     if (!to)
         return NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -84,7 +84,7 @@ static int on_send_data(nghttp2_session *engine, nghttp2_frame *frame, const uin
     stream->out += size;
     stream->out_size -= size;
     if (!stream->out_size && stream->has_events)
-        tr__net_buffer_free(&stream->waiting); /* an idle stream needs none */
+        tr__net_buffer_free(&stream->waiting); /* an idle stream needs no buffer */
     else if (!stream->out_size)
         tr__h2_stream_wake(stream);
     tr__h2_guard_sent(&session->guard);
@@ -117,7 +117,7 @@ ssize_t tr__h2_send_frames(struct h2_session *session)
     return 0;
 }
 
-/* Ends a connection that cannot continue, without words. */
+/* Ends a connection that cannot continue, without GOAWAY. */
 static void cut(struct h2_session *session, ssize_t problem)
 {
     session->is_over = true;
@@ -129,7 +129,7 @@ static void cut(struct h2_session *session, ssize_t problem)
                         is_memory ? NULL : nghttp2_strerror((int)problem));
 }
 
-/* Notes why a connection ends: what its client does is no failure of the server. */
+/* Logs why a connection ends, at a low level, because what a client does is no failure of the server. */
 static void say(const struct h2_session *session, const char *why)
 {
     const struct channel *channel = session->channel;
@@ -139,7 +139,7 @@ static void say(const struct h2_session *session, const char *why)
     tr__log(channel->worker->system, TR_LEVEL_INFO, path, "HTTP/2: %s: the connection ends", why);
 }
 
-/* All turns of the connection that wait are to continue. */
+/* Wakes all turns of the connection that wait. */
 static void wake_all(struct h2_session *session)
 {
     LIST_EACH (link, &session->all)
@@ -161,7 +161,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     tr__protocol_turns_forget(session->channel);
     session->is_busy = true;
     if (nghttp2_session_terminate_session(session->engine, code) == 0)
-        (void)tr__h2_send_frames(session); /* without memory nothing is said */
+        (void)tr__h2_send_frames(session); /* without memory no GOAWAY is sent */
     session->is_busy = false;
     session->is_over = true;
     if (session->channel->state == CHANNEL_OPEN)
@@ -169,7 +169,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     wake_all(session);
 }
 
-/* Sets the limit in time. */
+/* Sets the deadline of the connection for what it waits for now. */
 static void look_at_time(struct h2_session *session)
 {
     struct channel *channel = session->channel;
@@ -180,7 +180,7 @@ static void look_at_time(struct h2_session *session)
                                                            : H2_WAITS_REQUEST;
     bool is_same = session->waits == waits && session->block == session->guard.blocks;
     if (is_same && channel->deadline_ns != TR_NEVER)
-        return; /* what comes in small pieces gets no more time */
+        return; /* the same wait continues: small pieces do not extend its deadline */
     session->waits = (uint8_t)waits;
     session->block = session->guard.blocks;
     tr_time limit_ns = waits == H2_WAITS_HEAD     ? options->head_ns
@@ -191,7 +191,7 @@ static void look_at_time(struct h2_session *session)
     tr__channel_arm(channel);
 }
 
-/* What follows when frames were read or written. */
+/* Ends the connection if it cannot continue, else sets its deadline. After frames were read or written. */
 static void look(struct h2_session *session)
 {
     if (session->is_over || session->channel->state != CHANNEL_OPEN)
@@ -256,7 +256,7 @@ void tr__h2_read(struct channel *channel, tr_bytes bytes)
         tr__h2_flush(session);
 }
 
-/* The other side has ended. What was asked for is still answered. */
+/* Notes that the other side has ended. Requests that have come are still answered. */
 static void note_end(struct h2_session *session)
 {
     session->is_cut = true;
@@ -348,7 +348,7 @@ static tr_status engine_new(struct h2_session *session)
     return problem ? TR_NO_MEMORY : TR_OK;
 }
 
-/* Says what this server allows. */
+/* Sends the settings of this server. */
 static tr_status settings_send(struct h2_session *session)
 {
     const tr_http_options *options = &site_of(session)->options;
@@ -396,7 +396,7 @@ void tr__h2_on_ended(struct channel *channel)
     wake_all(session);
 }
 
-/* What the turns have not answered is refused, or cut. */
+/* Refuses the requests that no turn has answered, and cuts answers that are not whole. */
 static void end_streams(struct h2_session *session)
 {
     LIST_EACH (link, &session->all) {
@@ -417,7 +417,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
         tr__protocol_turns_forget(channel);
         session->is_busy = true;
         tr__h2_events_end_all(session, has_failed);
-        ssize_t problem = tr__h2_send_frames(session); /* answers that are whole */
+        ssize_t problem = tr__h2_send_frames(session); /* sends the answers that are whole */
         end_streams(session);
         if (problem == 0 &&
             nghttp2_submit_goaway(session->engine,
@@ -441,7 +441,7 @@ void tr__h2_free(struct channel *channel)
     const struct memory_source *source = &channel->worker->system->source;
     session->is_over = true;
     session->is_busy = true;
-    tr__h2_memory_free(session); /* with the session of nghttp2 */
+    tr__h2_memory_free(session); /* frees the session of nghttp2 too */
     bool is_in_order = channel->status == TR_OK || channel->status == TR_CLOSED;
     struct list *link;
     while ((link = list_first(&session->all))) {

@@ -27,8 +27,8 @@ struct nghttp2_option;
 /** Whether the library was built with nghttp2. */
 bool tr__h2_is_built(void);
 /**
- * How the first bytes of a connection without TLS begin, by those that are there: 1 with the preface of HTTP/2, 0 with
- * something else, -1: more must come.
+ * Says how a connection without TLS begins. 1: with the preface of HTTP/2. 0: with something else. -1: more bytes must
+ * come.
  */
 int tr__h2_preface(tr_bytes bytes);
 

@@ -14,7 +14,7 @@
 #include "http/session.h"
 #include "http/websocket.h"
 
-/* A request of HTTP/2. Nobody else has its descriptor. */
+/* The type of a request of HTTP/2. No other file has its descriptor, so that programs cannot handle it. */
 TR_MESSAGE(tr_http2_stream_, (channel, channel));
 
 static const struct memory_source *source_of(const struct h2_stream *stream)
@@ -65,7 +65,8 @@ void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code)
     stream->is_closed = true;
     stream->out_size = 0;
     tr__h2_events_gone(stream, is_in_order ? WS_CODE_GOING_AWAY : WS_CODE_LOST);
-    tr__protocol_turn_forget(&stream->turn); /* if it was reset before its turn began */
+    /* the stream may have been reset before its turn began */
+    tr__protocol_turn_forget(&stream->turn);
     tr__h2_stream_wake(stream);
     tr__h2_stream_rest(stream);
 }
@@ -102,7 +103,7 @@ tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data, size
     return status;
 }
 
-/* The turn has read what was lent to it: the client may send as much again. */
+/* Gives the client new window for the bytes that the turn has read. */
 static void consume(struct h2_stream *stream)
 {
     size_t size = net_buffer_size(&stream->lent);
@@ -174,14 +175,14 @@ static void body_begin(struct http_request *request, const struct h2_stream *str
     }
     request->body_left = head->length > 0 ? (uint64_t)head->length : 0;
     if (stream->is_input_over && head->length > 0) {
-        request->there = net_buffer_bytes(&stream->in); /* all of it is here */
+        request->there = net_buffer_bytes(&stream->in); /* the whole body has come */
         request->body_left = 0;
     }
 }
 
 /* ---- Writing. ---- */
 
-/* Whether nothing more can be sent: nobody is there, or nobody will give more window. */
+/* Whether nothing more can be sent, because the client is gone or will give no more window. */
 static bool is_hopeless(const struct h2_stream *stream)
 {
     return tr__h2_is_gone(stream) || (stream->session->is_cut && !stream->session->is_blocked);
@@ -198,7 +199,7 @@ tr_status tr__h2_drain(struct http_request *request)
         bool has_moved = stream->out_size < before;
         if (status == TR_OK || (status == TR_TIMEOUT && has_moved))
             continue;
-        stream->out_size = 0; /* the bytes are not there any more */
+        stream->out_size = 0; /* the memory of the bytes is freed */
         if (tr__h2_is_gone(stream))
             return TR_CLOSED;
         if (nghttp2_submit_rst_stream(stream->session->engine,
@@ -259,7 +260,10 @@ static tr_next on_stream(tr_self *self, void *state, const void *message)
 const tr_handler tr__h2_handler = {
     .type = &tr_type_tr_http2_stream_, .call = on_stream, .name = "an HTTP/2 request"};
 
-/* What the turn has left undone: no client waits forever, and none takes a part for all. */
+/*
+ * Ends what the turn has left open: a request without an answer gets an error, and an answer that is not whole is
+ * reset.
+ */
 static void finish(struct h2_stream *stream, enum answer_phase phase, int status)
 {
     struct h2_session *session = stream->session;
@@ -292,7 +296,7 @@ void tr__h2_on_turn_done(struct protocol_turn *turn)
     stream->waiter = NULL;
     if (!tr__h2_is_gone(stream) && !stream->has_events)
         finish(stream, phase, status);
-    tr__net_buffer_free(&stream->in); /* nobody will read it */
+    tr__net_buffer_free(&stream->in); /* nobody will read the body */
     tr__net_buffer_free(&stream->lent);
     tr__h2_stream_rest(stream);
     if (session)

@@ -10,32 +10,32 @@ struct h2_session;
 
 /* ---- In the turn of a stream. ---- */
 
-/** Whether nobody will see an answer any more. */
+/** Whether the client cannot get an answer any more. */
 bool tr__h2_is_gone(const struct h2_stream *stream);
-/** Reads the next piece of the body. False: that was all. Ends the request with 400 or 408. Waits. */
+/** Reads the next piece of the body. False: the body has ended. On an error ends the request with 400 or 408. Waits. */
 bool tr__h2_body_read(struct http_request *request, tr_bytes *bytes);
 /** Sends a piece, and waits until it has left. TR_CLOSED, TR_STALLED, TR_CANCELLED. */
 TR_MUST_CHECK tr_status tr__h2_write(struct http_request *request, tr_bytes bytes);
 /** Ends an answer in pieces. */
 void tr__h2_end(struct http_request *request);
-/** Waits until all that the turn has given is in frames. As tr__h2_write. */
+/** Waits until all that the turn has written is in frames. Returns the statuses of tr__h2_write. */
 TR_MUST_CHECK tr_status tr__h2_drain(struct http_request *request);
 
-/* ---- Outside of it. ---- */
+/* ---- Outside of the turn of a stream. ---- */
 
-/** The handler of such turns, and the on_turn_done of the protocol. */
+/** The handler of turns of streams, and the on_turn_done of the protocol. */
 extern const tr_handler tr__h2_handler;
 void tr__h2_on_turn_done(struct protocol_turn *turn);
 /** Makes a stream. NULL: out of memory. */
 struct h2_stream *tr__h2_stream_new(struct h2_session *session, int32_t id);
-/** Frees a stream that has neither a turn nor anything in nghttp2. */
+/** Frees a stream if it has no turn and nghttp2 has closed it. */
 void tr__h2_stream_rest(struct h2_stream *stream);
-/** For nghttp2 the stream is gone, with a code of RFC 9113. It may be freed. */
+/** Handles a stream that nghttp2 has closed, with a code of RFC 9113. The stream may be freed. */
 void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code);
-/** Takes what the client has sent of a body. TR_NO_MEMORY. */
+/** Keeps bytes of a body that the client has sent. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data,
                                            size_t size);
-/** Lets the turn continue that waits. */
+/** Wakes the turn of a stream, if it waits. */
 void tr__h2_stream_wake(struct h2_stream *stream);
 
 #endif

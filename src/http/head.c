@@ -15,7 +15,7 @@ bool tr__http_is_built(void)
 
 /* ---- Looking for the end. ---- */
 
-/* Whether a first line, which has come before the rest of its head, may be that of a request. */
+/* Whether a first line, which has come before the rest of its head, can be the line of a request. */
 static bool line_is_likely(const char *line, size_t size)
 {
     return size > 9 && memcmp(line + size - 9, " HTTP/", 6) == 0;
@@ -63,7 +63,7 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 
 /* ---- Parsing. ---- */
 
-/* How llhttp reads the framing of the body. */
+/* What llhttp has found about the framing of the body, to compare. */
 struct second_look {
     bool is_chunked;
     bool has_length;
@@ -102,7 +102,7 @@ static bool is_same(const struct second_look *look, const struct http_head *head
     return !look->has_length || look->length == (uint64_t)head->length;
 }
 
-/* Finds the end of the line at `at`. NULL: there is none that is CR LF. */
+/* Finds the CR LF of the line at `at`. NULL: there is none. */
 static char *line_end(char *at, char *end)
 {
     char *cr = memchr(at, '\r', (size_t)(end - at));
@@ -233,7 +233,7 @@ static int read_status_line(const char *line, size_t size, struct http_answer_he
     return 0;
 }
 
-/* What the fields mean together, RFC 9112, 6. Returns 0 or 400. */
+/* Checks the framing fields of an answer together, RFC 9112, 6. Returns 0 or 400. */
 static int check_answer(struct http_head *head)
 {
     head->why = "Transfer-Encoding is not chunked alone, or stands beside Content-Length";

@@ -11,7 +11,7 @@
 
 #include <troupe/http.h>
 
-/** What a head may have at most. */
+/** The limits of a head. */
 struct http_limits {
     size_t head_max;
     uint32_t headers_max;
@@ -32,18 +32,18 @@ enum http_method {
 struct http_head {
     enum http_method method_id;
     char *method; /* all texts are in the bytes of the head, and end with a NUL */
-    char *target; /* as it came */
+    char *target; /* the target as it came */
     char *path;   /* inside `target`, or "/": it begins with '/' and is not decoded */
     size_t path_size;
     char *query; /* inside `target`, or NULL: what is behind '?', not decoded */
-    char *host;  /* of the target if it has one, which has no NUL behind it; else of Host, or "" */
+    char *host;  /* from the target, then without a NUL behind it; else from Host, or "" */
     size_t host_size;
-    struct tr_http_field *fields; /* memory of the caller, for headers_max of them */
+    struct tr_http_field *fields; /* array of the caller with headers_max elements */
     uint32_t field_count;
-    int64_t length; /* of Content-Length; -1: there is none */
+    int64_t length; /* value of Content-Length; -1: there is none */
     bool is_chunked;
-    bool has_coding; /* Transfer-Encoding is there, */
-    bool is_unknown; /* and names another coding than chunked */
+    bool has_coding; /* Transfer-Encoding is there */
+    bool is_unknown; /* Transfer-Encoding names another coding than chunked */
     bool is_http_10;
     bool is_asterisk; /* the target is "*" */
     bool keeps;       /* the client wants the connection kept, and nothing in the head is odd */
@@ -56,8 +56,9 @@ bool tr__http_is_built(void);
 
 /**
  * Looks for the end of a head, as the `cut` of a tr_framing: the first `seen` bytes were looked at before. Empty lines
- * before it are skipped. Returns the size with them, and in *head what is parsed. 0: it has not come yet. Bytes that
- * cannot become a head, or that are too many, are given as they are, for tr__http_head_parse to refuse.
+ * before the head are skipped. Returns the size with these lines, and in *head the bytes to parse. 0: the head has not
+ * come yet. Bytes that cannot become a head, or that are too many, are given as they are, for tr__http_head_parse to
+ * refuse.
  */
 size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
@@ -68,11 +69,11 @@ size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes 
 int tr__http_head_parse(char *bytes, size_t size, const struct http_limits *limits,
                         struct http_head *head);
 
-/** The head of an answer, as a client reads it. */
+/** The head of an answer, for a client. */
 struct http_answer_head {
     int status; /* 100 to 599 */
     struct http_head
-        head; /* its fields, and what they mean for the body; there is no method, target and host */
+        head; /* the fields and what they mean for the body; no method, target or host */
 };
 
 /**
@@ -82,7 +83,7 @@ struct http_answer_head {
 TR_MUST_CHECK tr_status tr__http_answer_parse(char *bytes, size_t size,
                                               const struct http_limits *limits,
                                               struct http_answer_head *answer);
-/** As tr__http_head_cut, for the head of an answer: no empty line may stand before it. */
+/** Does what tr__http_head_cut does, for the head of an answer, which must have no empty line before it. */
 size_t tr__http_answer_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** In place of head.c, where the library is built without llhttp: no endpoint of HTTP can be made. */
+/** The functions of http/head.h in a build without llhttp: no endpoint of HTTP can be made. */
 #include "http/head.h"
 
 bool tr__http_is_built(void)

@@ -8,7 +8,7 @@
 
 enum { ID_MAX = 128 };
 
-/* Whether an id of a client may stand in logs and headers: it has nothing that a reader of them could take for more. */
+/* Whether an id of a client may be written to logs and headers: it has only characters that cannot be misread there. */
 static bool is_good(const char *id)
 {
     size_t size = id ? strlen(id) : 0;
@@ -27,9 +27,9 @@ void tr__http_request_identify(struct http_request *request)
 {
     struct tr_self *self = request->self;
     const char *given = tr_http_header(self, "x-request-id");
-    if (!self->causal) /* a turn that is followed has one */
+    if (!self->causal) /* a turn that is followed has a causal id already */
         self->causal = tr_random(self) | 1;
-    /* The head may be moved while the body is read: a copy stays. */
+    /* Copy the id, because the head may move while the body is read. */
     request->id = is_good(given) ? tr_format(self, "%s", given)
                                  : tr_format(self, "%016" PRIx64, self->causal);
     tr_http_set(self, "x-request-id", request->id);

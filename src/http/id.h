@@ -5,7 +5,7 @@
 
 #include "http/request.h"
 
-/** Gives a request its id, and the turn a causal id of its own; the answer will have the header. */
+/** Gives a request its id, and the turn a causal id of its own. The answer will have the id as a header. */
 void tr__http_request_identify(struct http_request *request);
 
 #endif

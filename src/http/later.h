@@ -11,9 +11,9 @@
 
 #include "http/request.h"
 
-/** The `later` of the protocol. */
+/** Implements tr_protocol.later: tr_reply_later in a turn of HTTP. */
 tr_later tr__http_later(struct tr_self *self);
-/** The handler has returned: waits for the reply, and answers with it, or with an error. */
+/** Waits for the reply after the handler has returned. Answers with the reply, or with an error. */
 void tr__http_later_answer(struct http_request *request);
 
 #endif

@@ -7,16 +7,16 @@
 #include <string.h>
 
 enum state {
-    STATE_START,    /* nothing came: the first delimiter may be without CR LF */
+    STATE_START,    /* no byte has come: the first delimiter may have no CR LF before it */
     STATE_PREAMBLE, /* before the first delimiter */
-    STATE_AFTER,    /* behind a delimiter: another part, or the end */
+    STATE_AFTER,    /* after a delimiter: another part, or the end */
     STATE_HEAD,     /* the headers of a part */
     STATE_DATA,
     STATE_END,
     STATE_FAILED
 };
 
-/* Spaces and tabs that may be behind a delimiter. */
+/* The most spaces and tabs after a delimiter. */
 #define PADDING_MAX 256
 
 static const unsigned char line_end[] = {'\r', '\n'};
@@ -40,7 +40,7 @@ static unsigned char lower(unsigned char byte)
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-/* Whether the first bytes are a text in lower case, in any case. */
+/* Whether the bytes begin with a text, which is given in lower case. Upper and lower case are equal. */
 static bool begins_with(const unsigned char *bytes, size_t size, const char *text)
 {
     size_t length = strlen(text);
@@ -53,7 +53,7 @@ static bool begins_with(const unsigned char *bytes, size_t size, const char *tex
     return true;
 }
 
-/* A header or what is left of it. */
+/* The unread rest of a header. */
 struct cursor {
     unsigned char *at;
     unsigned char *end;
@@ -66,8 +66,8 @@ static void skip_space(struct cursor *in)
 }
 
 /*
- * Reads a value in quotes, and removes the backslashes before quotes and backslashes. Others stay: some browsers send
- * paths with them. Returns false if the closing quote is missing.
+ * Reads a value in quotes, and removes the backslashes before quotes and backslashes. Other backslashes stay, because
+ * some browsers send paths with them. Returns false if the closing quote is missing.
  */
 static bool read_quoted(struct cursor *in, tr_bytes *value)
 {
@@ -115,7 +115,7 @@ static bool is_called(tr_bytes name, const char *text)
     return name.size == strlen(text) && begins_with(name.data, name.size, text);
 }
 
-/* The characters of a boundary (RFC 2046 5.1.1); a space may not be the last one. */
+/* Whether a value has only the characters of a boundary (RFC 2046 5.1.1); a space may not be the last one. */
 static bool is_boundary(tr_bytes value)
 {
     const unsigned char *bytes = value.data;
@@ -239,7 +239,7 @@ static size_t read_head(struct multipart *form, unsigned char *bytes, size_t siz
     return (size_t)(end - bytes) + sizeof(head_end);
 }
 
-/* Reads what is behind a delimiter: "--", or spaces and the end of the line. */
+/* Reads what follows a delimiter: "--", or spaces and the end of the line. */
 static size_t read_after(struct multipart *form, const unsigned char *bytes, size_t size,
                          struct multipart_event *event)
 {
@@ -264,7 +264,7 @@ static size_t read_after(struct multipart *form, const unsigned char *bytes, siz
     return at + 2;
 }
 
-/* Returns how many bytes at the end may be the beginning of a delimiter. */
+/* Returns how many of the last bytes may be the beginning of a delimiter. */
 static size_t held_back(const struct multipart *form, const unsigned char *bytes, size_t size)
 {
     size_t most = size < form->delimiter_size ? size : form->delimiter_size - 1u;
@@ -275,7 +275,7 @@ static size_t held_back(const struct multipart *form, const unsigned char *bytes
     return 0;
 }
 
-/* Reads content up to the next delimiter; the preamble is content that nobody gets. */
+/* Reads content up to the next delimiter. The preamble is read as content that is dropped. */
 static size_t read_content(struct multipart *form, const unsigned char *bytes, size_t size,
                            struct multipart_event *event)
 {
@@ -295,7 +295,7 @@ static size_t read_content(struct multipart *form, const unsigned char *bytes, s
     return count + form->delimiter_size;
 }
 
-/* The first delimiter is at the very beginning, or a preamble is. */
+/* Reads the beginning of a form: its first delimiter, or a preamble. */
 static size_t read_start(struct multipart *form, const unsigned char *bytes, size_t size)
 {
     size_t delimiter_size = form->delimiter_size - sizeof(line_end);
@@ -310,7 +310,7 @@ static size_t read_start(struct multipart *form, const unsigned char *bytes, siz
     return delimiter_size;
 }
 
-/* Reads on in the current state. Returns how many bytes were used. */
+/* Continues to read in the current state. Returns how many bytes were used. */
 static size_t step(struct multipart *form, unsigned char *bytes, size_t size,
                    struct multipart_event *event)
 {

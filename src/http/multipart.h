@@ -35,27 +35,28 @@ struct multipart {
 };
 
 enum multipart_kind {
-    MULTIPART_MORE,  /* nothing yet: give the rest again with more behind it */
+    MULTIPART_MORE,  /* nothing yet: pass the rest again, with more bytes behind it */
     MULTIPART_PART,  /* a part begins: name, filename, type */
     MULTIPART_DATA,  /* a portion of its content, not empty */
     MULTIPART_CLOSE, /* the part ends */
-    MULTIPART_END,   /* the form ends; what comes behind is ignored */
-    MULTIPART_ERROR  /* `status` and `text`; nothing more is read */
+    MULTIPART_END,   /* the form ends; bytes after it are ignored */
+    MULTIPART_ERROR  /* see `status` and `text`; nothing more is read */
 };
 
 struct multipart_event {
     enum multipart_kind kind;
     tr_bytes name;     /* of a part */
-    tr_bytes filename; /* of a part; data is NULL if it has none */
+    tr_bytes filename; /* of MULTIPART_PART; data is NULL if the part has none */
     tr_bytes type;     /* its Content-Type; empty if it has none */
-    tr_bytes bytes;    /* of MULTIPART_DATA */
-    tr_status status;  /* TR_BAD_DATA; TR_TOO_LARGE: a head, or more than parts_max parts */
-    const char *text;  /* what is wrong */
+    tr_bytes bytes;    /* content, of MULTIPART_DATA */
+    /* TR_BAD_DATA; TR_TOO_LARGE: a head is too long, or there are more than parts_max parts */
+    tr_status status;
+    const char *text; /* what is wrong */
 };
 
 /**
- * Begins with the value of Content-Type. TR_BAD_DATA: it is not multipart/form-data, or its boundary is missing or not
- * allowed.
+ * Begins a form with the value of Content-Type. TR_BAD_DATA: it is not multipart/form-data, or its boundary is missing
+ * or not allowed.
  */
 TR_MUST_CHECK tr_status tr__multipart_init(struct multipart *form, tr_bytes content_type,
                                            uint32_t parts_max);

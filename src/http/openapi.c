@@ -10,7 +10,7 @@
 
 struct document {
     struct net_buffer *text;
-    struct net_buffer types; /* of const tr_type *: the schemas that were named */
+    struct net_buffer types; /* array of const tr_type *: schemas that were referred to */
     tr_status status;
 };
 
@@ -85,7 +85,7 @@ static void put_type(struct document *document, const tr_type *type)
     put(document, "\"}");
 }
 
-/* Puts the schema of one value, as src/wire/json_write.c writes it. */
+/* Puts the schema of one value, in the form in which src/wire/json_write.c writes values. */
 static void put_value(struct document *document, const tr_field *field)
 {
     static const char *const schemas[] = {
@@ -144,7 +144,7 @@ static void put_schema(struct document *document, const tr_type *type)
     put(document, "}}");
 }
 
-/* Puts the schemas that were named, and those that these name. */
+/* Puts the schemas that were referred to, and those that they refer to. */
 static void put_schemas(struct document *document)
 {
     static const char error[] =
@@ -212,7 +212,7 @@ static void put_parameter(struct document *document, bool *is_first, const char 
     put(document, "}");
 }
 
-/* Puts the parts of the path, and of a row without a body the fields that may be in the query. */
+/* Puts the parts of the path. For a row without a body also puts the fields that may be in the query. */
 static void put_parameters(struct document *document, const struct http_route *route, bool has_body)
 {
     bool is_first = true;

@@ -39,7 +39,10 @@ static char *decode_segment(const char *at, const char *end, char *to)
     return to;
 }
 
-/* Takes a segment that was decoded to text + at. Dots are removed as RFC 3986, 5.2.4 says. Returns where the next begins. */
+/*
+ * Takes a segment that was decoded to text + at. Dots are removed as RFC 3986, 5.2.4 says. Returns where the next one
+ * begins.
+ */
 static uint32_t take_segment(struct http_path *path, uint32_t at, uint32_t size, bool is_last)
 {
     const char *text = path->text + at;

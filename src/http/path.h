@@ -14,7 +14,7 @@ struct http_path {
     struct {
         uint32_t at; /* in `text` */
         uint32_t size;
-    } segments[PATH_SEGMENTS_MAX]; /* what is between the slashes that were not escaped */
+    } segments[PATH_SEGMENTS_MAX]; /* the parts between slashes that were not escaped */
 };
 
 /**
@@ -25,12 +25,13 @@ bool tr__http_path_decode(const char *raw, size_t size, char *text, struct http_
 
 /**
  * Decodes a value of a query or a form: escapes, and '+' for a space. `to` has memory for size + 1 bytes. False: as
- * tr__http_path_decode, where line ends and tabs are allowed.
+ * tr__http_path_decode, but line ends and tabs are allowed here.
  */
 bool tr__http_value_decode(const char *raw, size_t size, char *to);
 
 /**
- * Finds the next "name=value" of a query. Returns what is behind it; NULL: there is none. Neither is decoded.
+ * Finds the next "name=value" of a query. Returns the rest of the query; NULL: there is no further pair. Name and value
+ * are not decoded.
  */
 const char *tr__http_query_next(const char *query, tr_bytes *name, tr_bytes *value);
 
@@ -42,16 +43,16 @@ struct http_pattern {
     uint32_t part_count;
     struct http_segment {
         enum segment_kind kind;
-        const char *text; /* of a part its name; in the pattern */
+        const char *text; /* of a part: its name. Points into the text of the pattern */
         size_t size;
     } segments[PATTERN_SEGMENTS_MAX];
 };
 
 /** Cuts a pattern. Returns NULL, or what is wrong with it. */
 const char *tr__http_pattern_cut(const char *text, struct http_pattern *pattern);
-/** Whether a path is one of a pattern. */
+/** Whether a path matches a pattern. */
 bool tr__http_pattern_fits(const struct http_pattern *pattern, const struct http_path *path);
-/** Which of two patterns is looked at first: less than 0 if it is `a`, whose segments are more special. */
+/** Orders two patterns for the search. Less than 0: `a` comes first, because its segments are more specific. */
 int tr__http_pattern_compare(const struct http_pattern *a, const struct http_pattern *b);
 
 #endif

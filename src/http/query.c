@@ -33,7 +33,7 @@ static unsigned hex_of(unsigned char byte)
     return letter >= 'a' && letter <= 'f' ? letter - (unsigned)'a' + 10 : 16;
 }
 
-/* Decodes the character at `at` and moves behind it. Returns 256 if it is malformed. */
+/* Decodes the character at `at`, and moves `at` behind it. Returns 256 if it is malformed. */
 static unsigned decode_next(const unsigned char **at, const unsigned char *end, bool plus_is_space)
 {
     unsigned char byte = *(*at)++;
@@ -49,7 +49,7 @@ static unsigned decode_next(const unsigned char **at, const unsigned char *end, 
     return high > 15 || low > 15 ? 256 : high << 4 | low;
 }
 
-/* Whether the decoded form of a text is a name. */
+/* Whether a text is this name after decoding. */
 static bool is_name(tr_bytes text, const char *name)
 {
     const unsigned char *at = text.data;
@@ -136,7 +136,7 @@ size_t tr__percent_encode(tr_bytes text, char *to, size_t size)
     return length;
 }
 
-/* Passes the scheme. Returns its length, 0 if it is none of ours. */
+/* Reads the scheme. Returns its length; 0: it is not one of http, https, ws and wss. */
 static size_t read_scheme(const char *text, size_t size, struct url *url)
 {
     static const struct {

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/** What is left of a text of pairs. */
+/** The unread rest of a text of pairs. */
 struct query {
     const char *at;
     const char *end;
@@ -48,7 +48,7 @@ bool tr__query_find(tr_bytes text, const char *name, tr_bytes *value);
  */
 TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length);
 
-/** As tr__query_decode, for a segment of a path: '+' is itself. */
+/** Decodes a segment of a path by the rules of tr__query_decode, but '+' is no space. */
 TR_MUST_CHECK tr_status tr__path_decode(tr_bytes text, char *to, size_t *length);
 
 /**

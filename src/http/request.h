@@ -31,46 +31,51 @@ struct http_request {
     struct http_head head;
     struct http_path path;
     tr_time since_ns;
-    bool reads_body;                      /* a turn waits for the next piece of it */
-    struct tr_http_request *raw;          /* NULL: the row is typed */
-    const tr_type *type;                  /* of the message that the handler gets */
-    void *message;                        /* of a typed row */
-    void *block;                          /* what a reader of JSON has allocated; NULL: none */
+    bool reads_body;             /* a turn waits for the next piece of the body */
+    struct tr_http_request *raw; /* NULL: the row is typed */
+    const tr_type *type;         /* type of the message that the handler gets */
+    void *message;               /* message of a typed row */
+    /* memory that the reader of JSON has allocated; NULL: none */
+    void *block;
     const tr_type *block_type;            /* its type */
-    const char *parts[TR_HTTP_PARTS_MAX]; /* of the path, decoded; NULL: not asked for yet */
+    const char *parts[TR_HTTP_PARTS_MAX]; /* parts of the path, decoded; NULL: not asked for yet */
     const char *form;                     /* the whole body, for tr_http_form; NULL: not read yet */
     size_t form_size;                     /* its bytes */
-    struct http_form *multipart;          /* of tr_http_next_part: http/form.c; NULL: not begun */
-    const char *id;                       /* of tr_http_request_id; NULL: there is none */
-    bool is_plain;                        /* tr_http_keep_plain */
-    bool has_later;                       /* tr_reply_later was called, */
-    tr_pending later;                     /* and this ask of the turn gets the reply */
+    /* state of tr_http_next_part: http/form.c; NULL: not begun */
+    struct http_form *multipart;
+    /* the result of tr_http_request_id; NULL: there is none */
+    const char *id;
+    /* tr_http_keep_plain was called: the answer is not compressed */
+    bool is_plain;
+    bool has_later; /* tr_reply_later was called */
+    /* if has_later: the ask of the turn that gets the reply */
+    tr_pending later;
     /* The body. */
     bool body_is_over;
     bool is_told;   /* 100 Continue was sent, or need not be */
-    tr_bytes there; /* of the body: it came with the head, and was not read */
+    tr_bytes there; /* bytes of the body that came with the head and were not read */
     uint64_t body_left;
     struct http_chunk chunk;
     /* The answer. */
     enum answer_phase phase;
-    bool keeps;       /* the connection is kept after it */
-    bool has_chunks;  /* it is sent in chunks */
-    bool has_no_body; /* of HEAD, 204 and 304 */
-    int status;       /* that was sent, or that tr_http_status has set; 0: neither */
-    int64_t left;     /* of the length that was announced; -1: not announced */
-    uint64_t sent;    /* bytes of the body */
+    bool keeps;       /* the connection is kept after the answer */
+    bool has_chunks;  /* the answer is sent in chunks */
+    bool has_no_body; /* the answer has no body: HEAD, 204, 304 */
+    int status;       /* the status that was sent, or was set by tr_http_status; 0: neither */
+    int64_t left;     /* bytes that were announced and not sent yet; -1: no length was announced */
+    uint64_t sent;    /* bytes of the body that were sent */
     uint32_t set_count;
-    struct tr_http_field *set; /* of tr_http_set */
-    struct h2_stream *stream;  /* of HTTP/2, which carries both; NULL: HTTP/1 */
+    struct tr_http_field *set; /* headers that tr_http_set has added */
+    struct h2_stream *stream;  /* the stream of HTTP/2 of both; NULL: HTTP/1 */
 };
 
 /** Makes the record of a request in scratch memory of its turn. */
 struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel);
-/** Frees what is not in scratch memory. */
+/** Frees the memory of a request that is not scratch memory. */
 void tr__http_request_end(struct http_request *request);
 /** Returns the request of this turn; NULL: it has none. */
 struct http_request *tr__http_request_of(struct tr_self *self);
-/** As tr__http_request_of. A turn that has none ends with TR_INVALID_TRANSITION. */
+/** Returns the request of this turn. If there is none, ends the turn with TR_INVALID_TRANSITION. */
 TR_NON_NULL struct http_request *tr__http_request_need(struct tr_self *self, const char *verb);
 
 /** Ends the turn, without a failure of its actor. The answer was sent. */

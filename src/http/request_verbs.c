@@ -10,7 +10,7 @@
 #include "http/form.h"
 #include "http/h2_stream.h"
 
-/* Joins the values of all headers of a name, of which there are several. */
+/* Joins the values of a header that is there more than once. */
 static const char *join(struct http_request *request, const char *name, size_t size)
 {
     const struct http_head *head = &request->head;

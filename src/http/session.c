@@ -24,7 +24,9 @@
 #include "net/dial.h"
 #include "net/listener_shared.h"
 
-/* A piece of the input, which is a head. Nobody else has its descriptor. */
+/*
+ * The type of a piece of input, which is a head. No other file has its descriptor, so that programs cannot handle it.
+ */
 TR_MESSAGE(tr_http_piece_, (channel, channel), (bytes, bytes));
 static_assert(sizeof(struct tr_http_piece_) == sizeof(struct tr_received),
               "net fills in a struct tr_received");
@@ -61,7 +63,7 @@ static tr_status on_open_listener(struct tr_self *self, struct endpoint *endpoin
     }
     tr_status status = tr__http_site_new(
         &self->worker->system->source, endpoint->options.http, behavior, &site, &row, &why);
-    endpoint->options.http = NULL; /* it was copied */
+    endpoint->options.http = NULL; /* the site has a copy of the options */
     endpoint->site = site;
     if (status == TR_INVALID_ARGUMENT && row)
         tr_log_error(self,
@@ -84,7 +86,7 @@ static void site_drop(const struct memory_source *source, void *site)
 
 /* ---- Between requests. ---- */
 
-/* Whether a connection may turn to HTTP/2 with these bytes: they are its first. */
+/* Whether a connection begins with HTTP/2: these are its first bytes. Returns the result of tr__h2_preface. */
 static int begins_h2(const struct channel *channel, tr_bytes bytes)
 {
     bool is_first = !channel_has(channel, CHANNEL_ANSWERED);
@@ -105,7 +107,7 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
         return is_h2 > 0 ? H2_PREFACE_SIZE : 0;
     }
     if (bytes.size <= H2_PREFACE_SIZE)
-        seen = 0; /* they may have looked like HTTP/2 */
+        seen = 0; /* the bytes looked like HTTP/2 before, and were not searched */
     return tr__http_head_cut(bytes, seen, site_of(channel)->limits.head_max, piece);
 }
 
@@ -138,7 +140,7 @@ static tr_time within(const struct channel *channel)
     return request->reads_body ? request->site->options.body_ns : 0;
 }
 
-/* The connection is there. */
+/* Begins a connection that has opened. */
 static void on_open(struct channel *channel)
 {
     const char *protocol = tr__channel_protocol(channel);
@@ -177,7 +179,7 @@ static void on_deadline(struct channel *channel)
         return;
     }
     channel->deadline_ns = TR_NEVER;
-    if (channel->request) /* a turn has its own limits */
+    if (channel->request) /* a turn has limits of its own */
         return;
     if (channel_has(channel, CHANNEL_IN_PART))
         tr__http_answer_bare(channel, 408);
@@ -186,7 +188,7 @@ static void on_deadline(struct channel *channel)
 
 /* ---- Routing. ---- */
 
-/* Whether new requests are welcome here: neither the listener nor the session ends. */
+/* Whether new requests are accepted here: neither the listener nor the session is about to end. */
 static bool is_ready(const struct http_request *request)
 {
     const struct listener_shared *listener = request->channel->endpoint->listener;
@@ -253,7 +255,7 @@ static const struct http_route *find(struct http_request *request, bool *is_ther
     return tr__http_site_find(site, request->head.method_id, &request->path, is_there, allow);
 }
 
-/* Fills in what the row wants, and calls it. */
+/* Fills in the message that the row wants, and calls the row. */
 static tr_next take(struct http_request *request, const tr_handler *row, void *state)
 {
     const struct http_route *route = request->route;
@@ -311,7 +313,7 @@ static tr_next route(struct http_request *request, void *state)
 
 /* ---- Turns. ---- */
 
-/* What the log says of a target: its path. A query may have secrets in it, such as the tokens of gateways. */
+/* Returns how much of a target is logged: its path. A query may have secrets, such as the tokens of gateways. */
 static int logged_size(const char *target)
 {
     return (int)strcspn(target, "?");
@@ -338,7 +340,7 @@ static void log_request(const struct http_request *request)
         request->id ? request->id : "");
 }
 
-/* The handler has returned. What it has left undone is done here, where the turn may wait. */
+/* Finishes the answer after the handler has returned. Here the turn may still wait. */
 static void answer_finish(struct http_request *request, tr_next next)
 {
     if (request->has_later && request->phase == ANSWER_NONE && next.code != TR_NEXT_FAILED)
@@ -382,7 +384,7 @@ tr_next tr__http_request_run(struct http_request *request, void *state, int refu
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
-/* A client has spoken HTTP/2 from the beginning, without TLS. */
+/* Switches a connection without TLS, whose client began with the preface, to HTTP/2. */
 static void switch_to_h2(struct channel *channel, tr_bytes preface)
 {
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
@@ -422,7 +424,7 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     return tr__http_request_run(request, state, refusal);
 }
 
-/* A turn has ended: by its return, by a failure, or by a verb. */
+/* Decides what becomes of the connection when a turn has ended: by its return, by a failure, or by a verb. */
 static void on_turn_end(struct channel *channel)
 {
     struct http_request *request = channel->request;
@@ -434,7 +436,7 @@ static void on_turn_end(struct channel *channel)
         return;
     }
     if (request->phase == ANSWER_BEGUN) {
-        tr__channel_reset(channel); /* nobody is to take a part for all */
+        tr__channel_reset(channel); /* so that the client does not take a part for the whole */
         return;
     }
     if (request->phase == ANSWER_NONE) {
@@ -450,7 +452,7 @@ static void on_turn_end(struct channel *channel)
         tr__channel_close(channel);
 }
 
-/* A channel is about to be freed, which a WebSocket or events have. */
+/* Frees the WebSocket or the events of a channel that is about to be freed. */
 static void on_free(struct channel *channel)
 {
     if (http_events_of(channel))
@@ -459,7 +461,7 @@ static void on_free(struct channel *channel)
         tr__ws_on_free(channel);
 }
 
-/* ---- What replies, refusals and forwards become. ---- */
+/* ---- Replies, refusals and forwards of turns of HTTP. ---- */
 
 static tr_status reply(struct tr_self *self, const tr_type *type, const void *message)
 {

@@ -26,7 +26,7 @@ static bool is_message(const tr_type *type)
     return type && tr_type_is_equal(type, &tr_type_tr_ws_message);
 }
 
-/* Finds the field of a typed row that a part of its path fills. NULL: none that can hold a text. */
+/* Finds the field of a typed row that a part of its path fills. NULL: there is none that takes a text. */
 static const tr_field *field_of(const tr_type *type, const struct http_segment *part)
 {
     for (uint16_t i = 0; i < type->field_count; i++) {
@@ -111,7 +111,7 @@ static bool fill_in(struct http_site *site, const tr_http_options *from)
     return true;
 }
 
-/* Adds the routes of a behavior, the most special first. Returns NULL, or what is wrong. */
+/* Adds the routes of a behavior, the most specific first. Returns NULL, or what is wrong. */
 static const char *routes_add(struct http_site *site, const tr_behavior *behavior,
                               const tr_handler **row)
 {

@@ -13,8 +13,8 @@ struct http_route {
     const tr_handler *row;
     enum http_method method;
     struct http_pattern pattern;
-    bool is_message; /* of TR_WEBSOCKET: its message is tr_ws_message, and it accepts all */
-    bool is_raw;     /* its message is tr_http_request */
+    bool is_message; /* a TR_WEBSOCKET row for tr_ws_message, which accepts every request */
+    bool is_raw;     /* the message of the row is tr_http_request */
     /* of a typed row: the field that each part fills */
     const tr_field *fields[TR_HTTP_PARTS_MAX];
 };
@@ -22,10 +22,10 @@ struct http_route {
 struct http_site {
     tr_http_options options; /* defaults filled in */
     struct http_limits limits;
-    const tr_behavior *behavior; /* whose rows these are */
+    const tr_behavior *behavior; /* the behavior that has these rows */
     const tr_handler *rest;      /* TR_ON(tr_http_request, ...); NULL: none */
     const tr_handler *messages;  /* TR_ON(tr_ws_message, ...); NULL: none */
-    char *server;                /* behind the routes; NULL: none */
+    char *server;                /* value of the header Server, behind the routes; NULL: none */
     bool has_websockets;         /* one of the routes is TR_WEBSOCKET */
     uint32_t route_count;
     struct http_route routes[];

@@ -13,11 +13,14 @@ struct tr_self;
 /** Whether messages are followed now, so that requests need the two functions below. Any thread. */
 bool tr__http_trace_is_on(const struct tr_self *self);
 /**
- * A request begins: gives its turn a causal id, takes over the trace of the client, and follows the turn if that is wanted.
- * tr__follow_end ends it. Owner only.
+ * Gives the turn of a request that begins a causal id, takes over the trace of the client, and follows the turn if that
+ * is wanted. tr__follow_end ends this. Owner only.
  */
 void tr__http_trace_begin(struct http_request *request);
-/** Writes the header of a request that this turn sends. Returns false if the turn has no span. Owner only. */
+/**
+ * Writes the value of traceparent for a request that this turn sends. Returns false if the turn has no span. Owner
+ * only.
+ */
 bool tr__http_trace_out(const struct tr_self *self, char text[TRACE_PARENT_SIZE]);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Reads digits of one case: the standard has lower case only. Returns false if there are others. */
+/* Reads hexadecimal digits in lower case, as the standard requires. Returns false if there are other characters. */
 static bool digits_read(const char *text, size_t count, uint64_t *number)
 {
     *number = 0;
@@ -30,7 +30,7 @@ bool tr__trace_parent_read(const char *text, struct trace_parent *parent)
         !digits_read(text + 19, 16, &read.trace_low) || !digits_read(text + 36, 16, &read.span) ||
         !digits_read(text + 53, 2, &flags))
         return false;
-    /* A later version may have more behind it. 255 is no version. */
+    /* A later version may have more fields behind these. 255 is no version. */
     if (version == 0xff || (length >= TRACE_PARENT_SIZE && (!version || text[55] != '-')))
         return false;
     if ((!read.trace_high && !read.trace_low) || !read.span)

@@ -21,7 +21,7 @@ struct trace_parent {
     bool is_sampled;
 };
 
-/** Reads the value of the header. Returns false if it is none. Any thread. */
+/** Reads the value of the header. Returns false if it is not valid. Any thread. */
 bool tr__trace_parent_read(const char *text, struct trace_parent *parent);
 /** Writes the value of the header, with '\0'. Any thread. */
 void tr__trace_parent_write(const struct trace_parent *parent, char text[TRACE_PARENT_SIZE]);

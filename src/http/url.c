@@ -160,7 +160,8 @@ tr_status tr__http_url_resolve(const struct http_url *base, const char *referenc
     url->port = base->port;
     memcpy(url->host, base->host, sizeof url->host);
     fill_in(url);
-    size_t keep = strcspn(base->target, "?"); /* what of the base stays before the reference */
+    /* bytes of the base that are kept before the reference */
+    size_t keep = strcspn(base->target, "?");
     if (reference[0] == '/')
         keep = 0;
     else if (reference[0] == '\0' || reference[0] == '#')

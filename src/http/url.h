@@ -23,17 +23,18 @@ struct http_url {
     bool is_tls;
     bool is_websocket; /* ws or wss */
     uint16_t port;
-    char host[TR_HOST_MAX + 1];      /* lower case; an IPv6 address has its brackets */
-    char address[TR_HOST_MAX + 8];   /* "host:port" */
-    char authority[TR_HOST_MAX + 8]; /* as the header Host: without a port that is the default */
-    char target[HTTP_URL_MAX + 2];   /* path and query */
+    char host[TR_HOST_MAX + 1];    /* lower case; an IPv6 address has its brackets */
+    char address[TR_HOST_MAX + 8]; /* "host:port" */
+    /* value of the header Host: a port only if it is not the default */
+    char authority[TR_HOST_MAX + 8];
+    char target[HTTP_URL_MAX + 2]; /* path and query */
 };
 
 /** Reads an absolute URL. TR_OK, TR_INVALID_ARGUMENT, TR_TOO_LARGE. */
 TR_MUST_CHECK tr_status tr__http_url_read(const char *text, struct http_url *url);
 /**
- * Reads a reference, absolute or not, as a Location that came from `base`; `url` may not be `base`. The statuses of
- * tr__http_url_read.
+ * Reads a reference, absolute or relative, such as a Location that came from `base`. `url` must not be `base`. Returns
+ * the statuses of tr__http_url_read.
  */
 TR_MUST_CHECK tr_status tr__http_url_resolve(const struct http_url *base, const char *reference,
                                              struct http_url *url);

@@ -12,8 +12,9 @@ enum {
     READER_IS_DEFLATED = 2, /* the message that was begun is deflated */
     READER_IS_BEGUN = 4,    /* no portion of the message was given yet */
     READER_IS_LAST = 8,     /* the frame is the last one of its message */
-    READER_IN_FRAME = 16, /* the header of a frame of data was taken, the end of its payload not */
-    READER_IS_OVER = 32,  /* a close or an error came */
+    /* the header of a data frame was taken, and the end of its payload was not */
+    READER_IN_FRAME = 16,
+    READER_IS_OVER = 32, /* a close or an error came */
 };
 
 enum {
@@ -25,7 +26,7 @@ enum {
     BIT_CONTROL = 0x08
 };
 
-/* A header that is all there. */
+/* A header that has come completely. */
 struct header {
     unsigned char first;
     unsigned char mask[4];
@@ -183,7 +184,7 @@ static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_
     return taken;
 }
 
-/* Gives a control frame, or nothing until it is whole. */
+/* Gives a control frame; nothing until it is whole. */
 static size_t read_control(struct ws_reader *reader, const struct header *header,
                            unsigned char *bytes, size_t size, struct ws_event *event)
 {
@@ -201,7 +202,7 @@ static size_t read_control(struct ws_reader *reader, const struct header *header
     return taken;
 }
 
-/* Turns the mask, so that it fits the byte `size` bytes further on. */
+/* Rotates the mask, so that it begins with the byte that is `size` bytes further on. */
 static void turn_mask(unsigned char mask[4], size_t size)
 {
     unsigned char turned[4];
@@ -320,7 +321,7 @@ size_t tr__ws_write_close(unsigned code, tr_bytes reason, unsigned char to[WS_CO
     if (size > WS_CONTROL_MAX - 2) {
         const unsigned char *text = reason.data;
         size = WS_CONTROL_MAX - 2;
-        while ((text[size] & 0xc0) == 0x80) /* Not inside a character. */
+        while ((text[size] & 0xc0) == 0x80) /* do not cut inside a character */
             size--;
     }
     if (size > 0)

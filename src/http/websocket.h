@@ -51,7 +51,7 @@ enum ws_code {
     WS_CODE_NORMAL = 1000,
     WS_CODE_GOING_AWAY = 1001,
     WS_CODE_PROTOCOL = 1002,
-    WS_CODE_LOST = 1006, /* there was no close; never sent */
+    WS_CODE_LOST = 1006, /* the connection ended without a close; never sent */
     WS_CODE_NONE = 1005, /* a close without a code; never sent */
     WS_CODE_BAD_DATA = 1007,
     WS_CODE_TOO_LARGE = 1009,
@@ -70,7 +70,7 @@ struct ws_reader {
     uint32_t
         message_size; /* bytes of the message in frames so far, with those that have not come */
     uint32_t message_max;
-    unsigned char mask[4]; /* for the next byte of the frame first; zeros if there is none */
+    unsigned char mask[4]; /* the first byte is for the next byte of the frame; zeros: no mask */
     unsigned char utf8;    /* the state of tr__utf8_portion */
     unsigned char opcode;  /* of the message that was begun; 0: none */
     unsigned char flags;   /* READER_ flags of websocket.c */
@@ -79,7 +79,7 @@ struct ws_reader {
 _Static_assert(sizeof(struct ws_reader) == 20, "what each connection pays");
 
 enum ws_kind {
-    WS_MORE,  /* nothing yet: give the rest again with more behind it */
+    WS_MORE,  /* nothing yet: pass the rest again, with more bytes behind it */
     WS_DATA,  /* a portion of a message, which may be empty */
     WS_PING,  /* to be answered by a pong with the same bytes */
     WS_PONG,  /* asked for or not */
@@ -109,7 +109,7 @@ void tr__ws_reader_init(struct ws_reader *reader, enum ws_role role, uint32_t me
 size_t tr__ws_read(struct ws_reader *reader, unsigned char *bytes, size_t size,
                    struct ws_event *event);
 
-/** Applies a mask, in place; `mask` is that of the first byte first. Masking twice gives what there was. */
+/** Applies a mask in place; mask[0] is for the first byte. Masking twice restores the bytes. */
 void tr__ws_mask(unsigned char *bytes, size_t size, const unsigned char mask[4]);
 
 /** Whether a whole text is UTF-8: for texts that were deflated. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** WebSockets of a client: the handshake in the turn that connects, then a session as on the side of a server. */
+/** WebSockets of a client: the handshake in the turn that connects, then the same session as on a server. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "http/ws_session.h"
 #include "net/protocol.h"
 
-/* A piece of the input. Nobody else has its descriptor. */
+/* The type of a piece of input. No other file has its descriptor, so that programs cannot handle it. */
 TR_MESSAGE(tr_ws_piece_, (channel, channel), (bytes, bytes));
 
 /* What a turn that connects has, in its scratch memory. */
@@ -42,7 +42,8 @@ static size_t cut(const struct channel *channel, tr_bytes bytes, size_t seen, tr
 {
     const struct ws_session *session = ws_session_of(channel);
     (void)seen;
-    return session ? tr__ws_cut(session, bytes, piece) : 0; /* the handshake is read by its turn */
+    /* before there is a session, the turn reads the handshake */
+    return session ? tr__ws_cut(session, bytes, piece) : 0;
 }
 
 static void on_open(struct channel *channel)
@@ -61,7 +62,7 @@ static void on_deadline(struct channel *channel)
     if (ws_session_of(channel))
         tr__ws_deadline(channel);
     else
-        channel->deadline_ns = TR_NEVER; /* the turn has its own limit */
+        channel->deadline_ns = TR_NEVER; /* the turn that connects has its own limit */
 }
 
 static const tr_handler piece_handler = {
@@ -83,7 +84,7 @@ static const struct tr_protocol ws_protocol = {
 
 static size_t size_of(const char *text)
 {
-    return text ? strlen(text) + 40 : 0; /* with the name of its header */
+    return text ? strlen(text) + 40 : 0; /* the text, and the name and punctuation of its header */
 }
 
 /* Makes the request, in scratch memory. No bytes: there is no memory. */
@@ -117,7 +118,7 @@ static tr_bytes make_request(const struct ws_job *job, struct tr_self *self)
     return (tr_bytes){begin, (size_t)(to - begin)};
 }
 
-/* Finds a field that may be there once. False: it is there twice. */
+/* Finds a field that may occur once. False: it occurs twice. */
 static bool field_of(const struct ws_job *job, const char *name, tr_bytes *value)
 {
     const struct http_head *head = &job->answer.head;
@@ -134,7 +135,7 @@ static bool field_of(const struct ws_job *job, const char *name, tr_bytes *value
     return true;
 }
 
-/* Whether the answer has what each one has, RFC 6455, 4.1. */
+/* Whether the answer has the headers that RFC 6455, 4.1 requires. */
 static bool is_upgrade(const struct ws_job *job)
 {
     tr_bytes upgrade, connection, accept;
@@ -275,7 +276,7 @@ static tr_status connect_as(struct tr_self *self, struct ws_job *job, tr_time wi
     if (status == TR_OK)
         *made = job->conn.channel;
     else if (tr__channel_of(self, job->conn.channel, &channel) == TR_OK)
-        tr__channel_free(channel); /* the actor has never had it: no tr_closed comes */
+        tr__channel_free(channel); /* the actor has never got the channel, so no tr_closed comes */
     return status;
 }
 

@@ -65,7 +65,7 @@ static bool is_word(const struct word *word, const char *text)
     return word->size == strlen(text) && memcmp(word->begin, text, word->size) == 0;
 }
 
-/* Returns 8 to 15; 0 if the text is none of them. */
+/* Returns the number of window bits, 8 to 15; 0: the text is no such number. */
 static unsigned window_of(const struct word *word)
 {
     unsigned bits = 0;
@@ -118,7 +118,7 @@ static bool read_extension(struct cursor *in, struct extension *extension)
     return true;
 }
 
-/* Whether a server can keep an offer. */
+/* Whether a server can accept an offer. */
 static bool is_offer_kept(const struct extension *offer)
 {
     if (!offer->is_deflate || offer->is_wrong)
@@ -151,7 +151,7 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
     if (offers.size == 0)
         return (struct ws_deflate){0};
     struct cursor in = {offers.data, (const unsigned char *)offers.data + offers.size};
-    /* All of the list is read: one that is malformed anywhere is ignored. */
+    /* Read the whole list, because one that is malformed anywhere is ignored. */
     cursor_skip_space(&in);
     do {
         struct extension offer;

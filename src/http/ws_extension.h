@@ -33,7 +33,8 @@ struct ws_deflate tr__ws_deflate_answer(tr_bytes offers, char answer[WS_DEFLATE_
 
 /**
  * Reads a server's answer to WS_DEFLATE_OFFER. Returns false if the connection has to be ended: another extension, or
- * parameters that were not offered or that cannot be kept, as no server_no_context_takeover. An empty answer is fine.
+ * parameters that were not offered or that this side cannot keep, such as a missing server_no_context_takeover. An
+ * empty answer is fine.
  */
 bool tr__ws_deflate_accepted(tr_bytes answer, struct ws_deflate *agreed);
 

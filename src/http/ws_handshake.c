@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What is hashed behind the key (RFC 6455 1.3). */
+/* The text that is hashed after the key (RFC 6455 1.3). */
 #define GUID "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 static bool is_base64_digit(unsigned char byte)
@@ -64,7 +64,7 @@ static unsigned char lower(unsigned char byte)
     return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
-/* Whether two texts are equal but for upper and lower case. */
+/* Whether two texts are equal, without regard to upper and lower case. */
 static bool is_same(const unsigned char *a, const unsigned char *b, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

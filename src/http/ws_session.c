@@ -15,9 +15,10 @@
 #include "net/write.h"
 
 enum {
-    PORTION_MIN = 16 * 1024, /* so much of a frame is taken before the rest has come */
-    TEXT_MAX = 160,          /* bytes of the text of tr_closed */
-    DEFLATE_MIN = 64         /* bytes of a message that is deflated: smaller ones would grow */
+    /* of a large frame, so many bytes are taken before the rest has come */
+    PORTION_MIN = 16 * 1024,
+    TEXT_MAX = 160,  /* bytes of the text of tr_closed */
+    DEFLATE_MIN = 64 /* shorter messages are not deflated, because they would grow */
 };
 
 tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup)
@@ -71,7 +72,7 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
         piece->size = bytes.size < session->reader.left ? bytes.size : session->reader.left;
         return piece->size;
     }
-    /* What is wrong is found before all of it has come. */
+    /* Errors of the header are found before the whole frame has come. */
     struct ws_reader reader = session->reader;
     unsigned char header[WS_HEADER_MAX];
     size_t count = bytes.size < sizeof header ? bytes.size : sizeof header;
@@ -137,7 +138,10 @@ static tr_status write_frame(struct tr_self *self, struct channel *channel, enum
         self, (tr_channel){channel_bits(channel)}, (tr_bytes){head, size}, payload);
 }
 
-/* Writes a message as a copy, which is masked or deflated. The turn may end while it waits, so it waits before it copies. */
+/*
+ * Writes a copy of a message, masked or deflated. Waits for capacity before it copies, because the turn may end while
+ * it waits.
+ */
 static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
                             tr_bytes payload, bool is_deflated)
 {
@@ -171,7 +175,7 @@ tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode o
     if (!is_deflated && session->reader.role == WS_SERVER)
         return write_frame(self, channel, opcode, payload, false);
     status = write_copy(self, handle, opcode, payload, is_deflated);
-    /* The status may be ignored: a message must not be missing amid others. */
+    /* Programs may ignore the status, so the channel ends: a message must not be missing between others. */
     if (status != TR_OK && tr__writable(self, handle, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
@@ -226,7 +230,7 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
     const struct tr_system *system = channel->worker->system;
     bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
     unsigned code = has_failed ? WS_CODE_FAILED : is_stopping ? WS_CODE_GOING_AWAY : WS_CODE_NORMAL;
-    /* What a run has written that fails does not leave, and nothing can be sent behind it. */
+    /* If the run has failed, its output is dropped, and so a close frame behind it cannot be sent either. */
     bool is_cut = has_failed && channel->work->output.size;
     if (!is_cut && tr__ws_write_last(channel, code, (tr_bytes){"", 0}))
         channel->flags |= CHANNEL_ANSWERED;
@@ -234,7 +238,7 @@ void tr__ws_on_close(struct channel *channel, bool has_failed)
         channel->flags &= ~(uint32_t)CHANNEL_ANSWERED;
 }
 
-/* The other side has closed, or is wrong: answers, and ends with the code and the reason as text. */
+/* Answers a close or an error of the other side, and ends the channel with the code and the reason as text. */
 static void end(struct channel *channel, unsigned code, tr_bytes reason)
 {
     char text[TEXT_MAX];
@@ -258,7 +262,8 @@ void tr__ws_wait(struct channel *channel)
 void tr__ws_deadline(struct channel *channel)
 {
     struct ws_session *session = ws_session_of(channel);
-    bool is_busy = channel_has(channel, CHANNEL_IN_TURN); /* what comes is not read now */
+    /* a turn is running, and input is not read now */
+    bool is_busy = channel_has(channel, CHANNEL_IN_TURN);
     if (session->is_pinged && !is_busy) {
         tr__channel_end(channel, TR_TIMEOUT, "a ping was not answered");
         return;
@@ -289,11 +294,12 @@ static tr_next call(struct tr_self *self, const struct ws_session *session, void
     return next.code == TR_NEXT_UNHANDLED || next.code == TR_NEXT_STASHED ? TR_SAME : next;
 }
 
-/* Joins a portion to those before it. TR_NO_MEMORY. */
+/* Appends a portion to the earlier ones of its message. TR_NO_MEMORY. */
 static tr_status join(struct ws_session *session, const struct ws_event *event)
 {
     if (event->is_first)
-        tr__net_buffer_free(&session->joined); /* the turn of the last message may have failed */
+        /* the turn of the last message may have failed and left it */
+        tr__net_buffer_free(&session->joined);
     unsigned char *to = net_buffer_reserve(&session->joined, event->bytes.size + 1);
     if (!to)
         return TR_NO_MEMORY;
@@ -326,7 +332,7 @@ static tr_status inflate(struct tr_self *self, const struct ws_session *session,
     return status;
 }
 
-/* Calls the handler with a message, inflated if it has to be; what is wrong with it ends the WebSocket. */
+/* Calls the handler with a message, inflated if needed. A message that is wrong ends the WebSocket. */
 static tr_next deliver(struct tr_self *self, struct channel *channel, void *state,
                        const struct ws_event *event, struct tr_ws_message *message)
 {
@@ -355,7 +361,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     struct ws_session *session = ws_session_of(channel);
     struct tr_ws_message message = {.channel = {channel_bits(channel)}, .is_text = event->is_text};
     if (event->is_first && event->is_last) {
-        /* There is no space behind it, but before it, where the header was. */
+        /* Make space for a NUL: move the payload one byte to the front, where the header was. */
         char *bytes = (char *)(uintptr_t)event->bytes.data - 1;
         memmove(bytes, bytes + 1, event->bytes.size);
         bytes[event->bytes.size] = '\0';
@@ -369,7 +375,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
     }
     if (!event->is_last)
         return TR_SAME;
-    /* The turn has it now: the channel may be gone when the handler returns. */
+    /* Give the memory to the turn, because the channel may be gone when the handler returns. */
     tr_bytes all = net_buffer_bytes(&session->joined);
     char *bytes = tr_scratch(self, all.size + 1);
     if (all.data)

@@ -27,12 +27,14 @@ struct ws_session {
     bool is_pinged;              /* a ping was sent, and nothing has come since */
     bool is_over;                /* a close was sent */
     struct ws_above *above;      /* NULL: nothing */
-    const tr_behavior *behavior; /* whose row is called while it is that of the actor */
-    const tr_handler *row;       /* for tr_ws_message; NULL: none has its type */
-    tr_time ping_ns;             /* of silence before a ping, and before the end */
-    struct ws_deflate deflate;   /* what was agreed */
-    char *protocol;              /* that was agreed on, behind this struct; NULL: none */
-    struct net_buffer joined;    /* what has come of a message in several pieces */
+    const tr_behavior *behavior; /* the behavior whose row is called, while the actor has it */
+    /* the row that gets tr_ws_message; NULL: that of the actor's behavior */
+    const tr_handler *row;
+    tr_time ping_ns;           /* how long a silence lasts before a ping, and before the end */
+    struct ws_deflate deflate; /* what was agreed */
+    /* the subprotocol that was agreed on, behind this struct; NULL: none */
+    char *protocol;
+    struct net_buffer joined; /* the portions of a message that comes in several pieces */
     struct ws_reader reader;
 };
 
@@ -56,7 +58,7 @@ struct ws_setup {
 
 /** Makes a channel a WebSocket. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup);
-/** A WebSocket ends with this code: calls on_end of the layer above, if that was not called before. */
+/** Calls on_end of the layer above with this code, because a WebSocket ends. Does nothing the second time. */
 void tr__ws_tell_end(struct channel *channel, unsigned code);
 /** The on_free of the protocol. */
 void tr__ws_on_free(struct channel *channel);
@@ -64,14 +66,14 @@ void tr__ws_on_free(struct channel *channel);
 TR_MUST_CHECK tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text);
 /** Frees what a channel keeps. */
 void tr__ws_session_free(const struct memory_source *source, void *session);
-/** As the `cut` of a tr_framing. */
+/** Cuts a piece, by the rules of tr_framing.cut. */
 size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *piece);
-/** A turn for a piece. */
+/** Handles a piece in a turn. */
 tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
                     const struct tr_received *piece);
-/** Something has come: the time until the next ping begins again. */
+/** Starts the time until the next ping again, because something has come. */
 void tr__ws_wait(struct channel *channel);
-/** That time is over. May end the channel. */
+/** Handles the end of that time: sends a ping, or ends the channel. */
 void tr__ws_deadline(struct channel *channel);
 /**
  * Writes a frame, deflated and masked as was agreed. May wait. The statuses of tr_ws_send, and TR_NO_MEMORY: nothing was written.

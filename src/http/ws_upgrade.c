@@ -11,7 +11,7 @@
 #include "http/ws_session.h"
 #include "net/channel_end.h"
 
-enum { HEAD_MIN = 192 /* of the answer: what is not text of the program */ };
+enum { HEAD_MIN = 192 /* bytes of the answer besides the texts of the program */ };
 
 /* Returns a header, empty if it is not there. */
 static tr_bytes header(struct http_request *request, const char *name)
@@ -109,7 +109,7 @@ static tr_status accept_with(struct http_request *request, const char *protocol,
     request->keeps = true;
     tr_channel handle = {channel_bits(request->channel)};
     if (tr__channel_of(request->self, handle, &channel) != TR_OK || channel->state != CHANNEL_OPEN)
-        return TR_CLOSED; /* tr_closed says so */
+        return TR_CLOSED; /* the actor gets tr_closed */
     const tr_http_options *options = &request->site->options;
     const struct ws_setup setup = {.role = WS_SERVER,
                                    .behavior = request->site->behavior,

@@ -15,7 +15,7 @@
 
 enum {
     AREA_SIZE = 64 * 1024,
-    AREA_LOW = 16 * 1024 /* a receive gets at least so many bytes */
+    AREA_LOW = 16 * 1024 /* the least space that a receive gets, in bytes */
 };
 
 struct area {
@@ -26,7 +26,7 @@ struct area {
 
 /** Returns an area with at least AREA_LOW free bytes, for one more holder; NULL: out of memory. */
 struct area *tr__area_take(const struct memory_source *source, struct area **current);
-/** Ends what tr__area_take began. An area without holders is freed. */
+/** Gives up the hold that tr__area_take has counted. An area without holders is freed. */
 void tr__area_give(const struct memory_source *source, struct area *current, struct area *area);
 
 #endif

@@ -21,7 +21,7 @@
 struct net_buffer {
     const struct memory_source *source; /* where memory comes from */
     unsigned char *data;
-    size_t begin; /* of the bytes that are there */
+    size_t begin; /* where the bytes that are not consumed begin */
     size_t end;
     size_t capacity;
 };

@@ -7,23 +7,25 @@
 
 enum {
     LINKS_MAX = TR_FILTERS_MAX + 1, /* TLS, and filters of programs */
-    SLICE = 4096                    /* bytes of one call, so that few become many in small steps */
+    /* input bytes of one call, so that input which a filter expands grows in small steps */
+    SLICE = 4096
 };
 
 struct link {
     const struct filter *table;
     void *state;
-    struct net_buffer raw; /* came, and the filter has not taken it */
+    struct net_buffer raw; /* bytes that came and that the filter has not taken yet */
 };
 
 struct chain {
     const struct memory_source *source;
     uint32_t count;
-    uint32_t begun;  /* filters that have begun: the first ones */
+    uint32_t begun;  /* how many filters have begun; they are the first ones */
     uint32_t live;   /* the first filter whose input has not ended */
     uint32_t failed; /* the filter that has given the last error */
-    bool is_held;    /* rule 3 has stopped a filter */
-    bool is_over;    /* nothing more comes to the filter `live` */
+    /* a filter has stopped because CHAIN_HELD bytes wait to be read: rule 3 of chain.h */
+    bool is_held;
+    bool is_over; /* nothing more comes to the filter `live` */
     struct link links[LINKS_MAX];
 };
 
@@ -114,7 +116,7 @@ static tr_status descend(struct chain *chain, uint32_t from, tr_bytes bytes, str
     return status;
 }
 
-/* Sends what the filter `i` has made, and frees it. */
+/* Passes what the filter `i` has made for the other side through the filters below it, and frees it. */
 static tr_status descend_made(struct chain *chain, uint32_t i, struct net_buffer *made,
                               struct net_buffer *out)
 {
@@ -123,7 +125,7 @@ static tr_status descend_made(struct chain *chain, uint32_t i, struct net_buffer
     return status;
 }
 
-/* Begins the filters whose turn it is: rule 1. */
+/* Begins each filter below which all filters are open: rule 1 of chain.h. */
 static tr_status advance(struct chain *chain, struct net_buffer *out)
 {
     while (chain->begun < chain->count) {
@@ -144,7 +146,10 @@ static tr_status advance(struct chain *chain, struct net_buffer *out)
 
 /* ---- From the other side. ---- */
 
-/* Gives a filter a part of what it has got. *taken is 0 if it waits for more. */
+/*
+ * Passes the first `size` bytes that wait for the filter `i` to that filter. *taken is 0 if the filter needs more
+ * bytes.
+ */
 static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t *taken,
                            struct net_buffer *to, struct net_buffer *out)
 {
@@ -161,7 +166,10 @@ static tr_status link_step(struct chain *chain, uint32_t i, size_t size, size_t 
     return sent;
 }
 
-/* Gives a filter what it has got, as far as rule 3 allows. TR_CLOSED: it has ended in order. */
+/*
+ * Passes the bytes that wait for the filter `i` to it, as far as rule 3 of chain.h allows. TR_CLOSED: the filter has
+ * ended in order.
+ */
 static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in,
                           struct net_buffer *out)
 {
@@ -184,14 +192,14 @@ static tr_status link_run(struct chain *chain, uint32_t i, struct net_buffer *in
         }
         if (size == there)
             return there < TR_FILTER_HELD_MAX ? TR_OK : failed(chain, i, TR_TOO_LARGE);
-        slice = there; /* it may wait for more than a slice */
+        slice = there; /* the filter may need more than a slice at once */
     }
     if (!net_buffer_size(raw))
         tr__net_buffer_free(raw);
     return status;
 }
 
-/* All that came has passed: says how the filters from `live` on take the end. */
+/* All input has passed: asks the filters from `live` on whether its end is in order. TR_CLOSED: it is. */
 static tr_status end_of_input(struct chain *chain)
 {
     for (uint32_t i = chain->live; i < chain->count; i++) {
@@ -199,7 +207,7 @@ static tr_status end_of_input(struct chain *chain)
         tr_status status = link->table->input_end(link->state);
         bool is_whole =
             i < chain->begun && !net_buffer_size(&link->raw) && link->table->is_open(link->state);
-        if (status == TR_OK) /* it has nothing to say about it */
+        if (status == TR_OK) /* the filter does not know: it is in order if nothing is missing */
             status = is_whole ? TR_CLOSED : TR_RESET;
         if (status != TR_CLOSED)
             return failed(chain, i, status);
@@ -257,7 +265,7 @@ static tr_status chain_outbound(void *state, tr_bytes bytes, struct net_buffer *
     return descend(chain, chain->count, bytes, out);
 }
 
-/* What ends the output of the filter `i`. */
+/* Has the filter `i` end its output, and passes what it appends through the filters below it. */
 static tr_status link_finish(struct chain *chain, uint32_t i, struct net_buffer *out)
 {
     struct net_buffer made = NET_BUFFER(chain->source);

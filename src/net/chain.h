@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Several filters of a channel as one: what comes passes them from the socket to the framing, what is written the other way.
+ * Several filters of a channel as one: input passes them from the socket to the framing, output the other way.
  *
  * Rules
  *     1. A filter begins when all below it, nearer to the socket, are open.
  *     2. What a filter makes for the other side passes the filters below it.
- *     3. A call passes at most CHAIN_HELD bytes more to the framing, so that few bytes which become many take no
- *        memory before they are read. has_more says that others wait.
- *     4. When a filter has ended in order, those above it get what came before; then the chain has ended.
+ *     3. A call passes at most CHAIN_HELD bytes more to the framing, so that a small input that a filter expands does
+ *        not fill the memory before the actor reads it. has_more says that more is waiting.
+ *     4. When a filter has ended in order, the filters above it still get the bytes that came before its end; then the
+ *        chain has ended.
  * Owner only.
  */
 #ifndef NET_CHAIN_H
@@ -29,7 +30,7 @@ TR_MUST_CHECK struct chain *tr__chain_new(const struct memory_source *source);
 TR_MUST_CHECK tr_status tr__chain_add(struct chain *chain, const struct filter *table, void *state);
 /** Puts a filter that is open already into a chain without filters. */
 void tr__chain_adopt(struct chain *chain, const struct filter *table, void *state);
-/** Gives bytes to the filter next to the framing; they passed those below before. TR_NO_MEMORY. */
+/** Gives bytes to the filter next to the framing. They have passed the filters below it already. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__chain_feed(struct chain *chain, tr_bytes bytes);
 /** Says that nothing more comes from the socket. */
 void tr__chain_end(struct chain *chain);
@@ -40,8 +41,8 @@ void *tr__chain_find(const struct chain *chain, const struct filter *table,
                      bool (*is_it)(const void *state, const void *what), const void *what,
                      uint32_t *place);
 /**
- * Removes the filter at this place. What it has not taken goes to the next one, or to `in`; what ends its output goes to
- * `out`. The statuses of filters: it is still there.
+ * Removes the filter at this place. The bytes that it has not taken go to the next filter, or to `in`; what ends its
+ * output goes to `out`. After an error, which is a status of filters, the filter is still there.
  */
 TR_MUST_CHECK tr_status tr__chain_remove(struct chain *chain, uint32_t place, struct net_buffer *in,
                                          struct net_buffer *out);

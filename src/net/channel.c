@@ -108,7 +108,7 @@ void tr__channel_disown(struct channel *channel)
     atom64_store(&channel->owner, 0, ATOM_RELAXED);
 }
 
-/* Fills a slot with a new channel, except for what other workers may read at this moment. */
+/* Fills a slot with a new channel, except for the members that other workers may be reading. */
 static void channel_init(struct channel *channel, const struct channel *fresh)
 {
     size_t from = offsetof(struct channel, worker);
@@ -152,7 +152,10 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
 tr_status tr__channel_watch(struct channel *channel, int fd)
 {
     struct loop *loop = &channel->worker->loop;
-    /* One that can be written to says when it no longer can: tr__output_flush. */
+    /*
+     * A channel that is writable now needs only its input watched. tr__output_flush watches the output when a send
+     * would block.
+     */
     tr_status status = channel_has(channel, CHANNEL_WRITABLE)
                            ? tr__loop_watch_input(loop, fd, channel_bits(channel))
                            : tr__loop_watch(loop, fd, channel_bits(channel));
@@ -177,7 +180,7 @@ void tr__channel_close_socket(struct channel *channel, bool resets)
 {
     struct loop *loop = &channel->worker->loop;
     int fd = channel->fd;
-    /* A connection that was accepted has no second descriptor: to close it ends the watch. */
+    /* An accepted connection has only one descriptor, so closing it ends the watch too. */
     bool is_only = channel_has(channel, CHANNEL_ACCEPTED) && channel_has(channel, CHANNEL_WATCHED);
     if (is_only) {
         channel->flags &= ~(uint32_t)CHANNEL_WATCHED;
@@ -283,7 +286,7 @@ static bool is_read_out(const struct channel *channel)
            !pieces_are_open(channel);
 }
 
-/* The other side has ended, and nobody reads: finds the end if nothing is before it. */
+/* The other side has ended, and nobody reads: receives, to find the end if no bytes are before it. */
 static void look_for_end(struct channel *channel)
 {
     if (channel->kind != CHANNEL_STREAM || channel->work->input.borrower ||
@@ -331,7 +334,7 @@ static bool may_call(const struct channel *channel)
            (!(cell->flags & CELL_SEALED) || tr__shutdown_holds(channel));
 }
 
-/* Whether there is certainly nothing for anybody, as after most turns. */
+/* Whether the channel certainly has nothing for its actor or a turn, as after most turns. */
 static bool is_quiet(const struct channel *channel)
 {
     const uint32_t news = CHANNEL_READABLE | CHANNEL_HUNG_UP | CHANNEL_INPUT_OVER | CHANNEL_DIALED |
@@ -340,7 +343,7 @@ static bool is_quiet(const struct channel *channel)
            !channel->rare->datagrams;
 }
 
-/* Has the protocol read what has come, if it does so outside of turns. */
+/* If the protocol reads outside of turns, has it read what has come. */
 static void read_streams(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
@@ -355,7 +358,7 @@ void tr__channel_call(struct channel *channel)
     if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
     if (is_read_out(channel)) {
-        tr__channel_hang_up(channel); /* calls this again, when it has ended */
+        tr__channel_hang_up(channel); /* calls this function again when the channel has ended */
         return;
     }
     if (!has_news(channel)) {
@@ -374,7 +377,7 @@ void tr__channel_queue(struct channel *channel, struct envelope *event)
     channel->event = event;
     mail_count(cell, event);
     cell->flags |= CELL_MIXED;
-    /* A dial passes a barrier: the turn that waits as one may wait for it. */
+    /* The event of tr_dial passes a barrier, because the turn that is the barrier may wait for the dialed channel. */
     bool passes = channel_has(channel, CHANNEL_DIALED);
     ring_push(passes ? &cell->replies : &net_cell_of(cell)->base.ready, event);
     if (mail_is_idle(cell) && (passes || !(cell->flags & CELL_BARRIER)))
@@ -412,7 +415,10 @@ static void ready_open(struct channel *channel)
     }
 }
 
-/* As tr__channel_ready, for a plain channel without output. False: nothing was done. */
+/*
+ * Does what tr__channel_ready does for a plain channel without output. False: the channel is not plain, and nothing was
+ * done.
+ */
 static bool ready_plainly(struct channel *channel, uint32_t what)
 {
     const struct cell *cell = channel->cell;
@@ -442,7 +448,7 @@ void tr__channel_ready(struct channel *channel, uint32_t what)
         channel->flags |= CHANNEL_WRITABLE;
     if (what & TR_IO_END)
         channel->flags |= CHANNEL_READABLE | CHANNEL_HUNG_UP;
-    /* The turns of an actor that has failed may be gone; its channels end with it. */
+    /* Do not touch the turns of an actor that has failed: they may be gone, and its channels end with the actor. */
     if (channel->cell && channel->cell->flags & CELL_FAILED)
         return;
     switch ((enum channel_state)channel->state) {

@@ -59,12 +59,14 @@ enum channel_flag {
     CHANNEL_READABLE = 1 << 0, /* a receive may give something */
     CHANNEL_WRITABLE = 1 << 1, /* a send may take something */
     CHANNEL_HUNG_UP = 1 << 2, /* the other side has ended: a receive gives the rest, then the end */
-    CHANNEL_INPUT_OVER = 1 << 3,  /* a receive has given the end */
-    CHANNEL_FINISHING = 1 << 4,   /* nothing more is written; the end is sent behind the output */
+    CHANNEL_INPUT_OVER = 1 << 3, /* a receive has given the end */
+    /* the program writes nothing more; the end is sent after the output */
+    CHANNEL_FINISHING = 1 << 4,
     CHANNEL_FINISHED = 1 << 5,    /* the end was sent */
-    CHANNEL_ACCEPTED = 1 << 6,    /* by a listener: its actor is a session */
-    CHANNEL_HANDED_OVER = 1 << 7, /* by another actor */
-    CHANNEL_DIALED = 1 << 8,      /* by tr_dial, whose turn has not begun yet */
+    CHANNEL_ACCEPTED = 1 << 6,    /* accepted by a listener: its actor is a session */
+    CHANNEL_HANDED_OVER = 1 << 7, /* handed over by another actor */
+    /* made by tr_dial, and its turn that connects has not begun yet */
+    CHANNEL_DIALED = 1 << 8,
     CHANNEL_OPENS = 1 << 9,       /* the actor is to get tr_opened */
     CHANNEL_DRAINS = 1 << 10,     /* the actor is to get tr_drained when there is capacity */
     CHANNEL_IN_TURN = 1 << 11,    /* a turn handles one of its messages */
@@ -78,9 +80,9 @@ enum channel_flag {
     CHANNEL_SHAKES = 1 << 19,     /* a filter was added to the open channel; its handshake lasts */
     CHANNEL_UNASKED = 1 << 20,    /* the first piece that has come belongs to no exchange */
     CHANNEL_ALONE = 1 << 21,      /* an exchange is under way alone, or a turn waits for that */
-    CHANNEL_FILE = 1 << 22,       /* a turn writes a file to it; other writes wait */
+    CHANNEL_FILE = 1 << 22,       /* a turn writes a file to the channel; other writes wait */
     CHANNEL_GONE = 1 << 23,       /* tr_closed was handled, and a turn still has bytes of it */
-    CHANNEL_STARVED = 1 << 24,    /* memory was missing: it is looked at again, soon */
+    CHANNEL_STARVED = 1 << 24,    /* memory was missing: the channel is looked at again soon */
     CHANNEL_COUNTED = 1 << 25,    /* it counts as a session of endpoint->listener */
     CHANNEL_PEER_V4 = 1 << 26,    /* peer.v4 is set */
     CHANNEL_PEER_FAR = 1 << 27,   /* peer.far is set */
@@ -88,18 +90,20 @@ enum channel_flag {
         1 << 28, /* of a protocol: a whole answer was written, which a failure does not cut */
     CHANNEL_IN_PART = 1 << 29,       /* of a protocol: a piece has begun to come */
     CHANNEL_CLOSES_OPENED = 1 << 30, /* it was closed with output while it was being opened */
-    CHANNEL_TAKEN = 1u << 31         /* by tr_accept: its actor is no session */
+    CHANNEL_TAKEN = 1u << 31         /* accepted by tr_accept: its actor is no session */
 };
 
 /** Bytes that have come and were not read. */
 struct channel_input {
     struct net_buffer buffer; /* in `area`, if that is not NULL, else memory of its own */
     struct area *area;
-    uint32_t seen;  /* of the bytes: they were looked at, and had no end of a piece */
-    uint32_t needs; /* so many bytes were unread: more must come first */
-    uint8_t how;    /* enum cut_how of the last look */
-    uint32_t piece; /* where the last piece that was read began, in buffer.data; UINT32_MAX: none */
-    uint32_t nul;   /* where a NUL was written behind that piece; UINT32_MAX: nowhere */
+    uint32_t seen; /* how many of the unread bytes were searched, and had no end of a piece */
+    /* set by tr_unread: a piece is looked for when more bytes than this are there */
+    uint32_t needs;
+    uint8_t how; /* enum cut_how of the last look */
+    /* where the last piece that was taken begins, in buffer.data; UINT32_MAX: none */
+    uint32_t piece;
+    uint32_t nul; /* where a NUL was written behind that piece; UINT32_MAX: nowhere */
     unsigned char under_nul;
     struct tr_self *borrower;      /* the turn that has bytes of the last piece, or NULL */
     struct channel *borrowed_next; /* in tr_self.borrowed */
@@ -109,9 +113,10 @@ struct channel_input {
 struct channel_output {
     struct out_page *first;
     struct out_page *last;
-    size_t size;      /* of all pages */
-    size_t held;      /* of these, so many wait for a commit, with those behind them: net/held.h */
-    size_t behind;    /* bytes that were not held, and stand behind some that are */
+    size_t size; /* bytes of all pages */
+    size_t held; /* how many of these wait for a commit: net/held.h */
+    /* bytes after the held ones that are not held themselves; sent when nothing is held */
+    size_t behind;
     tr_time since_ns; /* when the last byte was sent, or the first one written after that */
 };
 
@@ -119,8 +124,8 @@ struct channel_output {
 struct channel_filter {
     const struct filter *table; /* NULL: none */
     void *state;
-    struct net_buffer raw; /* came, and the filter has not taken it */
-    struct net_buffer out; /* the filter has made it, and it was not sent */
+    struct net_buffer raw; /* bytes that came and that the filter has not taken yet */
+    struct net_buffer out; /* bytes that the filter has made and that were not sent yet */
 };
 
 /**
@@ -136,32 +141,35 @@ struct channel_work {
 struct channel_rare {
     struct channel *channel;
     struct channel_filter filter;
-    struct list shaking;           /* in net_worker.shaking */
-    tr_time within_ns;             /* tr_channel_within; 0: no limit */
-    struct exchange *exchanges;    /* under way, the oldest first: net/exchange.c */
-    struct exchange *looks;        /* of tr_readable and tr_writable */
-    struct pieces *pieces;         /* that are handled at once: net/pieces.c; NULL: none */
-    uint32_t exchange_count;       /* of `exchanges` */
-    struct datagrams *datagrams;   /* that have come: net/datagram.c; NULL: none */
-    uint64_t datagrams_lost;       /* as the kernel says */
-    uint64_t datagrams_refused;    /* errors that came back for those that were sent */
-    tr_address accepted_from;      /* as the kernel says; only with connections_per_peer_max */
-    struct process *process;       /* of which it is a part: net/process.h; NULL: none */
-    struct channel_timers *timers; /* end with the channel: net/channel_timers.h; NULL: none */
-    char *text;                    /* of tr_closed; NULL: none */
-    void *session;                 /* of a protocol: what it keeps between pieces; NULL: nothing */
+    struct list shaking;         /* link in net_worker.shaking */
+    tr_time within_ns;           /* tr_channel_within; 0: no limit */
+    struct exchange *exchanges;  /* under way, the oldest first: net/exchange.c */
+    struct exchange *looks;      /* asks of tr_readable and tr_writable */
+    struct pieces *pieces;       /* pieces that are handled at once: net/pieces.c; NULL: none */
+    uint32_t exchange_count;     /* of `exchanges` */
+    struct datagrams *datagrams; /* datagrams that have come: net/datagram.c; NULL: none */
+    uint64_t datagrams_lost;     /* how many the kernel has dropped, by its own count */
+    uint64_t datagrams_refused;  /* errors that came back for datagrams that were sent */
+    /* peer address by the kernel; set only with connections_per_peer_max */
+    tr_address accepted_from;
+    /* the process that this channel is a part of: net/process.h; NULL: none */
+    struct process *process;
+    /* timers that end with the channel: net/channel_timers.h; NULL: none */
+    struct channel_timers *timers;
+    char *text;    /* text for tr_closed; NULL: none */
+    void *session; /* of a protocol: what it keeps between pieces; NULL: nothing */
     struct protocol_streams
         *streams; /* of a protocol that reads outside of turns; NULL: it does not */
 };
 
 /** Turns that wait for a channel: a ring. */
 struct channel_waits {
-    struct channel_wait *first; /* the one that has waited longest; NULL: none */
+    struct channel_wait *first; /* the wait that began first; NULL: none */
 };
 
 struct channel_timer;
 
-/** The other side, if the kernel need not be asked; net/peer.h. */
+/** The address of the other side, where it is known without asking the kernel; net/peer.h. */
 union channel_peer {
     struct {
         uint8_t host[4];
@@ -171,11 +179,11 @@ union channel_peer {
 };
 
 /**
- * An idle connection has this, and nothing else of net. What it needs at times is behind pointers. The members down to
- * `request` are those that a message needs.
+ * All memory that an idle connection has in net; what a channel needs only at times is behind pointers. The members
+ * down to `request` are those that the handling of a message needs.
  */
 struct channel {
-    /* Any worker may read these two, also while the slot gets its next channel. */
+    /* Any worker may read the next two members, also while the slot gets its next channel. */
     atom64 bits;  /* of the tr_channel; without a slot number: free, and this was its generation */
     atom64 owner; /* ref of the actor; 0: none */
     struct worker *worker;
@@ -188,18 +196,19 @@ struct channel {
         listener_worker; /* of a session that is counted: which of the counts of its listener */
     tr_status status;    /* why it has ended, or why it lingers */
 
-    struct envelope *event; /* queued for the actor, or of the turn that handles it; NULL: none */
+    /* the event that is queued for the actor, or that a turn handles; NULL: none */
+    struct envelope *event;
     struct channel_work *work;
     struct channel_rare *rare;
     struct endpoint *endpoint;
     struct channel_waits readers;
     struct channel_waits writers;
-    struct list listed;          /* in net_worker.dirty, or else in net_worker.starved */
-    tr_time deadline_ns;         /* of dialing or lingering; TR_NEVER: none */
+    struct list listed;          /* link in net_worker.dirty, or else in net_worker.starved */
+    tr_time deadline_ns;         /* when dialing or lingering must end; TR_NEVER: no deadline */
     struct channel_timer *timer; /* in net_worker.wheel; NULL: it has no deadline; net/deadline.h */
     void *request; /* of a protocol: what its turn handles, in memory of that turn; NULL: none */
 
-    struct list link; /* in cell's channels, in net_worker.lingering, or in the free list */
+    struct list link; /* link in cell's channels, in net_worker.lingering, or in the free list */
     union channel_peer peer;
     union {
         uint32_t drop_left; /* bytes that it still reads and drops while it lingers */
@@ -208,7 +217,7 @@ struct channel {
     /* For net/glance.h. */
     bool is_secure;         /* what is sent and received passes TLS */
     uint8_t secure_flags;   /* enum secure_flag; 0 until the handshake has ended */
-    uint16_t secure_cipher; /* as TLS numbers them */
+    uint16_t secure_cipher; /* number of the cipher in TLS */
 };
 static_assert(sizeof(struct channel) == 168, "an idle connection has one");
 
@@ -251,9 +260,7 @@ static inline uint64_t channel_bits(const struct channel *channel)
 /** Changes the state. Asserts that the change is legal. Owner only. */
 void tr__channel_change(struct channel *channel, enum channel_state state);
 
-/**
- * Makes a channel of an actor. It shares the endpoint. TR_LIMIT, TR_NO_MEMORY. Owner only.
- */
+/** Makes a channel of an actor. The channel retains the endpoint. TR_LIMIT, TR_NO_MEMORY. Owner only. */
 TR_MUST_CHECK tr_status tr__channel_new(struct worker *worker, struct cell *cell,
                                         enum channel_kind kind, struct endpoint *endpoint,
                                         struct channel **made);
@@ -273,7 +280,7 @@ TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *
 /** Takes a channel from its actor. It is in no list afterwards. Owner only. */
 void tr__channel_disown(struct channel *channel);
 
-/** Takes the event from a channel. One that is queued is dropped when its turn comes. Owner only. */
+/** Takes the event from a channel. An event that is queued is dropped when its turn comes. Owner only. */
 void tr__channel_forget_event(struct channel *channel);
 
 /** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
@@ -281,19 +288,19 @@ TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel ha
                                        struct channel **found);
 
 /**
- * Queues an event for the actor of a channel, if there is something for it and none is queued. Owner
- * only.
+ * Queues an event for the actor of a channel, if the channel has something for the actor and no event is queued yet.
+ * Owner only.
  */
 void tr__channel_call(struct channel *channel);
 /** Whether the actor of a channel has a handler for a message. Owner only. */
 bool tr__channel_handles(const struct channel *channel, const tr_type *type);
-/** Queues this event for the actor of a channel, which has none. Owner only. */
+/** Queues this event for the actor of a channel that has no event queued. Owner only. */
 void tr__channel_queue(struct channel *channel, struct envelope *event);
 
 /** Frees a channel, wherever it is. Nothing is sent, nobody is notified. Owner only. */
 void tr__channel_free(struct channel *channel);
 
-/** A socket has become ready. Owner only. */
+/** Handles the readiness `what` of the socket of a channel. Owner only. */
 void tr__channel_ready(struct channel *channel, uint32_t what);
 
 #endif

@@ -75,7 +75,7 @@ void tr__channel_linger(struct channel *channel)
     if (channel->state != CHANNEL_LINGERING)
         return;
     if (channel->work->input.borrower)
-        return; /* bytes are lent: the end of that turn continues */
+        return; /* a turn has borrowed bytes; when it ends, this is called again */
     while (channel_has(channel, CHANNEL_READABLE) && !channel_has(channel, CHANNEL_INPUT_OVER)) {
         size_t before = net_buffer_size(&channel->work->input.buffer);
         tr_status status = tr__input_peek(channel);
@@ -109,13 +109,14 @@ static void linger_begin(struct channel *channel, tr_status status)
     channel->deadline_ns =
         timer_deadline(channel->worker->loop.now_ns, channel->endpoint->options.linger_ns);
     tr__shutdown_limit(channel);
-    tr__input_drop(channel); /* nothing comes any more */
+    tr__input_drop(channel); /* nothing more is received */
     tr__channel_change(channel, CHANNEL_LINGERING);
     tr__channel_timers_end(channel);
     tr__waits_wake(&channel->readers);
     tr__waits_wake(&channel->writers);
     if (channel->cell)
-        tr__output_touch(channel); /* with the rest of what the run writes, if it does not fail */
+        /* sent with the rest of what the run writes, if the run does not fail */
+        tr__output_touch(channel);
     else
         tr__channel_linger(channel);
 }
@@ -180,7 +181,7 @@ void tr__channel_reset(struct channel *channel)
     tr__channel_end(channel, TR_OK, NULL);
 }
 
-/* The actor ends before the channel to which it wrote is open, and with it the turn that dials. */
+/* Logs that output was lost: the actor ends, and with it the turn that dials, before the channel is open. */
 static void say_unsent(const struct channel *channel)
 {
     struct tr_system *system = channel->worker->system;
@@ -203,7 +204,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (has_unsent && channel->fd < 0)
         say_unsent(channel);
     tr__channel_forget_event(channel);
-    /* Turns that waited have ended: what was on their stacks is gone. */
+    /* The turns that waited have ended: the records of their waits were on their stacks, and are gone. */
     channel->readers.first = channel->writers.first = NULL;
     tr__input_abandon(channel);
     tr__exchanges_free(channel);
@@ -214,7 +215,7 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     tr__channel_disown(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_TURN | CHANNEL_CLOSES | CHANNEL_OPENS);
     list_push_last(&net->lingering, &channel->link);
-    /* What is still held never leaves, and nobody is to take a part for all. */
+    /* Output that is still held is never sent. The reset keeps the other side from taking a part for the whole. */
     resets |= channel->work->output.held || channel_has(channel, CHANNEL_END_HELD);
     if (resets)
         protocol_closes(channel, true);
@@ -224,14 +225,16 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     if (channel->kind == CHANNEL_LISTENER && channel->state != CHANNEL_ENDED)
         tr__channel_end(channel, TR_OK, NULL);
     else if (has_unsent && !resets && channel->fd >= 0)
-        tr__channel_close(channel); /* it is accepted, and still shakes hands */
+        tr__channel_close(channel); /* the channel was accepted, and its handshake is not over */
     else if (cuts || !is_whole || channel->rare->process || channel_has(channel, CHANNEL_FILE)) {
         bool is_all_sent = channel_has(channel, CHANNEL_FINISHED) && tr__output_is_empty(channel);
         if (cuts && !is_all_sent)
-            tr__channel_close_socket(channel, true); /* also one that was closed, and lingers */
+            /* also if the channel was closed and lingers */
+            tr__channel_close_socket(channel, true);
         tr__channel_free(channel);
     } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
     else
-        tr__output_touch(channel); /* it lingers; a run that has failed sent nothing */
+        /* the channel lingers, and a run that failed has sent nothing of it */
+        tr__output_touch(channel);
 }

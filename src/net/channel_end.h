@@ -12,23 +12,23 @@
 struct channel;
 
 /**
- * Ends a channel, once: closes the socket; turns that wait get the status after what was received; the actor gets
- * tr_closed. `text` may be NULL.
+ * Ends a channel. Does nothing the second time. Closes the socket. Turns that wait get what was received, then the
+ * status; the actor gets tr_closed. `text` may be NULL.
  */
 void tr__channel_end(struct channel *channel, tr_status status, const char *text);
-/** Sends what is left and closes: the actor gets tr_closed with TR_OK, if it is there. */
+/** Sends what is left and closes. The actor, if there is one, gets tr_closed with TR_OK. */
 void tr__channel_close(struct channel *channel);
-/** The other side has ended, and all was read: sends what is left, and ends with TR_CLOSED. */
+/** Sends what is left, and ends the channel with TR_CLOSED. The other side has ended, and all input was read. */
 void tr__channel_hang_up(struct channel *channel);
-/** Sets the text of tr_closed, once. Without memory there is none. */
+/** Sets the text of tr_closed, if it has none yet. Out of memory: it stays without a text. */
 void tr__channel_set_text(struct channel *channel, const char *text);
 /** Closes at once, so that the other side sees a reset. The actor gets tr_closed with TR_OK. */
 void tr__channel_reset(struct channel *channel);
-/** Takes a channel from its actor, whose incarnation ends. It is closed in order, or reset. */
+/** Takes a channel from its actor, whose incarnation ends. The channel is closed in order, or reset. */
 void tr__channel_orphan(struct channel *channel, bool resets);
-/** Says that nothing more is written. */
+/** Ends the output: nothing more is written, and the end is sent after what was written. */
 void tr__channel_finish(struct channel *channel);
-/** Continues to close a channel that lingers, as far as possible now. It may be freed. */
+/** Continues to close a channel that lingers, as far as possible now. The channel may be freed. */
 void tr__channel_linger(struct channel *channel);
 
 #endif

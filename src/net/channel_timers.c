@@ -22,7 +22,7 @@ void tr__channel_timers_end(struct channel *channel)
     source_resize(&channel->worker->system->source, timers, 0);
 }
 
-/* Forgets the timers that are over. */
+/* Removes the timers that are over from the list of the channel. */
 static void tidy(struct channel *channel)
 {
     struct channel_timers *timers = channel->rare->timers;

@@ -5,7 +5,7 @@
 
 #include "net/channel.h"
 
-/** Stops the timers that end with this channel, which has an actor or has none of them. */
+/** Stops the timers that end with this channel. A channel without an actor must have no such timers. */
 void tr__channel_timers_end(struct channel *channel);
 
 #endif

@@ -23,12 +23,12 @@ static tr_status filters_attach(struct channel *channel)
         if (!channel->rare->filter.state)
             return TR_NO_MEMORY;
         channel->rare->filter.table = &tr__proxy_filter;
-        return TR_OK; /* the others follow when the header was read */
+        return TR_OK; /* the other filters follow when the header was read */
     }
     return tr__filters_attach(channel);
 }
 
-/* Notes where a connection comes from, as far as that is wanted later. */
+/* Notes the address that a connection comes from. */
 static tr_status note_peer(struct channel *channel, const tr_address *peer)
 {
     if (channel->endpoint->options.connections_per_peer_max) {

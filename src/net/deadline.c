@@ -11,7 +11,7 @@
 
 static tr_time stall_of(const struct channel *channel)
 {
-    /* What waits for a handshake has the time of that. */
+    /* Output that waits for a handshake has the deadline of the handshake. */
     if (!tr__output_is_due(channel) || channel_has(channel, CHANNEL_SHAKES))
         return TR_NEVER;
     return timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns);
@@ -53,9 +53,9 @@ void tr__channel_arm(struct channel *channel)
 {
     if (channel->deadline_ns == TR_NEVER && !channel->endpoint->options.idle_ns &&
         tr__output_is_empty(channel))
-        return; /* as nearly always */
+        return; /* nearly every channel has no deadline */
     tr_time next = deadline_of(channel);
-    /* A node that fires too early is armed again: an active channel costs no change of the wheel. */
+    /* A node that fires too early is armed again, so that activity of a channel does not change the wheel. */
     if (next == TR_NEVER)
         return;
     if (tr__deadline_reserve(channel) != TR_OK) {

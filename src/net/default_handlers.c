@@ -73,9 +73,9 @@ static const tr_handler ignored = {
 static const tr_handler *closed_handler(const struct channel *channel)
 {
     if (channel->rare->process && channel->status == TR_CLOSED)
-        return &ignored; /* the errors of a process have ended */
+        return &ignored; /* it is the channel of the errors of a process, and they have ended */
     if (channel_has(channel, CHANNEL_TAKEN))
-        return &ignored; /* the other channels of the actor are not concerned */
+        return &ignored; /* the actor has other channels, and continues with them */
     return channel_has(channel, CHANNEL_ACCEPTED) ? &closed_session : &closed_dialed;
 }
 
@@ -96,7 +96,7 @@ const tr_handler *tr__default_handler(struct tr_self *self, const struct envelop
         return any;
     if (type == &tr__dialing_type)
         return &tr__dial_handler;
-    /* The types below are static in each file, so this file has others than the one that filled the event. */
+    /* The types below are static in each file. The event may have the copy of another file, so compare by content. */
     if (tr_type_is_equal(type, &tr_type_tr_process_ended))
         return &process_ended;
     if (tr_type_is_equal(type, &tr_type_tr_closed))

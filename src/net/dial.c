@@ -20,10 +20,10 @@
 #include "net/secure.h"
 #include "net/wait.h"
 
-/* How long an attempt has the field to itself, before the next address is tried beside it. */
+/* How long an attempt is alone, before the next address is tried at the same time. */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
 
-/* What only handlers of the runtime get. */
+/* A message that only handlers of the runtime get. */
 TR_MESSAGE(tr_dialing_, (channel, channel));
 const tr_type tr__dialing_type = {"tr_dialing_",
                                   tr_fields_tr_dialing_,
@@ -69,8 +69,8 @@ struct attempts {
     struct channel_wait waits[TR_ADDRESSES_MAX];
     size_t begun;
     size_t open_count;
-    tr_time next_ns;  /* when the next one may begin */
-    tr_status failed; /* why the last one has failed */
+    tr_time next_ns;  /* when the next attempt may begin */
+    tr_status failed; /* why the last attempt has failed */
 };
 
 static tr_status attempt_open(struct tr_self *self, struct channel *channel, tr_address address,
@@ -132,7 +132,7 @@ static void attempt_end(struct attempts *attempts, size_t i)
     attempts->open_count--;
 }
 
-/* Looks at the open attempts. Returns the descriptor of one that is connected, or -1. */
+/* Looks at the attempts that are under way. Returns the descriptor of one that is connected, or -1. */
 static int attempts_look(struct attempts *attempts)
 {
     for (size_t i = 0; i < attempts->begun; i++) {
@@ -174,7 +174,8 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
             break;
         }
         struct channel_wait wait = {.self = self};
-        tr__waits_add(&channel->readers, &wait, false); /* its deadline wakes the turn too */
+        /* the deadline of the channel wakes the turn too */
+        tr__waits_add(&channel->readers, &wait, false);
         status = turn_park_at(self, has_more ? attempts.next_ns : TR_NEVER, NULL);
         tr__waits_remove(&channel->readers, &wait);
         if (status == TR_TIMEOUT)
@@ -197,7 +198,7 @@ void tr__channel_opened(struct channel *channel)
     if (channel_has(channel, CHANNEL_CLOSES_OPENED)) {
         channel->flags &= ~(uint32_t)CHANNEL_CLOSES_OPENED;
         tr__channel_arm(channel);
-        tr__channel_close(channel); /* it may be freed */
+        tr__channel_close(channel); /* the channel may be freed */
         return;
     }
     if (!channel_has(channel, CHANNEL_WAITS_OPEN))
@@ -211,7 +212,7 @@ void tr__channel_opened(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* The PROXY header was read: the address of the client is known, and the other filters follow. */
+/* Replaces the filter of the PROXY header, which was read, by the other filters. Notes the address of the client. */
 static tr_status header_leave(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -239,7 +240,7 @@ static bool is_shaken(const struct channel_filter *filter)
            (filter->table != &tr__proxy_filter && filter->table->is_open(filter->state));
 }
 
-/* One step of a handshake. TR_WOULD_BLOCK: more must come first. */
+/* Does one step of a handshake. TR_WOULD_BLOCK: more bytes must come first. */
 static tr_status shake_step(struct channel *channel)
 {
     const struct channel_filter *filter = &channel->rare->filter;
@@ -248,7 +249,7 @@ static tr_status shake_step(struct channel *channel)
     if (!channel_has(channel, CHANNEL_READABLE))
         return TR_WOULD_BLOCK;
     tr_status status = tr__input_peek(channel);
-    /* The last bytes of a handshake may have been all that there was, or the end may be right behind them. */
+    /* TR_WOULD_BLOCK or TR_CLOSED behind the last bytes of the handshake is no error. */
     bool is_open = filter->table->is_open(filter->state);
     bool is_all = status == TR_WOULD_BLOCK || status == TR_CLOSED;
     return is_all && is_open ? TR_OK : status;
@@ -263,7 +264,7 @@ void tr__channel_shake(struct channel *channel)
     if (status != TR_OK && status != TR_WOULD_BLOCK) {
         tr__output_flush(channel); /* the alert */
         if (channel->state != CHANNEL_DIALING)
-            return; /* it may be freed */
+            return; /* the channel may be freed */
         tr__channel_end(channel, status, filter->table ? filter->table->text(filter->state) : NULL);
         return;
     }
@@ -304,7 +305,7 @@ static tr_status prepare(struct tr_self *self, struct channel *channel)
     return status;
 }
 
-/* Opens a channel, in a turn. On an error it may have ended, or not. */
+/* Opens a channel, in a turn. After an error the channel may or may not have ended. */
 static tr_status dial(struct tr_self *self, struct channel *channel)
 {
     const tr_platform *platform = self->worker->loop.platform;
@@ -340,7 +341,7 @@ static tr_next on_dialing(tr_self *self, void *state, const void *data)
     if (tr__channel_of(self, message->channel, &channel) != TR_OK)
         return TR_SAME;
     tr_status status = dial(self, channel);
-    /* It may have ended with its actor. */
+    /* Look the channel up again: it may have ended with its actor. */
     if (status != TR_OK && tr__channel_of(self, message->channel, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
     return TR_SAME;

@@ -8,12 +8,12 @@
 /** Handles the event that tr_dial has queued: connects in a turn of its own. */
 extern const tr_handler tr__dial_handler;
 
-/** The type of that event. */
+/** The type of the event that tr_dial queues. */
 extern const tr_type tr__dialing_type;
 
 /** Continues the handshake of a channel whose socket is connected. May open or end it. Owner only. */
 void tr__channel_shake(struct channel *channel);
-/** A channel is open: notifies its actor, and sends what was written meanwhile. Owner only. */
+/** Makes a channel open: notifies its actor, and sends what was written meanwhile. Owner only. */
 void tr__channel_opened(struct channel *channel);
 /** Returns what ALPN has chosen, or NULL. Owner only. */
 const char *tr__channel_protocol(const struct channel *channel);

@@ -53,7 +53,7 @@ static bool has_stream_options(const tr_endpoint *options)
            options->filters.filters[0] || options->interleaves || options->answers_in_order;
 }
 
-/* Whether the filters of the program have what they need, without a gap before one of them. */
+/* Whether each filter of the program has all its functions, and no filter is missing before one that is set. */
 static bool filters_fit(const tr_endpoint *options)
 {
     bool is_over = false;
@@ -100,7 +100,7 @@ static bool options_fit(const tr_endpoint *options, enum endpoint_role role)
 static bool is_valid(const tr_endpoint *options, enum endpoint_role role)
 {
     if (options->answers_in_order && !options->interleaves)
-        return false; /* they are in order */
+        return false; /* without .interleaves answers are in order anyway */
     return options->address && options->address[0] && options->connect_ns >= 0 &&
            options->idle_ns >= 0 && options->stall_ns >= 0 && options->linger_ns >= 0 &&
            options->frame_max <= TR_PAYLOAD_MAX && options->output_max <= SIZE_MAX / 64 &&

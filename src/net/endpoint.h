@@ -15,10 +15,11 @@ struct tls_context;
 
 struct endpoint {
     atom32 users;
-    tr_endpoint options;              /* defaults filled in; its strings are behind this struct */
+    /* the options with their defaults; the strings are behind this struct */
+    tr_endpoint options;
     struct tls_context *tls;          /* NULL: none */
-    struct listener_shared *listener; /* of a listener, while it or a session of it is there */
-    void *site;                       /* of options.protocol, which frees it; NULL: none */
+    struct listener_shared *listener; /* set while the listener or one of its sessions exists */
+    void *site;                       /* made by options.protocol, which frees it; NULL: none */
     uint64_t file[2]; /* of a UNIX socket that is bound: platform->socket_file; all zero: none */
 };
 
@@ -26,19 +27,22 @@ struct endpoint {
 enum endpoint_role { ENDPOINT_LISTENS, ENDPOINT_CONNECTS, ENDPOINT_BINDS };
 
 /**
- * Copies an endpoint. TR_INVALID_ARGUMENT: a size, a kind that does not fit the role, no address, a negative time, or an
- * option that would do nothing there. TR_NO_MEMORY.
+ * Copies an endpoint. TR_INVALID_ARGUMENT: an invalid size, a kind that does not fit the role, no address, a negative
+ * time, or an option that would have no effect. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
                                          const tr_endpoint *from, enum endpoint_role role,
                                          struct endpoint **endpoint);
-/** Sets in a spec where to listen or bind: a file, a descriptor ("fd:3") or an address. TR_INVALID_ARGUMENT. */
+/**
+ * Sets in the spec of a socket where to listen or bind: a file, a descriptor ("fd:3") or an address.
+ * TR_INVALID_ARGUMENT.
+ */
 TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec);
-/** A socket was bound to this endpoint: notes its file, if it is a UNIX socket that has one. */
+/** Notes the file of a socket that was bound to this endpoint, if it is a UNIX socket that has one. */
 void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);
-/** Removes a user; the last one frees it. Any thread. */
+/** Removes a user; the last one frees the endpoint. Any thread. */
 void tr__endpoint_drop(const struct memory_source *source, struct endpoint *endpoint);
 
 #endif

@@ -7,7 +7,7 @@ void tr__channel_starve(struct channel *channel)
 {
     channel->flags |= CHANNEL_STARVED;
     if (channel_has(channel, CHANNEL_DIRTY))
-        return; /* the flush moves it */
+        return; /* it is in the list of dirty channels; the flush moves it to the starved ones */
     list_remove(&channel->listed);
     list_push_last(&channel->worker->channels.net->starved, &channel->listed);
 }

@@ -5,15 +5,20 @@
 
 #include "net/channel.h"
 
-/** Returns the channel of an event that is no piece and no turn of a protocol; NULL: it is gone. Owner only. */
+/**
+ * Returns the channel of an event; NULL: it is gone. Not for events of pieces and of turns of a protocol. Owner only.
+ */
 static inline struct channel *event_channel(const struct envelope *event)
 {
     return (struct channel *)(uintptr_t)event->sender;
 }
 
-/** Memory was missing: looks at its deadline and calls tr__channel_call again, soon. Owner only. */
+/**
+ * Has the loop try again soon to arm the deadline of a channel and to call tr__channel_call, because memory was
+ * missing. Owner only.
+ */
 void tr__channel_starve(struct channel *channel);
-/** Makes an event a message that belongs to the channel. Owner only. */
+/** Makes an event carry a message whose memory belongs to the channel. Owner only. */
 void tr__event_lend(struct envelope *event, const tr_type *type, void *message);
 
 #endif

@@ -29,7 +29,7 @@ struct exchange {
     uint32_t id; /* number of the ask */
     uint8_t kind;
     bool is_alone;
-    uint64_t number; /* that the framing has found in the request */
+    uint64_t number; /* the id that the framing has found in the request */
 };
 
 /* What a turn wants to exchange. */
@@ -51,7 +51,7 @@ static void push(struct channel *channel, struct exchange *exchange)
     channel->rare->exchange_count += exchange->kind == EXCHANGE_PIECE;
 }
 
-/* Lets others exchange again. */
+/* Ends an exchange that went alone, so that other turns may exchange again. */
 static void alone_end(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_ALONE;
@@ -75,14 +75,14 @@ static struct ask *ask_find(const struct channel *channel, const struct exchange
     return ask && !ask->is_fixed ? ask : NULL;
 }
 
-/* Answers an ask. TR_NO_MEMORY ends it with that status. */
+/* Answers the ask of an exchange. Without memory the ask ends with TR_NO_MEMORY. */
 static void answer(struct channel *channel, const struct exchange *exchange, tr_bytes bytes)
 {
     struct worker *worker = channel->worker;
     struct cell *cell = channel->cell;
     struct ask *ask = ask_find(channel, exchange);
     if (!ask)
-        return; /* its turn has given up */
+        return; /* the turn of the ask has given up */
     bool has_nul = bytes.data && channel->endpoint->options.framing == TR_LINES;
     struct tr_received message = {.channel = {channel_bits(channel)},
                                   .bytes = {bytes.data, bytes.size + has_nul}};
@@ -117,7 +117,10 @@ static struct exchange **find_number(struct channel *channel, uint64_t number)
     return *at ? at : NULL;
 }
 
-/* Returns the place of the exchange to which a piece belongs; NULL: to none. *is_answer: it has an id. */
+/*
+ * Returns the place of the exchange to which a piece belongs; NULL: it belongs to none. *is_answer: the piece has an
+ * id.
+ */
 static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool *is_answer)
 {
     const tr_framing *ids = ids_of(channel);
@@ -128,11 +131,14 @@ static struct exchange **place_of(struct channel *channel, tr_bytes piece, bool 
     return *is_answer ? find_number(channel, number) : NULL;
 }
 
-/* Forgets the oldest exchange whose turn has given up, to which a late reply would still belong. */
+/*
+ * Forgets the oldest exchange whose turn has given up, although its reply may still come. Returns whether there was
+ * one.
+ */
 static bool forget_one(struct channel *channel)
 {
     if (!ids_of(channel))
-        return false; /* the order of the others depends on it */
+        return false; /* without ids, replies are found by the order of the exchanges */
     for (struct exchange **at = &channel->rare->exchanges; *at; at = &(*at)->next) {
         if (!ask_find(channel, *at)) {
             pop(channel, at);
@@ -145,8 +151,9 @@ static bool forget_one(struct channel *channel)
 /* ---- Reading. ---- */
 
 /*
- * A piece belongs to no exchange: a turn or a handler takes it before the replies behind it are read. If there is neither,
- * it waits for a turn that reads; but an answer to nothing is a mistake of the other side.
+ * Leaves a piece that belongs to no exchange to a turn that reads or to the handler, before the replies behind it are
+ * read. If there is neither, the piece waits for a turn that reads; but if it has an id that no request has, the
+ * channel ends.
  */
 static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 {
@@ -199,7 +206,7 @@ void tr__exchanges_read(struct channel *channel)
 {
     bool has_taker = !waits_are_empty(&channel->readers) || channel->event;
     if (channel_has(channel, CHANNEL_UNASKED) && has_taker)
-        return; /* it reads first */
+        return; /* the turn or handler that takes the unasked piece reads first */
     channel->flags &= ~(uint32_t)CHANNEL_UNASKED;
     while (channel->rare->exchanges) {
         tr_bytes piece;
@@ -239,7 +246,8 @@ void tr__exchanges_fail(struct channel *channel, tr_status status)
     if (!channel->cell)
         return;
     fail_list(channel, &channel->rare->exchanges, status);
-    while (channel->rare->looks) { /* a read or a write does not wait now: it says why */
+    /* a read or a write would not wait now: it returns the reason */
+    while (channel->rare->looks) {
         answer(channel, channel->rare->looks, (tr_bytes){NULL, 0});
         pop(channel, &channel->rare->looks);
     }
@@ -294,7 +302,7 @@ static tr_channel_ask failed(tr_status status)
     return (tr_channel_ask){.any = {PENDING_IS_STATUS | (uint32_t)-status}};
 }
 
-/* Makes an ask of this turn and its place in the line of the channel. */
+/* Makes an ask of this turn, and its place among the exchanges of the channel. */
 static tr_status begin(struct tr_self *self, struct channel *channel, struct wish wish,
                        tr_channel_ask *asked)
 {
@@ -354,7 +362,7 @@ tr_channel_ask tr_writable(tr_self *self, tr_channel handle)
 
 /* ---- Requests. ---- */
 
-/* Finds a channel for a request. */
+/* Finds a channel to which this turn may send a request. */
 static tr_status usable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
     tr_status status = tr__channel_of(self, handle, found);
@@ -369,7 +377,10 @@ static bool is_full(struct channel *channel)
            !forget_one(channel);
 }
 
-/* Waits until a request may go. One that goes alone keeps others from overtaking it: CHANNEL_ALONE is its own then. */
+/*
+ * Waits until a request may be written. A request that goes alone sets CHANNEL_ALONE while it waits, so that others do
+ * not overtake it.
+ */
 static tr_status wait_to_go(struct tr_self *self, tr_channel handle, bool is_alone,
                             struct channel **found)
 {
@@ -395,13 +406,13 @@ static tr_status wait_to_go(struct tr_self *self, tr_channel handle, bool is_alo
     return status;
 }
 
-/* Writes a request whose place is taken already. The ask ends with what goes wrong. */
+/* Writes a request whose exchange exists already. If the write fails, the ask ends with its status. */
 static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, uint64_t number)
 {
     struct channel *channel;
     tr_status status = tr_write(self, handle, request);
     if (status == TR_OK || tr__channel_of(self, handle, &channel) != TR_OK)
-        return; /* a channel that has ended has ended its exchanges */
+        return; /* the end of the channel has ended its exchanges */
     struct exchange **at = find_number(channel, number);
     struct ask *ask = at ? ask_find(channel, *at) : NULL;
     if (at)
@@ -410,7 +421,7 @@ static void write_numbered(tr_self *self, tr_channel handle, tr_bytes request, u
         tr__ask_done(channel->worker, ask, status);
 }
 
-/* The reply is found by its id: the place is taken first, so that no other request gets the same id. */
+/* Makes an exchange, then writes the request with its id: in this order, so that no other request gets the same id. */
 static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {
@@ -431,7 +442,7 @@ static tr_status go_numbered(tr_self *self, tr_channel handle, tr_bytes request,
     return status;
 }
 
-/* Replies come in order: the place is taken when the request was written. */
+/* Writes the request, then makes its exchange: replies come in the order of the writes. */
 static tr_status go_in_order(tr_self *self, tr_channel handle, tr_bytes request, bool is_alone,
                              tr_channel_ask *asked)
 {

@@ -12,22 +12,22 @@
 
 /** Gives the exchanges the pieces that have come. May end the channel. */
 void tr__exchanges_read(struct channel *channel);
-/** Whether what has come is for exchanges, before turns and handlers. */
+/** Whether input is for exchanges first, and for turns and handlers after them. */
 static inline bool exchanges_are_first(const struct channel *channel)
 {
     return channel->rare->exchanges && !channel_has(channel, CHANNEL_UNASKED);
 }
 /**
- * A turn has taken a piece that belongs to no exchange, while some are under way: gives it a copy, because the
- * replies behind it are read before the turn ends, and reads those. TR_NO_MEMORY.
+ * Gives a turn a copy of a piece that it has taken and that belongs to no exchange, then reads the replies behind the
+ * piece. The copy is needed because those are read before the turn ends. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel,
                                            tr_bytes *piece);
 /** Ends all exchanges with this status. */
 void tr__exchanges_fail(struct channel *channel, tr_status status);
-/** Forgets all exchanges: their turns have ended. */
+/** Forgets all exchanges, because their turns have ended. */
 void tr__exchanges_free(struct channel *channel);
-/** Ends the asks of tr_readable and tr_writable whose time has come. */
+/** Ends the asks of tr_readable and tr_writable for which the channel is ready now. */
 void tr__exchanges_look(struct channel *channel);
 /** Whether the ask with this number waits for the channel. Owner only. */
 bool tr__exchange_is_here(const struct channel *channel, uint32_t id);

@@ -17,13 +17,13 @@
 #include "net/wait.h"
 #include "net/write.h"
 
-/* Bytes of one read. What a helper thread costs is small beside the copy of so many. */
+/* Bytes of one read: so many that a switch to a helper thread costs little beside the copy. */
 enum { PIECE_MAX = 64 * 1024 };
 
 /* What the turn and a helper thread share; on the stack of the turn. */
 struct file_job {
     const tr_platform *platform;
-    const char *path; /* NULL: the program has opened it */
+    const char *path; /* NULL: the program has opened the file */
     int fd;
     uint64_t offset;
     uint64_t size; /* of the file */
@@ -129,7 +129,7 @@ static void end_amid(struct tr_self *self, tr_channel handle, const struct file_
     char text[160];
     if (tr__channel_of(self, handle, &channel) != TR_OK || channel->state == CHANNEL_ENDED)
         return;
-    bool is_own = status == TR_CLOSED; /* by tr_close or tr_finish of another turn */
+    bool is_own = status == TR_CLOSED; /* another turn has called tr_close or tr_finish */
     const char *why = is_own ? "the channel was closed" : tr_status_text(status);
     (void)snprintf(text,
                    sizeof text,
@@ -149,10 +149,10 @@ static void file_over(struct tr_self *self, tr_channel handle)
     tr__waits_wake(&channel->writers);
     if (channel->rare->looks)
         tr__exchanges_look(channel);
-    tr__channel_call(channel); /* for tr_drained */
+    tr__channel_call(channel); /* queues tr_drained */
 }
 
-/* Writes what was opened and measured. */
+/* Writes a file that was opened and measured. */
 static tr_status write_all(struct tr_self *self, tr_channel handle, struct file_job *job)
 {
     struct channel *channel;
@@ -181,7 +181,8 @@ static tr_status write_file(struct tr_self *self, tr_channel handle, struct file
     if (status == TR_OK)
         status = tr__writable(self, handle, &channel);
     if (status == TR_OK && channel->endpoint->options.answers_in_order)
-        status = TR_NOT_SUPPORTED; /* it would have to wait for the answers before it */
+        /* the file would have to wait for the answers to earlier pieces */
+        status = TR_NOT_SUPPORTED;
     if (status == TR_OK)
         status = open_and_measure(self, job, size);
     if (status == TR_OK)

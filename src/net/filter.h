@@ -15,30 +15,35 @@
 
 struct filter {
     const char *name;
-    /** Whether `inbound` always takes all bytes, unless it fails. Then they need no memory of the channel. */
+    /**
+     * Whether `inbound` always takes all bytes, unless it fails. Then the channel needs no memory for bytes that were
+     * not taken.
+     */
     bool takes_all;
-    /** Called once, when the channel is connected: a client's first bytes. */
+    /** Called once, when the channel is connected. Appends the first bytes of a client to `out`. */
     tr_status (*begin)(void *state, struct net_buffer *out);
     /**
-     * Takes bytes that came from the socket. *taken says how many; the others come again, with more behind
-     * them. Appends what is for the actor to `in`, and what is for the other side to `out`. A status other
-     * than TR_OK ends the channel with it, after `out` was sent: TR_TLS_FAILED, TR_BAD_DATA, TR_TOO_LARGE,
-     * TR_NO_MEMORY. TR_CLOSED: the other side has ended in order; what is in `in` is the last.
+     * Takes bytes that came from the socket. *taken says how many; the other bytes are passed again, with more behind
+     * them. Appends what is for the actor to `in`, and what is for the other side to `out`. A status other than TR_OK
+     * ends the channel with it, after `out` was sent: TR_TLS_FAILED, TR_BAD_DATA, TR_TOO_LARGE, TR_NO_MEMORY.
+     * TR_CLOSED: the other side has ended in order; what is in `in` is the last.
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, struct net_buffer *in,
                          struct net_buffer *out);
-    /** Turns bytes of the actor into bytes for the other side. Not called before is_open. */
+    /** Turns bytes of the actor into bytes for the other side. Only called after is_open has returned true. */
     tr_status (*outbound)(void *state, tr_bytes bytes, struct net_buffer *out);
-    /** The actor writes nothing more: appends what ends the output, as close_notify. */
+    /** Appends what ends the output to `out`, such as close_notify. The actor writes nothing more. */
     tr_status (*finish)(void *state, struct net_buffer *out);
     /**
-     * The socket has ended without a word of the filter's own. TR_CLOSED: that is an orderly end here.
-     * TR_RESET: it is not, something is missing. TR_TLS_FAILED: in the middle of the handshake.
+     * Called when the socket has ended and the filter has seen no end of its own. TR_CLOSED: this end is in order.
+     * TR_RESET: something is missing. TR_TLS_FAILED: the handshake was not over.
      */
     tr_status (*input_end)(void *state);
-    /** Whether the actor's bytes may pass: a handshake has ended. The channel is open from then on. */
+    /** Whether bytes of the actor may pass, because the handshake has ended. The channel is open from then on. */
     bool (*is_open)(const void *state);
-    /** Whether `inbound` would put more without getting more. NULL: never, it always takes what it can. */
+    /**
+     * Whether `inbound` would append more without new input. NULL: never, because it always appends all that it can.
+     */
     bool (*has_more)(const void *state);
     /** What was wrong, after a status that is not TR_OK: "certificate has expired"; "" if unknown. */
     const char *(*text)(const void *state);

@@ -45,7 +45,7 @@ static struct chain *chain_of(struct channel *channel)
     return chain;
 }
 
-/* Puts a filter of the program next to the framing. It has not begun. */
+/* Puts a filter of the program, which has not begun, next to the framing. */
 static tr_status user_put(struct channel *channel, const tr_filter *table)
 {
     struct chain *chain = chain_of(channel);
@@ -112,17 +112,14 @@ static tr_status changeable(struct tr_self *self, tr_channel handle, struct chan
         return TR_INVALID_ARGUMENT;
     if (channel->state == CHANNEL_ENDED || channel->state == CHANNEL_LINGERING)
         return channel->status == TR_OK ? TR_CLOSED : channel->status;
-    /* What waits for a commit would pass filters that were not there when it was written. */
+    /* Output that waits for a commit would pass filters that were not there when it was written. */
     bool is_busy = !waits_are_empty(&channel->readers) || channel->rare->exchanges ||
                    channel->work->output.held ||
                    channel_has(channel, CHANNEL_SHAKES | CHANNEL_FINISHING);
     return channel->state == CHANNEL_OPEN && !is_busy ? TR_OK : TR_INVALID_TRANSITION;
 }
 
-/*
- * Takes what has come and was not read out of the input. It goes to the newest filter: bytes that came before a
- * filter was there are never read beside it.
- */
+/* Moves the unread input to the newest filter, so that bytes which came before the filter was added pass it too. */
 static tr_status input_to_filter(struct channel *channel, struct chain *chain)
 {
     tr__input_settle(channel);
@@ -133,17 +130,17 @@ static tr_status input_to_filter(struct channel *channel, struct chain *chain)
         channel->work->input.buffer.begin = channel->work->input.buffer.end;
         channel->work->input.seen = 0;
         channel->work->input.needs = 0;
-        tr__input_settle(channel); /* the memory goes */
+        tr__input_settle(channel); /* frees the memory of the input */
     }
     if (channel_has(channel, CHANNEL_INPUT_OVER)) {
-        tr__chain_end(chain); /* the end comes again, behind what the filter makes */
+        tr__chain_end(chain); /* the end is found again, after the bytes that the filter makes */
         channel->flags &= ~(uint32_t)CHANNEL_INPUT_OVER;
     }
     channel->flags |= CHANNEL_READABLE;
     return TR_OK;
 }
 
-/* A filter was put on an open channel: lets it begin. */
+/* Begins a filter that was put on an open channel. */
 static tr_status begin(struct channel *channel, struct chain *chain)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -265,7 +262,8 @@ static tr_status shaken(struct tr_self *self, tr_channel handle, struct channel 
         if (tr__channel_of(self, handle, &channel) != TR_OK)
             return status == TR_OK ? TR_CLOSED : status;
     }
-    tr__waits_wake_one(&channel->readers); /* what has woken this turn may be for the next one */
+    /* the event that has woken this turn may be for the next one */
+    tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
     return status;
 }

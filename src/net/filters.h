@@ -5,13 +5,16 @@
 
 #include "net/channel.h"
 
-/** Puts TLS and the filters of the endpoint on a channel; the PROXY header is not among them. TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+/**
+ * Puts TLS and the filters of the endpoint on a channel, but not the filter of the PROXY header. TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT.
+ */
 TR_MUST_CHECK tr_status tr__filters_attach(struct channel *channel);
-/** Returns the state of the filter with this table, of the library's own; NULL: the channel has none. */
+/** Returns the state of the library's filter with this table; NULL: the channel has no such filter. */
 void *tr__filters_find(const struct channel *channel, const struct filter *table);
-/** Continues a handshake that began when the channel was open, while nobody reads. May end the channel. */
+/** Continues the handshake of a filter that was added to an open channel, while no turn reads. May end the channel. */
 void tr__filters_shake(struct channel *channel);
-/** Returns what a filter says was wrong, or NULL. */
+/** Returns the error text of the filter that has failed, or NULL. */
 const char *tr__filters_text(const struct channel *channel);
 
 #endif

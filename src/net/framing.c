@@ -37,7 +37,7 @@ const tr_framing tr_framing_lines = {.name = "lines", .cut = cut_line};
 
 /* ---- Lengths. ---- */
 
-/* Cuts a piece of `length` bytes behind a head of `head` bytes. A size that no memory has is broken. */
+/* Cuts a piece of `length` bytes behind a head of `head` bytes. A length that no memory could hold is broken. */
 static size_t cut_behind(tr_bytes bytes, size_t head, uint64_t length, tr_bytes *piece)
 {
     if (length >= SIZE_MAX - head)

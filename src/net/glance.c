@@ -4,8 +4,8 @@
 #include "net/table.h"
 
 /*
- * Not instrumented, because ThreadSanitizer cannot know that rule. Not inlined, so that each member is
- * read once.
+ * Not instrumented, because this race is allowed (net/glance.h), which ThreadSanitizer cannot know. Not inlined, so
+ * that each member is read once.
  */
 __attribute__((__noinline__, __no_sanitize__("thread"))) static struct channel_glance look(
     const struct channel *channel)

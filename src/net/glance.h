@@ -14,7 +14,7 @@ struct tr_system;
 struct channel_glance {
     uint64_t bits;
     uint64_t owner;       /* ref of the actor; 0: none */
-    int fd;               /* -1: none. It may be closed by now, and be another one's */
+    int fd;               /* -1: none. The number may belong to another descriptor by now */
     uint32_t flags;       /* enum channel_flag */
     uint8_t kind;         /* enum channel_kind */
     uint8_t state;        /* enum channel_state */
@@ -25,9 +25,9 @@ struct channel_glance {
 
 /** Looks at one slot of the table. Returns false if no channel is in it. Any thread. */
 bool tr__channel_glance(struct tr_system *system, uint32_t slot, struct channel_glance *glance);
-/** Whether a channel still is what a glance has seen, with the same descriptor. Any thread. */
+/** Whether the channel that a glance has seen is still there, with the same descriptor. Any thread. */
 bool tr__channel_is_same(struct tr_system *system, const struct channel_glance *glance);
-/** Returns the end of the slots that were ever used. Any thread. */
+/** Returns the number after the last slot that was ever used. Any thread. */
 uint32_t tr__channel_slots(struct tr_system *system);
 
 #endif

@@ -13,7 +13,7 @@
 struct channel_effect {
     uint64_t channel; /* bits of the channel */
     enum held_what what;
-    size_t size;   /* of HELD_BYTES: bytes of the output; of HELD_DATAGRAM: of `bytes` */
+    size_t size;   /* HELD_BYTES: size in the output; HELD_DATAGRAM: size of `bytes` */
     tr_address to; /* of HELD_DATAGRAM */
     unsigned char bytes[];
 };
@@ -47,7 +47,7 @@ static tr_status hold(struct channel *channel, enum held_what what, const tr_add
     return status;
 }
 
-/* Returns the effect to which bytes of this channel can be added; NULL: something was held since. */
+/* Returns the last effect of the outbox if it holds bytes of this channel, so that more can be added; else NULL. */
 static struct channel_effect *bytes_before(const struct channel *channel)
 {
     struct channel_effect *last = tr__outbox_last_effect(channel->worker);
@@ -120,7 +120,7 @@ static void bytes_release(struct channel *channel, size_t size)
 static void end_release(struct channel *channel, enum held_what what)
 {
     if (what == HELD_FINISH && channel_has(channel, CHANNEL_CLOSE_HELD))
-        return; /* the tr_close behind it does more */
+        return; /* the tr_close after this tr_finish does more */
     channel->flags &= ~(uint32_t)(CHANNEL_END_HELD | CHANNEL_CLOSE_HELD);
     if (what == HELD_FINISH)
         channel->flags &= ~(uint32_t)CHANNEL_FINISHING; /* tr__channel_finish sets it again */
@@ -157,5 +157,6 @@ void tr__held_release(struct worker *worker, struct channel_effect *effect)
 
 void tr__held_drop(struct worker *worker, struct channel_effect *effect)
 {
-    source_resize(&worker->source, effect, 0); /* the bytes stay held: tr__channel_orphan */
+    /* the bytes stay held, and tr__channel_orphan resets the channel */
+    source_resize(&worker->source, effect, 0);
 }

@@ -3,10 +3,10 @@
  * What a turn of a durable actor does to a channel of its own: it is held in the outbox of the turn, in order with the
  * messages that the turn sends, until what the turn has changed is on disk.
  *
- * Bytes that are written are in the pages of the channel at once, but count as held: net/output.c sends those before
- * them only. tr_finish, tr_close and tr_reset take effect at once for the actor, which writes and reads nothing
- * more, and for the other side when they are released. If the turn fails, all of this is dropped. Then the
- * incarnation ends, and its channels are reset.
+ * Bytes that are written are in the pages of the channel at once, but count as held: net/output.c sends only the bytes
+ * before them. tr_finish, tr_close and tr_reset take effect at once for the actor, which writes and reads nothing more,
+ * and for the other side when they are released. If the turn fails, all of this is dropped. Then the incarnation ends,
+ * and its channels are reset.
  *
  * Bytes can come behind held ones and not be held themselves, in a turn whose outbox is open. They leave when nothing
  * is held any more. Owner only.
@@ -18,17 +18,17 @@
 
 enum held_what { HELD_BYTES, HELD_FINISH, HELD_CLOSE, HELD_RESET, HELD_DATAGRAM };
 
-/** Whether what is done to this channel now is held: a turn of its actor runs that holds what it sends. */
+/** Whether what is done to this channel now is held, because the running turn of its actor has an outbox. */
 bool tr__held_applies(const struct channel *channel);
-/** As held_prepare, in a turn with an outbox. */
+/** Does the work of held_prepare in a turn with an outbox. */
 TR_MUST_CHECK tr_status tr__held_prepare(struct channel *channel);
-/** Before bytes are appended to the output: makes sure that they can be counted. TR_NO_MEMORY. */
+/** Makes sure that bytes which are appended to the output next can be counted as held. TR_NO_MEMORY. */
 TR_MUST_CHECK static inline tr_status held_prepare(struct channel *channel)
 {
     return __builtin_expect(channel->worker->outbox_turn != NULL, 0) ? tr__held_prepare(channel)
                                                                      : TR_OK;
 }
-/** Counts bytes that were appended, after held_prepare. */
+/** Counts bytes that were appended to the output. held_prepare must have succeeded before. */
 void tr__held_count(struct channel *channel, size_t size);
 /** Ends a channel when this turn is stored. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__held_end_later(struct channel *channel, enum held_what what);

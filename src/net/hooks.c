@@ -56,7 +56,7 @@ static bool on_round(struct worker *worker, tr_time now_ns)
         else
             tr__channel_expired(channel, now_ns);
     }
-    /* Those for which there is still no memory come back to the list, for a later round. */
+    /* Channels for which memory is still missing are put into net->starved again, for a later round. */
     struct list again;
     struct list *link;
     list_init(&again);
@@ -70,7 +70,7 @@ static bool on_round(struct worker *worker, tr_time now_ns)
     return tr__shakes_round(worker);
 }
 
-/* Memory that was missing is asked for again so soon. */
+/* After how long the worker asks again for memory that was missing. */
 #define STARVED_NS (10 * TR_MILLISECOND)
 
 static tr_time next_deadline(struct worker *worker)
@@ -97,7 +97,7 @@ static bool is_sending(const struct worker *worker)
 
 /* ---- Events. ---- */
 
-/* Fills an event with a message that lies inside it. */
+/* Copies a message into an event. */
 static void put(struct envelope *envelope, const tr_type *type, const void *message, size_t size)
 {
     static_assert(sizeof(struct tr_received) <= ENVELOPE_INLINE,
@@ -109,8 +109,9 @@ static void put(struct envelope *envelope, const tr_type *type, const void *mess
 }
 
 /*
- * tr_opened has more than fits: it is in memory of the channel until the turn has ended. It cannot be in a block of
- * the worker's pool, because the envelope may be of another worker, from which the actor has moved.
+ * Puts tr_opened into an event. The message is too large for the envelope, so it is in memory of the channel until the
+ * turn has ended. It cannot be in a block of the worker's pool, because the envelope may be of another worker, from
+ * which the actor has moved.
  */
 static bool put_opened(struct channel *channel, struct envelope *envelope)
 {
@@ -151,8 +152,8 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
 }
 
 /*
- * Gives the turn a copy of its piece if others are read before it ends. False: out of memory. Then no turn begins, the
- * piece is unread, and comes again soon.
+ * If later pieces are read before the turn ends, gives the turn a copy of its piece. False: out of memory; then no turn
+ * begins, the piece is unread and comes again soon.
  */
 static bool piece_keep(struct tr_self *self, struct channel *channel, struct envelope *envelope,
                        tr_bytes *bytes)
@@ -166,12 +167,13 @@ static bool piece_keep(struct tr_self *self, struct channel *channel, struct env
     }
     if (status == TR_OK && channel->endpoint->options.interleaves)
         status = tr__piece_begin(self, channel, envelope, bytes);
-    if (status == TR_OK || is_copied) /* one that was copied is handled alone if it must be */
+    /* a piece that was copied can be handled, if need be not beside others */
+    if (status == TR_OK || is_copied)
         return true;
     if (!tr__input_unread(channel, size))
         TR_NOT_REACHED("a piece that was just taken can be unread");
     channel->work->input.needs = 0;
-    tr__input_settle(channel); /* nobody has borrowed it */
+    tr__input_settle(channel); /* no turn has borrowed the piece */
     tr__channel_starve(channel);
     return false;
 }
@@ -206,7 +208,7 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     if (status == TR_WOULD_BLOCK && protocol && net_buffer_size(&channel->work->input.buffer))
         protocol->on_part(channel);
     if (status == TR_CLOSED && pieces_are_open(channel))
-        return false; /* they may still write */
+        return false; /* the turns of open pieces may still write */
     if (status == TR_CLOSED)
         tr__channel_hang_up(channel);
     else if (status != TR_WOULD_BLOCK && channel->state != CHANNEL_ENDED)
@@ -214,7 +216,7 @@ static bool put_piece(struct tr_self *self, struct channel *channel, struct enve
     return false;
 }
 
-/* Fills the event with what comes next. False: nothing. */
+/* Fills the event with the next message for the actor. False: there is none. */
 static bool fill_event(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
     struct {
@@ -250,7 +252,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
         return true;
     }
-    /* Bytes that a turn may still read come before the end. */
+    /* tr_closed comes after all bytes that a turn may still read. */
     if (channel_has(channel, CHANNEL_CLOSES) && process_is_over(channel) &&
         waits_are_empty(&channel->readers) && waits_are_empty(&channel->writers) &&
         !pieces_are_open(channel)) {
@@ -261,7 +263,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
     return false;
 }
 
-/* As admit, for a turn that a protocol has queued. */
+/* Does what admit does for a turn that a protocol has queued. */
 static bool admit_turn(struct tr_self *self, struct envelope *envelope)
 {
     struct protocol_turn *turn = protocol_turn_of(envelope);
@@ -277,8 +279,8 @@ static bool admit_turn(struct tr_self *self, struct envelope *envelope)
 }
 
 /*
- * As fill_event, for a channel and an actor without anything unusual: the turn may end by on_plain_end. False: fill_event must
- * look. The channel may have ended.
+ * Does what fill_event does, if channel and actor have nothing unusual: then the turn may end by on_plain_end. False:
+ * the caller must use fill_event. The channel may have ended.
  */
 static bool fill_plainly(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
@@ -309,7 +311,8 @@ static bool admit(struct tr_self *self, struct envelope *envelope)
         return admit_turn(self, envelope);
     struct channel *channel = event_channel(envelope);
     TR_ASSERT_SLOW(channel->event == envelope && channel->cell == self->cell);
-    channel->flags |= CHANNEL_IN_TURN; /* so that an end leaves the envelope alone */
+    /* so that an end of the channel does not free the envelope */
+    channel->flags |= CHANNEL_IN_TURN;
     if (fill_plainly(self, channel, envelope)) {
         atom64_count(&self->worker->counters.accepted, 1);
         return true;
@@ -352,7 +355,7 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         return;
     }
     struct channel *channel = event_channel(envelope);
-    if (!channel) { /* it was freed, or handed over, by its own turn */
+    if (!channel) { /* the turn has freed the channel, or handed it over */
         if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)
             source_resize(&worker->system->source, envelope->payload.block.data, 0);
         envelope->block_class = ENVELOPE_NO_BLOCK;
@@ -382,8 +385,8 @@ static void on_plain_end(struct tr_self *self)
 {
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
-    struct channel *channel =
-        envelope->sender & PIECE_TAG ? NULL : event_channel(envelope); /* NULL also: it is gone */
+    /* NULL: the envelope is of a piece, or its channel is gone. */
+    struct channel *channel = envelope->sender & PIECE_TAG ? NULL : event_channel(envelope);
     bool is_plain = channel && channel_is_plain(channel) && !channel->request;
     if (__builtin_expect(!is_plain || !tr__plain_return(self, channel), 0)) {
         if (self->borrowed || self->lent)
@@ -450,7 +453,7 @@ static void on_birth(struct worker *worker, struct cell *cell)
     struct channel *channel = worker->channels.newborn;
     worker->channels.newborn = NULL;
     if (tr__channel_adopt(channel, cell) != TR_OK)
-        return; /* its deck sees that it has no actor, and stops that one */
+        return; /* the deck notices that the channel has no actor, and stops the new actor */
     net_cell_of(cell)->peer = channel_bits(channel);
 }
 
@@ -461,7 +464,7 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /* The events that are queued are VOID now; the other mail takes them along. */
+    /* The queued events are ENVELOPE_VOID now. Move them to the other mail, which drops them. */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
@@ -501,9 +504,11 @@ static void on_turn_end(struct tr_self *self)
         if (channel_has(channel, CHANNEL_GONE))
             tr__channel_free(channel);
         else if (channel->state == CHANNEL_LINGERING)
-            tr__output_touch(channel); /* the run continues it, if it does not fail */
+            /* the end of the run continues to send, unless the run fails */
+            tr__output_touch(channel);
         else
-            tr__channel_call(channel); /* its end may be all that is left */
+            /* the end of the channel may be all that is left to report */
+            tr__channel_call(channel);
     }
     tr__lent_free(self);
 }

@@ -41,7 +41,7 @@ static void area_leave(struct channel *channel)
     input->buffer = NET_BUFFER(source_of(channel));
 }
 
-/* Forgets the memory of a channel all of whose bytes were read. */
+/* Frees or returns the memory of an input all of whose bytes were read. */
 static void memory_release(struct channel *channel)
 {
     if (channel->work->input.area)
@@ -67,7 +67,7 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
     return TR_OK;
 }
 
-/* Finds free bytes behind those that are there, at least one more than `more`. TR_NO_MEMORY. */
+/* Makes space behind the unread bytes for at least `more` bytes and one more. TR_NO_MEMORY. */
 static tr_status reserve(struct channel *channel, size_t more)
 {
     struct channel_work *work = work_of(channel);
@@ -96,7 +96,7 @@ static tr_status reserve(struct channel *channel, size_t more)
 
 /* ---- Filling. ---- */
 
-/* A receive that gave less than it could: there is no more, unless the end is behind it. */
+/* If a receive gave less than it could, notes that no more is there, unless the other side has ended. */
 static void note_received(struct channel *channel, size_t got, size_t room)
 {
     if (got < room && !channel_has(channel, CHANNEL_HUNG_UP))
@@ -104,7 +104,7 @@ static void note_received(struct channel *channel, size_t got, size_t room)
     channel_note_active(channel);
 }
 
-/* Receives into `buffer`, which has capacity. TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the end, TR_RESET, ... */
+/* Receives into `buffer`, which has space. TR_OK, TR_WOULD_BLOCK, TR_CLOSED at the end, TR_RESET, ... */
 static tr_status receive(struct channel *channel, struct net_buffer *buffer)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -116,7 +116,8 @@ static tr_status receive(struct channel *channel, struct net_buffer *buffer)
     if (status == TR_WOULD_BLOCK)
         channel->flags &= ~(uint32_t)CHANNEL_READABLE;
     if (status == TR_RESET && channel->rare->process)
-        return TR_CLOSED; /* a process that has not read all of its input ends its socket so */
+        /* the socket of a process ends by a reset if the process has not read all of its input */
+        return TR_CLOSED;
     if (status != TR_OK)
         return status;
     if (!got)
@@ -146,7 +147,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* A handshake that began while the channel was open has ended. */
+/* Notes that a handshake has ended that began while the channel was open. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;
@@ -154,10 +155,10 @@ static void note_shaken(struct channel *channel)
     if (work_is_there(channel))
         channel->work->output.since_ns = channel->worker->loop.now_ns;
     tr__waits_wake(&channel->readers);
-    tr__output_touch(channel); /* what has waited for it */
+    tr__output_touch(channel); /* sends the output that has waited for the handshake */
 }
 
-/* Gives the filter bytes that have come. It may have something to say to the other side. */
+/* Gives the filter bytes that have come. The filter may make bytes for the other side. */
 static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -176,7 +177,7 @@ static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
     return status;
 }
 
-/* Gives the filter what it has not taken yet. */
+/* Gives the filter the bytes that it has not taken before. */
 static tr_status pass_raw(struct channel *channel)
 {
     struct net_buffer *raw = &channel->rare->filter.raw;
@@ -188,7 +189,7 @@ static tr_status pass_raw(struct channel *channel)
     return status;
 }
 
-/* Receives for a filter that takes all: into free bytes of the worker, which are free again afterwards. */
+/* Receives for a filter that takes all bytes: into free memory of the worker, which is free again afterwards. */
 static tr_status receive_and_pass(struct channel *channel)
 {
     struct area **current = &channel->worker->channels.net->area;
@@ -208,7 +209,7 @@ static tr_status receive_and_pass(struct channel *channel)
     return status;
 }
 
-/* Receives for a filter that may leave some of it for later. */
+/* Receives for a filter that may leave bytes for later. */
 static tr_status receive_raw(struct channel *channel)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -291,7 +292,7 @@ static size_t cut_until(tr_bytes bytes, size_t seen, tr_bytes end, tr_bytes *pie
     return piece->size;
 }
 
-/* As the `cut` of a tr_framing. */
+/* Cuts a piece, by the rules of tr_framing.cut. */
 static size_t cut(const struct channel *channel, const struct cutter *cutter, tr_bytes bytes,
                   size_t seen, tr_bytes *piece)
 {
@@ -351,7 +352,7 @@ void tr__input_unborrow(struct channel *channel)
     channel->work->input.borrower = NULL;
 }
 
-/* Ends the last piece: what was written over comes back. */
+/* Ends the last piece, and restores the byte that a NUL was written over. */
 static void piece_end(struct channel_input *input)
 {
     if (input->piece == NOWHERE)
@@ -362,7 +363,10 @@ static void piece_end(struct channel_input *input)
     input->piece = NOWHERE;
 }
 
-/* Hands out a piece that is at the beginning of the unread bytes, `size` with what belongs to it. */
+/*
+ * Lends a turn the piece at the beginning of the unread bytes. `size` includes the bytes around the piece, such as its
+ * length.
+ */
 static void piece_begin(struct tr_self *self, struct channel *channel, size_t size, tr_bytes piece,
                         bool has_nul)
 {
@@ -387,12 +391,12 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     if (!*is_cut || !is_line(channel, cutter))
         return TR_CLOSED;
     if (!net_buffer_reserve(&channel->work->input.buffer,
-                            1)) /* for a NUL; in an area there is room */
+                            1)) /* for a NUL; an area always has space */
         return TR_NO_MEMORY;
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     if (bytes.size > channel->endpoint->options.frame_max)
         return TR_TOO_LARGE;
-    *piece = bytes; /* the last line may lack its end */
+    *piece = bytes; /* the last line may have no line end */
     piece_begin(self, channel, bytes.size, bytes, true);
     return TR_OK;
 }
@@ -409,7 +413,7 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
     if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size && bytes.size)
         is_new = true;
     if (!is_new)
-        return TR_WOULD_BLOCK; /* perhaps without memory: nothing is written to it */
+        return TR_WOULD_BLOCK; /* the channel may have tr__no_work, which must not be written to */
     input->how = (uint8_t)cutter->how;
     input->seen = (uint32_t)seen;
     size_t size = cut(channel, cutter, bytes, seen, piece);
@@ -432,7 +436,8 @@ static size_t wanted(const struct channel *channel, const struct cutter *cutter)
     size_t there = net_buffer_size(&channel->work->input.buffer);
     if (cutter->how == CUT_EXACTLY && cutter->size > there + OWN_MIN)
         return cutter->size - there;
-    return there > OWN_MIN ? there : OWN_MIN; /* a piece that grows is copied a few times at most */
+    /* doubles the space, so that a piece that grows is copied only a few times */
+    return there > OWN_MIN ? there : OWN_MIN;
 }
 
 tr_status tr__input_take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
@@ -456,7 +461,7 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
             return take_last(self, channel, cutter, piece, is_cut);
         if (net_buffer_size(&channel->work->input.buffer) >
             channel->endpoint->options.frame_max + AREA_SIZE)
-            return TR_TOO_LARGE; /* bytes that were unread */
+            return TR_TOO_LARGE; /* the program has unread too many bytes */
         status = channel_has(channel, CHANNEL_READABLE) ? fill(channel, wanted(channel, cutter))
                                                         : TR_WOULD_BLOCK;
         if (status == TR_OK || status == TR_CLOSED)
@@ -470,7 +475,7 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
     if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
-        return; /* the end of the turn that has bytes looks at the channel too */
+        return; /* the turn that has bytes keeps them, and its end looks at the channel too */
     if (work_of(channel))
         borrow(self, channel);
     else
@@ -523,7 +528,8 @@ void tr__input_settle(struct channel *channel)
     if (!net_buffer_size(&input->buffer))
         memory_release(channel);
     else if (!tr__input_has_bytes(channel))
-        (void)tr__input_leave_area(channel, 0); /* without memory it stays where it is */
+        /* if memory is missing, the bytes stay in the area */
+        (void)tr__input_leave_area(channel, 0);
     work_rest(channel);
 }
 

@@ -2,11 +2,10 @@
 /**
  * What a channel has received: filled from the socket, cut into pieces, lent to turns.
  *
- * Bytes are received into the area of the worker, or behind bytes that are there already. A piece that is
- * taken stays where it is until that turn takes the next one, or ends (rule of the borrower). If another turn takes
- * one before, the first one keeps the memory: net/lent.h.
- * A part of a piece that must wait for the rest is moved to memory of the channel, so that the area is free.
- * Owner only.
+ * Bytes are received into the area of the worker, or behind bytes that are there already. A piece that is taken stays
+ * where it is until the turn that took it takes the next one, or ends (rule of the borrower). If another turn takes a
+ * piece before that, the first turn keeps the memory: net/lent.h. A part of a piece that must wait for the rest is
+ * moved to memory of the channel, so that the area is free. Owner only.
  */
 #ifndef NET_INPUT_H
 #define NET_INPUT_H
@@ -14,7 +13,7 @@
 #include "net/channel.h"
 
 enum cut_how {
-    CUT_PIECE, /* as the framing of the channel says; without framing all that has come */
+    CUT_PIECE, /* a piece by the framing of the channel; without a framing all that has come */
     CUT_LINE,
     CUT_EXACTLY,
     CUT_UNTIL,
@@ -41,27 +40,30 @@ TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
  * was taken.
  */
 bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes);
-/** Whether there are bytes that were not read, and that need not wait for more. */
+/** Whether there are unread bytes that need not wait for more. */
 bool tr__input_has_bytes(const struct channel *channel);
-/** Makes the end of this turn look at the channel, whose other side has ended. */
+/** Has the end of this turn look at the channel again, because its other side has ended. */
 void tr__input_watch_end(struct tr_self *self, struct channel *channel);
 /** Ends what was borrowed of this channel. */
 void tr__input_settle(struct channel *channel);
-/** Receives what has come, without taking it, so that an end behind it is found. */
+/** Receives what has come without taking it, so that the end of the input is found. */
 tr_status tr__input_peek(struct channel *channel);
-/** Gives bytes that a filter before has passed to the filter that is there now. The statuses of `inbound`. */
+/** Gives the current filter the bytes that an earlier filter has passed. Returns the statuses of `inbound`. */
 tr_status tr__input_filter_again(struct channel *channel);
-/** Moves bytes from the area of the worker to memory of the channel. TR_NO_MEMORY. */
+/** Moves bytes from the area of the worker to memory of the channel, with space for `more`. TR_NO_MEMORY. */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
-/** Drops what has come; what is lent, at the end of its turn. */
+/** Drops all input. Bytes that are lent are dropped when their turn ends. */
 void tr__input_drop(struct channel *channel);
-/** The turn that had bytes of this channel is gone, with its stack. */
+/** Forgets the turn that had bytes of this channel: it is gone, with its stack. */
 void tr__input_abandon(struct channel *channel);
-/** Takes the bytes from the turn that has borrowed them, which must not use them any more, or has the memory itself now. */
+/**
+ * Takes the bytes from the turn that has borrowed them. The turn must not use them any more, or has the memory itself
+ * now.
+ */
 void tr__input_unborrow(struct channel *channel);
-/** Lets the channel continue with these bytes. The memory of the others has another owner now. */
+/** Replaces the input by these bytes. The memory of the old ones has another owner now. */
 void tr__input_replace(struct channel *channel, struct net_buffer rest);
-/** Frees all memory. */
+/** Frees all memory of the input. */
 void tr__input_free(struct channel *channel);
 
 #endif

@@ -11,9 +11,9 @@
 
 /** Lets the borrower of a channel, if there is one, keep the memory. TR_NO_MEMORY: nothing has changed. */
 TR_MUST_CHECK tr_status tr__lent_away(struct channel *channel);
-/** The turn reads from this channel: frees what it has kept of it. */
+/** Frees what this turn has kept of a channel, because it reads from the channel again. */
 void tr__lent_return(struct tr_self *self, const struct channel *channel);
-/** The turn has ended: frees all that it has kept. */
+/** Frees all that this turn has kept, because it has ended. */
 void tr__lent_free(struct tr_self *self);
 
 #endif

@@ -23,7 +23,7 @@ static bool handles(const tr_behavior *behavior, const tr_type *type)
     return false;
 }
 
-/* Whether actors of the behavior would ever notice their connection. */
+/* Whether actors of the behavior have a handler through which they notice their connection. */
 static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options)
 {
     if (options->accepted_by.bits)
@@ -34,7 +34,7 @@ static bool behavior_fits(const tr_listen_args *args, const tr_endpoint *options
 
 /*
  * Checks what each session would be started with, so that a mistake is a status of the listener and not one of each
- * connection. The log says what is wrong. Where others accept, the listener starts nobody.
+ * connection. The log says what is wrong. With .accepted_by the listener starts no sessions, and nothing is checked.
  */
 static tr_status sessions_check(struct tr_self *self, const tr_listen_args *args,
                                 const tr_endpoint *options)
@@ -82,7 +82,7 @@ static tr_status socket_make(struct tr_self *self, const tr_endpoint *options, i
     return status;
 }
 
-/* Makes the listener of a record whose socket is open. Takes the descriptor. */
+/* Spawns the actor of a listener whose socket is open. Takes the descriptor. */
 static tr_status listener_spawn(struct tr_self *self, struct listener_shared *shared, int fd,
                                 uint64_t *ref)
 {

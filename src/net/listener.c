@@ -14,9 +14,9 @@
 #include "net/table.h"
 
 enum { ACCEPTS_MAX = 16 /* in one turn */ };
-/* How long a listener waits when the process has no descriptors, and how often the log says so. */
+/* How long a listener waits if the process has no free descriptors, and how often the log says so. */
 #define ACCEPT_AGAIN_NS (100 * TR_MILLISECOND)
-/* How long a full listener waits for the order to look again, which cannot be sent without memory. */
+/* How long a full listener waits before it looks by itself. An order to look cannot be sent without memory. */
 #define FULL_AGAIN_NS TR_SECOND
 #define ACCEPT_LOG_NS (10 * TR_SECOND)
 
@@ -57,7 +57,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
     if (!listener ||
         tr__mail_new(&worker->pool, address, &tr_type_tr_listener_order_, &order, &envelope) !=
             TR_OK)
-        return; /* without memory it looks again by itself, after FULL_AGAIN_NS */
+        return; /* without memory the listener looks again by itself, after FULL_AGAIN_NS */
     if (tr__mail_send_now(worker, listener, envelope) != TR_OK)
         envelope_give(&worker->pool, envelope);
 }
@@ -148,7 +148,7 @@ static tr_next on_accepted(tr_self *self, struct deck *deck, const struct tr_acc
                     "a session did not start: %s: %s",
                     tr_status_name(status),
                     error.status ? error.text : tr_status_text(status));
-    /* Its set-up may have closed it. */
+    /* The set-up of the session may have closed the channel. */
     channel = tr__table_find(worker->system, bits);
     if (channel && channel->state == CHANNEL_DIALING)
         tr__connection_begin(channel);
@@ -171,7 +171,7 @@ TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
 struct listener {
     struct listener_shared *shared;
     tr_channel channel;
-    uint32_t turn; /* the worker that is next among equals */
+    uint32_t turn; /* the worker to choose next among those with equally few sessions */
     bool is_paused;
     tr_time logged_ns;
     tr_deck_ref *decks; /* by worker; nobody: not there yet */
@@ -180,7 +180,7 @@ struct listener {
 static void listener_end(void *data)
 {
     struct listener_shared *shared = data;
-    tr__accepted_reset(shared); /* the decks have ended before */
+    tr__accepted_reset(shared); /* the decks have ended before the listener */
     tr__listener_hide(shared);
     tr__listener_shared_drop(shared);
 }
@@ -196,7 +196,7 @@ static tr_next listener_set_up(tr_self *self, struct listener *listener,
         tr__channel_new(self->worker, self->cell, CHANNEL_LISTENER, shared->endpoint, &channel);
     if (status == TR_OK) {
         tr__channel_change(channel, CHANNEL_OPEN);
-        status = tr__deadline_reserve(channel); /* a pause takes no memory */
+        status = tr__deadline_reserve(channel); /* so that a pause needs no memory later */
     }
     if (status == TR_OK)
         status = tr__channel_watch(channel, message->fd);
@@ -259,7 +259,7 @@ static tr_status deck_find(tr_self *self, struct listener *listener, uint32_t wo
     return status;
 }
 
-/* A deck has ended, because it could not start: its connections are reset, and the next one makes another. */
+/* Handles the end of a deck, which could not start: resets its connections. The next connection makes another deck. */
 static tr_next on_deck_end(tr_self *self, struct listener *listener,
                            const struct tr_terminated *message)
 {
@@ -279,7 +279,7 @@ static tr_next on_deck_end(tr_self *self, struct listener *listener,
     return TR_SAME;
 }
 
-/* Gives a connection to a deck. It is counted already. */
+/* Gives a connection, which is counted already, to a deck. */
 static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t worker, int fd,
                          tr_address peer)
 {
@@ -299,7 +299,7 @@ static void hand_to_deck(tr_self *self, struct listener *listener, uint32_t work
     tr_log_warn(self, "a connection was closed: %s", tr_status_text(status));
 }
 
-/* An actor was asked to take a connection. If it has not, the connection is closed. */
+/* Handles the outcome of an offer: closes the connection if the actor has not taken it. */
 static tr_next on_offered(tr_self *self, struct listener *listener,
                           const tr_connection_answer *answer)
 {
@@ -333,7 +333,7 @@ static void offer(tr_self *self, struct listener *listener, int fd, tr_address p
         tr__offer_end(self, shared, number, status);
 }
 
-/* Accepts nothing for so long. It takes no memory. */
+/* Accepts nothing for `ns`. Needs no memory. */
 static void pause_for(struct channel *channel, tr_time ns)
 {
     channel->flags |= CHANNEL_PAUSED;
@@ -348,7 +348,7 @@ void tr__listener_again(struct channel *channel)
     tr__channel_call(channel);
 }
 
-/* No connection can be accepted: says so, and tries again later. */
+/* Logs that no connection can be accepted, and tries again later. */
 static void wait_to_accept(tr_self *self, struct listener *listener, struct channel *channel,
                            tr_status status)
 {
@@ -363,7 +363,10 @@ static void wait_to_accept(tr_self *self, struct listener *listener, struct chan
                                    : tr_status_text(status));
 }
 
-/* Accepts up to ACCEPTS_MAX connections. Each counts as a turn, so that the run ends after as many as there are turns in it. */
+/*
+ * Accepts up to ACCEPTS_MAX connections. Each counts as a turn, so that the run also ends when it has used up its
+ * turns.
+ */
 static void accept_all(tr_self *self, struct listener *listener, struct channel *channel)
 {
     struct listener_shared *shared = listener->shared;
@@ -407,7 +410,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
     }
 }
 
-/* Whether nothing is accepted any more, because the system shuts down: the listener is about to be closed. */
+/* Whether nothing is accepted any more, because the system shuts down. The listener is about to be closed. */
 static bool is_over(const struct worker *worker)
 {
     return atom32_load(&worker->system->ending.is_stopping, ATOM_RELAXED);

@@ -2,10 +2,10 @@
 /**
  * Listeners: an actor that accepts connections, and one deck on each worker, the parent of the sessions there.
  *
- * The listener accepts a connection, chooses the worker with the fewest sessions, and sends the descriptor to the
- * deck of that worker. The deck makes the channel and spawns the session below itself, so that a session and
- * its parent are on one worker. What all of them need is in a struct listener_shared. It counts the
- * sessions: each count is written by workers as sessions begin and end, and read by the listener.
+ * The listener accepts a connection, chooses the worker with the fewest sessions, and sends the descriptor to the deck
+ * of that worker. The deck makes the channel and spawns the session below itself, so that a session and its parent are
+ * on one worker. What all of them need is in a struct listener_shared. It counts the sessions: workers write the counts
+ * as sessions begin and end, and the listener reads them.
  */
 #ifndef NET_LISTENER_H
 #define NET_LISTENER_H
@@ -23,13 +23,16 @@ struct listener_shared;
 /** The set-up of a listener: its record, and its socket, which it takes. */
 TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
 
-/** A connection is over, or was refused: others may come. `worker` is the caller's, `index` that of its count. */
+/**
+ * Removes a connection that is over or was refused from the counts, so that others may come. `worker` is the caller's;
+ * `index` says which count.
+ */
 void tr__listener_uncount(struct listener_shared *shared, struct worker *worker, uint32_t index,
                           const tr_address *peer);
-/** A session has ended: its listener may accept another connection. Does nothing the second time. Owner only. */
+/** Removes a session that has ended from the counts of its listener. Does nothing the second time. Owner only. */
 void tr__session_uncount(struct channel *channel);
 
-/** Lets a listener look again whether there are connections. Owner only. */
+/** Has a listener look again for connections. Owner only. */
 void tr__listener_again(struct channel *channel);
 
 #endif

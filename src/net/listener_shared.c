@@ -165,13 +165,14 @@ void tr__accepted_reset(struct listener_shared *shared)
 {
     const tr_platform *platform = shared->system->platform;
     struct accepted taken;
-    while (claim(shared, 0, &taken)) /* an actor may take one at this moment */
+    /* the lock is not held between: an actor may take one at the same time */
+    while (claim(shared, 0, &taken))
         platform->socket_close(platform, taken.fd, true);
 }
 
 /* ---- Connections by address. ---- */
 
-enum { PEER_V6_BYTES = 8 }; /* a customer of IPv6 has a /64, and all of its addresses */
+enum { PEER_V6_BYTES = 8 }; /* one customer has a whole /64, so its addresses count as one */
 
 static struct peer_count **peer_find(struct listener_shared *shared, const tr_address *address)
 {

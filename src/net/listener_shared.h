@@ -19,8 +19,8 @@ enum { PEER_BUCKETS = 64 };
 struct accepted {
     struct list link; /* in listener_shared.accepted */
     int fd;
-    uint32_t worker; /* of the deck */
-    uint64_t number; /* of a connection that is offered to an actor: net/offer.c */
+    uint32_t worker; /* index of the worker of the deck */
+    uint64_t number; /* number of a connection that is offered to an actor: net/offer.c */
     tr_address peer;
 };
 
@@ -29,24 +29,24 @@ struct listener_shared {
     atom32 users;
     struct tr_system *system;
     struct endpoint *endpoint;
-    const tr_behavior *behavior; /* of the sessions */
+    const tr_behavior *behavior; /* behavior of the sessions */
     const tr_type *setup_type;
     void *setup;          /* a copy; NULL: none */
-    uint64_t ref;         /* of the listener */
+    uint64_t ref;         /* ref of the listener */
     tr_address address;   /* where it listens */
     bool has_socket;      /* the listener has the descriptor */
-    atom32 total;         /* sessions, those on their way to a deck included */
+    atom32 total;         /* how many sessions there are, with those on their way to a deck */
     atom32 is_full;       /* the listener waits until a session ends */
     atom32 is_paused;     /* tr_listener_pause: written by the listener, read by sessions */
-    struct lock lock;     /* of `peers`, `accepted` and `numbers` */
-    uint64_t numbers;     /* connections that were accepted */
+    struct lock lock;     /* protects `peers`, `accepted` and `numbers` */
+    uint64_t numbers;     /* how many connections were accepted; gives them their numbers */
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
     atom32 counts[]; /* by worker */
 };
 
-/** Makes the record. It shares the endpoint. TR_NO_MEMORY, TR_TOO_LARGE. */
+/** Makes the record. It retains the endpoint. TR_NO_MEMORY, TR_TOO_LARGE. */
 TR_MUST_CHECK tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
                                                 const tr_listen_args *args,
                                                 struct listener_shared **made);
@@ -73,7 +73,7 @@ struct accepted *tr__accepted_find(struct listener_shared *shared, uint32_t work
 /** Resets the connections that nobody has taken. All decks have ended. */
 void tr__accepted_reset(struct listener_shared *shared);
 
-/** Counts a connection. False: its address has too many. TR_NO_MEMORY counts as too many. */
+/** Counts a connection of an address. False: the address has too many, or memory is missing. */
 bool tr__listener_count_peer(struct listener_shared *shared, const tr_address *peer);
 void tr__listener_uncount_peer(struct listener_shared *shared, const tr_address *peer);
 

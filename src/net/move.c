@@ -18,7 +18,7 @@
 #include "net/wait.h"
 #include "net/worker.h"
 
-/* TR_NO_MEMORY: it is as before. */
+/* Packs a channel. TR_NO_MEMORY: nothing has changed. */
 static tr_status pack(struct channel *channel)
 {
     struct worker *worker = channel->worker;
@@ -34,7 +34,9 @@ static tr_status pack(struct channel *channel)
     return TR_OK;
 }
 
-/* TR_NO_MEMORY, TR_LIMIT: the channel cannot be watched here, and is to end. */
+/*
+ * Unpacks a channel on this worker. TR_NO_MEMORY, TR_LIMIT: the channel cannot be watched, and the caller must end it.
+ */
 static tr_status unpack(struct worker *worker, struct channel *channel)
 {
     channel->worker = worker;
@@ -86,7 +88,7 @@ void tr__channels_arrive(struct worker *worker, struct cell *cell)
     LIST_EACH (link, &record->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         if (channel->worker == worker && channel_has(channel, CHANNEL_WATCHED))
-            continue; /* it was not packed */
+            continue; /* this channel was not packed */
         tr_status status = unpack(worker, channel);
         if (status != TR_OK)
             tr__channel_end(channel, status, NULL);
@@ -136,8 +138,8 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     tr_status status = tr__channel_of(self, handle, &channel);
     if (status != TR_OK)
         return status;
-    while (status == TR_OK &&
-           channel->work->output.held) { /* what was written belongs to this actor's commit */
+    /* What was written must wait for the commit of this actor. */
+    while (status == TR_OK && channel->work->output.held) {
         status = tr__channel_park(self, channel, &channel->writers, false, NULL);
         if (status == TR_OK)
             status = tr__channel_of(self, handle, &channel);
@@ -161,7 +163,7 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope, address);
     memcpy(envelope->payload.bytes, &channel, sizeof channel);
-    status = tr__lent_away(channel); /* what was read stays where it is until the turn ends */
+    status = tr__lent_away(channel); /* bytes that the turn has read stay valid until it ends */
     if (status == TR_OK) {
         tr__input_settle(channel);
         status = pack(channel);

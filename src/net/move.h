@@ -20,7 +20,7 @@ bool tr__channels_may_move(const struct cell *cell);
 bool tr__channels_leave(struct worker *worker, struct cell *cell);
 /** Unpacks the channels of an actor that has arrived, or has not left after all. Owner only. */
 void tr__channels_arrive(struct worker *worker, struct cell *cell);
-/** Takes a channel that another actor has handed over. Takes the envelope. Owner only. */
+/** Takes a channel that another actor has handed over, and its envelope. Owner only. */
 void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope);
 
 #endif

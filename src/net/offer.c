@@ -14,7 +14,7 @@ tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shar
     size_t count = tr_self_group_members(self, all, NULL, 0);
     tr_ref *members = count ? tr_try_scratch(self, count * sizeof *members) : NULL;
     if (!members)
-        return all; /* one actor, or a group that has ended */
+        return all; /* one actor, a group that has ended, or no memory */
     size_t now = tr_self_group_members(self, all, members, count);
     count = now < count ? now : count; /* members may have stopped meanwhile */
     return count ? members[turn % count] : all;
@@ -79,8 +79,8 @@ tr_status tr_accept(tr_self *self, const struct tr_connection *request, tr_chann
         return status;
     *channel = (tr_channel){channel_bits(made)};
     struct tr_connection_taken reply = {.channel = *channel};
-    (void)tr_self_try_reply(
-        self, &tr_type_tr_connection_taken, &reply); /* the listener knows it anyway */
+    /* The listener also continues without this reply. */
+    (void)tr_self_try_reply(self, &tr_type_tr_connection_taken, &reply);
     tr__connection_begin(made);
     return TR_OK;
 }

@@ -11,7 +11,7 @@
 
 /** Returns the actor whose turn it is to get a connection. Owner only. */
 tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shared, uint32_t turn);
-/** An offer has its outcome: closes the connection if no actor has taken it. Owner only. */
+/** Closes a connection if the actor that it was offered to has not taken it. Owner only. */
 void tr__offer_end(struct tr_self *self, struct listener_shared *shared, uint64_t number,
                    tr_status status);
 

@@ -19,7 +19,7 @@
 
 enum {
     PIECES_MAX = 16 /* pages of one send */,
-    FILTER_MAX = 64 * 1024 /* bytes it makes at once */
+    FILTER_MAX = 64 * 1024 /* bytes that a filter makes at once */
 };
 
 /* ---- Pages. ---- */
@@ -88,7 +88,7 @@ static void page_drop_first(struct channel *channel)
 
 /* ---- Appending. ---- */
 
-/* Counts bytes that were appended. */
+/* Counts bytes that were appended to the output. */
 static void count_more(struct channel *channel, size_t size)
 {
     struct channel_output *output = &channel->work->output;
@@ -135,7 +135,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
     struct out_page *last = work->output.last;
     size_t fits = last && !last->buffer ? last->capacity - last->end : 0;
     fits = fits < size ? fits : size;
-    /* All of it or nothing: reserve the rest first. */
+    /* Append all bytes or none: reserve the rest before the first is copied. */
     struct out_page *page = NULL;
     if (fits < size) {
         page = page_new(channel, size - fits);
@@ -184,7 +184,8 @@ void tr__output_touch(struct channel *channel)
     if (channel_has(channel, CHANNEL_DIRTY))
         return;
     channel->flags |= CHANNEL_DIRTY;
-    list_remove(&channel->listed); /* it may be starved; the flush puts it back */
+    /* it may be in the list of starved channels; the flush puts it back there */
+    list_remove(&channel->listed);
     list_push_last(&worker->channels.net->dirty, &channel->listed);
     worker->loop.flush_is_due = true;
     loop_call_back(&worker->loop); /* the run returns to the loop, which flushes */
@@ -195,7 +196,7 @@ bool tr__output_is_empty(const struct channel *channel)
     return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
 }
 
-/* How many bytes of the pages may leave: the first ones. */
+/* Returns how many bytes of the pages may be sent; they are the first ones. */
 static size_t sendable(const struct channel *channel)
 {
     const struct channel_output *output = &channel->work->output;
@@ -209,7 +210,7 @@ bool tr__output_is_due(const struct channel *channel)
 
 /* ---- Sending. ---- */
 
-/* Removes bytes that were sent. */
+/* Removes bytes that were sent from the pages. */
 static void sent(struct channel *channel, size_t size)
 {
     struct channel_output *output = &channel->work->output;
@@ -232,7 +233,8 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     tr_bytes pieces[PIECES_MAX];
     size_t pieces_count = 0;
-    pieces[0] = (tr_bytes){NULL, 0}; /* the others are not read without being set */
+    /* the other elements are set below before they are read */
+    pieces[0] = (tr_bytes){NULL, 0};
     size_t all = 0;
     size_t left = sendable(channel);
     for (struct out_page *page = channel->work->output.first;
@@ -289,7 +291,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_filter *filter = &channel->rare->filter;
     *count = 0;
-    if (!work_of(channel)) /* it has the time since which nothing was sent */
+    if (!work_of(channel)) /* the record has the time since which nothing was sent */
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
         tr_status passed = tr__output_pass(channel, FILTER_MAX);
@@ -308,7 +310,7 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     return status;
 }
 
-/* Turns that wait for capacity, and tr_drained. */
+/* If half of the output is free, wakes the turns that wait for capacity and queues tr_drained. */
 static void note_capacity(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
@@ -326,7 +328,7 @@ static void note_capacity(struct channel *channel)
         tr__channel_call(channel);
 }
 
-/* All is sent: what was to follow it. */
+/* Does what was to follow the output, because all of it is sent: wakes writers, and sends the end. */
 static void note_empty(struct channel *channel)
 {
     if (waits_are_empty(&channel->writers) && !channel_has(channel, CHANNEL_FINISHING))
@@ -342,12 +344,16 @@ static void note_empty(struct channel *channel)
         filter->table->finish(filter->state, &filter->out) == TR_OK &&
         net_buffer_size(&filter->out)) {
         size_t count;
-        (void)send_filtered(channel, &count); /* an end that does not fit is not waited for */
+        /* if the kernel does not take the end now, it is not sent */
+        (void)send_filtered(channel, &count);
     }
     platform->socket_finish(platform, channel->fd);
 }
 
-/* The kernel takes no more: it is to say when it does. TR_WOULD_BLOCK, TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+/*
+ * Has the loop report when the kernel takes more output. TR_WOULD_BLOCK: it will; else TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT.
+ */
 static tr_status wait_for_space(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_WRITABLE;
@@ -361,7 +367,7 @@ static tr_status wait_for_space(struct channel *channel)
 void tr__output_flush(struct channel *channel)
 {
     if (channel->cell && channel->cell->flags & CELL_FAILED)
-        return; /* what a run has written that fails does not leave; the channel is reset, or the actor resumed */
+        return; /* output of a failed run is not sent: the channel is reset, or the actor resumed */
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
                  (channel->state == CHANNEL_DIALING && channel->rare->filter.table);
     while (is_up && channel->fd >= 0 && channel_has(channel, CHANNEL_WRITABLE) &&
@@ -378,13 +384,13 @@ void tr__output_flush(struct channel *channel)
         if (status == TR_WOULD_BLOCK)
             break;
         if (status == TR_RESET && channel->rare->process) {
-            tr__process_input_over(channel); /* its output can still be read */
+            tr__process_input_over(channel); /* the output of the process can still be read */
             return;
         } else if (status != TR_OK) {
             tr__channel_end(channel, status, NULL);
             return;
         } else if (channel->rare->filter.table && !count)
-            break; /* it waits for its handshake */
+            break; /* the output waits for the handshake */
     }
     note_capacity(channel);
     if (is_up && channel->state != CHANNEL_DIALING && tr__output_is_empty(channel))

@@ -12,11 +12,11 @@
 
 struct out_page {
     struct out_page *next;
-    tr_buffer *buffer; /* retained; NULL: the bytes are in the page */
+    tr_buffer *buffer; /* retained; NULL: the bytes are in the page itself */
     const unsigned char *data;
     uint32_t begin;
     uint32_t end;
-    uint32_t capacity; /* 0 of a page with a buffer */
+    uint32_t capacity; /* 0 if the page has a buffer */
     unsigned char bytes[];
 };
 
@@ -24,7 +24,7 @@ enum {
     OUT_PAGE_SIZE = 4096,
     PAGE_BYTES = OUT_PAGE_SIZE - sizeof(struct out_page),
     PAGES_KEPT = 256,        /* by a worker */
-    SEND_AT_ONCE = 16 * 1024 /* so much is sent before the run ends */
+    SEND_AT_ONCE = 16 * 1024 /* if so many bytes wait, they are sent before the run ends */
 };
 
 /** Returns `size` bytes at the end of the output; NULL: out of memory. */
@@ -35,11 +35,11 @@ void tr__output_commit(struct channel *channel, size_t size);
 TR_MUST_CHECK tr_status tr__output_append(struct channel *channel, const void *data, size_t size);
 /** Appends a buffer, and retains it. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer);
-/** Has the filter make bytes of what was written, until it has made `max`. The statuses of filters. */
+/** Has the filter process what was written, until it has made `max` bytes. Returns the statuses of filters. */
 TR_MUST_CHECK tr_status tr__output_pass(struct channel *channel, size_t max);
-/** Tries once to send what the filter has made: the channel ends. */
+/** Tries once to send what the filter has made, because the channel ends. */
 void tr__output_send_last(struct channel *channel);
-/** Has the output sent when the run ends. */
+/** Marks the channel, so that its output is sent when the run ends. */
 void tr__output_touch(struct channel *channel);
 /** Sends what the kernel takes now. May end the channel. */
 void tr__output_flush(struct channel *channel);
@@ -49,7 +49,7 @@ void tr__output_flush_all(struct worker *worker);
 void tr__output_free(struct channel *channel);
 /** Frees the pages that a worker keeps. */
 void tr__pages_free(struct worker *worker);
-/** Whether nothing is left to send, of filters neither. */
+/** Whether nothing is left to send, neither in the pages nor in filters. */
 bool tr__output_is_empty(const struct channel *channel);
 /** Whether something may be sent now: not all of the output waits for a commit. */
 bool tr__output_is_due(const struct channel *channel);

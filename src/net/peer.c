@@ -24,7 +24,7 @@ tr_status tr__peer_set(struct channel *channel, const tr_address *peer)
         channel->peer.v4.port = peer->port;
         memcpy(channel->peer.v4.host, peer->host, sizeof channel->peer.v4.host);
     }
-    return TR_OK; /* of a UNIX socket the kernel says all that there is */
+    return TR_OK; /* the kernel knows all there is about a UNIX socket */
 }
 
 tr_address tr__channel_peer(const struct channel *channel)

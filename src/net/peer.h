@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The other side of a channel. An address of IPv4 is in the channel, another one in memory of its own; where none is
- * known, the kernel is asked. Owner only.
+ * The address of the other side of a channel. An IPv4 address is in the channel, any other in memory of its own. If
+ * none was noted, the kernel is asked. Owner only.
  */
 #ifndef NET_PEER_H
 #define NET_PEER_H
 
 #include "net/channel.h"
 
-/** Notes the other side. TR_NO_MEMORY: it is as before. */
+/** Notes the address of the other side. TR_NO_MEMORY: nothing has changed. */
 TR_MUST_CHECK tr_status tr__peer_set(struct channel *channel, const tr_address *peer);
-/** Returns the other side; none: it is not known, and the kernel does not know it any more. */
+/**
+ * Returns the address of the other side. TR_FAMILY_NONE: it was not noted, and the kernel does not know it any more.
+ */
 tr_address tr__channel_peer(const struct channel *channel);
-/** Frees its memory. */
+/** Frees the memory of the address. */
 void tr__peer_free(struct channel *channel);
 
 #endif

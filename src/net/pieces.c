@@ -17,7 +17,7 @@ struct piece {
     struct channel *channel; /* NULL: it is gone, or belongs to another actor */
     bool is_done;            /* its turn has ended */
     uint8_t end;             /* enum piece_end */
-    struct net_buffer held;  /* what its turn has written, if it is not the first */
+    struct net_buffer held;  /* what its turn has written, unless it is the first piece */
 };
 
 static const struct memory_source *source_of(const struct worker *worker)
@@ -130,7 +130,7 @@ bool tr__piece_delays_end(const struct tr_self *self, const struct channel *chan
     return true;
 }
 
-/* Writes what a piece has held back. The channel may end. */
+/* Writes to the channel what the turn of a piece has written so far. The channel may end. */
 static void held_write(struct channel *channel, struct piece *piece)
 {
     tr_bytes bytes = net_buffer_bytes(&piece->held);
@@ -149,7 +149,7 @@ static void piece_remove(const struct worker *worker, struct piece *piece)
     source_resize(source_of(worker), piece, 0);
 }
 
-/* Lets the first pieces write, up to one whose turn has not ended. */
+/* Writes the held answers of the first pieces, up to one whose turn has not ended. */
 static void advance(struct channel *channel)
 {
     const struct worker *worker = channel->worker;
@@ -164,13 +164,13 @@ static void advance(struct channel *channel)
         if (end == PIECE_FINISHES && channel->state == CHANNEL_OPEN)
             tr__channel_finish(channel);
         if (end == PIECE_CLOSES) {
-            tr__pieces_drop(channel); /* what is behind a close was not asked for any more */
+            tr__pieces_drop(channel); /* answers behind a close are not sent */
             tr__channel_close(channel);
         }
         if (!is_done || end == PIECE_CLOSES)
             break;
     }
-    tr__waits_wake(&channel->writers); /* a turn that waits because much was held back */
+    tr__waits_wake(&channel->writers); /* wakes turns that wait because too much was held back */
 }
 
 void tr__piece_done(struct worker *worker, struct envelope *envelope)

@@ -23,27 +23,27 @@ struct piece;
 
 struct pieces {
     struct list all; /* of struct piece, in the order in which they came */
-    uint32_t open;   /* those whose turn has not ended */
+    uint32_t open;   /* how many pieces have a turn that has not ended */
 };
 
-/** What a verb that ends a channel asked for, when it was the turn of a later piece that called it. */
+/** What a turn has asked for by a verb that ends the channel, if it was not the turn of the first piece. */
 enum piece_end { PIECE_STAYS, PIECE_FINISHES, PIECE_CLOSES };
 
-/** Whether a piece may be handled beside those that are open. */
+/** Whether one more piece may be handled beside the open ones. */
 static inline bool pieces_may_begin(const struct channel *channel)
 {
     return !channel->rare->pieces ||
            channel->rare->pieces->open < channel->endpoint->options.in_flight_max;
 }
 
-/** Whether pieces are open, or turns of a protocol. */
+/** Whether pieces, or turns of a protocol, are open. */
 static inline bool pieces_are_open(const struct channel *channel)
 {
     const struct channel_rare *rare = channel->rare;
     return (rare->pieces && rare->pieces->open) || (rare->streams && rare->streams->open);
 }
 
-/** Whether a piece whose answer is held back holds as much as may wait. Owner only. */
+/** Whether a piece holds back as much of its answer as may wait. Owner only. */
 bool tr__pieces_hold_much(const struct channel *channel);
 
 /** Whether the actor is to get tr_drained now. */
@@ -54,33 +54,41 @@ static inline bool channel_drains(const struct channel *channel)
            !(channel->rare->pieces && tr__pieces_hold_much(channel));
 }
 
-/** Whether no piece is open but that of this turn. */
+/** Whether no other piece is open than that of this turn. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
-/** A turn begins with a piece: gives it a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */
+/** Gives a turn that begins with a piece a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *channel,
                                         struct envelope *envelope, tr_bytes *bytes);
-/** The turn of an envelope with PIECE_TAG has ended. Takes the envelope. */
+/** Ends the piece of an envelope with PIECE_TAG, whose turn has ended. Takes the envelope. */
 void tr__piece_done(struct worker *worker, struct envelope *envelope);
-/** As piece_held, for a channel with pieces. */
+/** Does what piece_held does, for a channel with pieces. */
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel);
 
-/** Returns where this turn is to write, if its answer is held back; NULL: to the output. */
+/**
+ * Returns the buffer to which this turn must write, because its answer is held back; NULL: it may write to the output.
+ */
 static inline struct net_buffer *piece_held(const struct tr_self *self,
                                             const struct channel *channel)
 {
     return channel->rare->pieces ? tr__piece_held(self, channel) : NULL;
 }
 
-/** Keeps an end until it is the turn of this turn's piece. False: it is. */
+/**
+ * If pieces before that of this turn are open, keeps the end for later. False: there are none, and the caller ends the
+ * channel now.
+ */
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end);
-/** This turn closes the channel: what is held back behind its own piece is dropped; if it has none, all is written. */
+/**
+ * Prepares a close by this turn: drops what is held back after its own piece. If the turn has no piece, writes all that
+ * is held back.
+ */
 void tr__pieces_close(const struct tr_self *self, struct channel *channel);
 /** Writes all that is held back. */
 void tr__pieces_release(struct channel *channel);
-/** Drops what is held back: the channel has ended. */
+/** Drops all that is held back, because the channel has ended. */
 void tr__pieces_drop(struct channel *channel);
-/** Frees the record; turns that are under way have no channel any more. */
+/** Frees the record. Turns that are under way find no channel any more. */
 void tr__pieces_free(struct channel *channel);
 
 #endif

@@ -32,7 +32,7 @@ static inline void area_leave(struct channel *channel, struct channel_input *inp
     input->buffer = NET_BUFFER(source);
 }
 
-/* Whether all that a channel has received is a piece in an area, and this turn has it. */
+/* Whether the whole input of a channel is one piece in an area, and this turn has borrowed it. */
 static inline bool is_lent_whole(const struct channel_input *input, const struct tr_self *self)
 {
     return input->borrower == self && input->area && input->nul == NOWHERE &&
@@ -110,7 +110,10 @@ tr_status tr__plain_receive(struct tr_self *self, struct channel *channel, tr_by
 
 /* ---- Output. ---- */
 
-/* Returns a page with space for so many bytes, at the end of the output; NULL: there is none at hand. */
+/*
+ * Returns a page at the end of the output with space for so many bytes; NULL: neither the last page nor a free one has
+ * it.
+ */
 static inline struct out_page *page_at(struct net_worker *net, struct channel_output *output,
                                        size_t size)
 {
@@ -130,7 +133,7 @@ static inline struct out_page *page_at(struct net_worker *net, struct channel_ou
 bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
     struct worker *worker = self->worker;
-    struct channel *channel = self->borrowed; /* an answer to what it has just read */
+    struct channel *channel = self->borrowed; /* the turn mostly answers what it has just read */
     if (!channel || channel_bits(channel) != handle.bits)
         channel = tr__table_find(worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity ||
@@ -189,7 +192,7 @@ bool tr__plain_send(struct channel *channel)
         page->begin += (uint32_t)count;
         output->size -= count;
         if (status == TR_OK || status == TR_WOULD_BLOCK)
-            return false; /* the kernel takes no more now: the usual way waits for it */
+            return false; /* the kernel takes no more now: tr__output_flush waits for it */
         tr__channel_end(channel, status, NULL);
         return true;
     }

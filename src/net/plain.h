@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The short way of bytes through a channel that has nothing unusual: it is open, it has no filter, no exchange, no limit of
- * time, and no message about it is due.
+ * The short way of bytes through a channel that has nothing unusual: it is open, it has no filter, no exchange, no
+ * limit of time, and no message about it is due.
  *
- * A message that comes and its answer cost a few microseconds in the kernel, which meanwhile evicts the code of this program
- * from the first-level cache. So the way through the runtime is as short as can be: four functions, one behind the other,
- * in place of the fifty that can handle everything. Each of them does exactly what those would do, or nothing, and says so.
- * docs/design/channel-path.md has the account. Owner only.
+ * A message that comes and its answer cost a few microseconds in the kernel, which meanwhile evicts the code of this
+ * program from the first-level cache. So the way through the runtime is as short as can be: four functions, one behind
+ * the other, in place of the fifty that can handle everything. Each of the four either does exactly what those fifty
+ * would do, or does nothing and returns that. docs/design/channel-path.md has the account. Owner only.
  */
 #ifndef NET_PLAIN_H
 #define NET_PLAIN_H
@@ -14,7 +14,7 @@
 #include "net/channel.h"
 #include "net/rare.h"
 
-/** What a plain channel has not. */
+/** Flags of which a plain channel has none. */
 enum {
     CHANNEL_ODD = CHANNEL_INPUT_OVER | CHANNEL_FINISHING | CHANNEL_DIALED | CHANNEL_OPENS |
                   CHANNEL_DRAINS | CHANNEL_WAITS_OPEN | CHANNEL_CLOSES | CHANNEL_END_HELD |
@@ -36,9 +36,10 @@ static inline bool channel_is_raw(const struct channel *channel)
 }
 
 /**
- * Receives a piece of a channel that is plain and raw, and lends it to the turn, as tr__input_take would. What the turn had of
- * the channel before it has no longer. It does not make the turn end slowly. TR_NOT_SUPPORTED: nothing was done. Otherwise
- * TR_OK, TR_WOULD_BLOCK, TR_CLOSED (now CHANNEL_INPUT_OVER is set) or why the receive has failed.
+ * Receives a piece of a channel that is plain and raw, and lends it to the turn, as tr__input_take would. The piece
+ * that the turn had borrowed before is no longer valid. The turn need not end by the slow path. TR_NOT_SUPPORTED:
+ * nothing was done. Otherwise TR_OK, TR_WOULD_BLOCK, TR_CLOSED (now CHANNEL_INPUT_OVER is set) or why the receive has
+ * failed.
  */
 TR_MUST_CHECK tr_status tr__plain_receive(struct tr_self *self, struct channel *channel,
                                           tr_bytes *bytes);
@@ -46,7 +47,7 @@ TR_MUST_CHECK tr_status tr__plain_receive(struct tr_self *self, struct channel *
 TR_MUST_CHECK bool tr__plain_return(struct tr_self *self, struct channel *channel);
 /** Writes to a channel of this turn. False: nothing was done. */
 TR_MUST_CHECK bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes);
-/** Sends the output of a channel, and is done if the kernel takes all of it or fails. False: something may be left. */
+/** Sends the output of a channel. True: the kernel has taken all of it, or has failed. False: something may be left. */
 TR_MUST_CHECK bool tr__plain_send(struct channel *channel);
 
 #endif

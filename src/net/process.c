@@ -142,7 +142,7 @@ void tr__process_input_over(struct channel *channel)
     tr__waits_wake(&channel->writers);
 }
 
-/* The worker ends, and with it the only one that would notice the end of the process. */
+/* Kills a process and waits a little for its end, because its worker ends and nobody else would notice. */
 static void abandon(struct process *process)
 {
     kill_now(process);

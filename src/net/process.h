@@ -26,7 +26,7 @@ enum process_stage {
 };
 
 struct process {
-    uint32_t users;         /* channels that have it */
+    uint32_t users;         /* how many channels have it */
     uint8_t stage;          /* enum process_stage */
     struct channel *main;   /* NULL: freed */
     struct channel *errors; /* NULL: none, or freed */
@@ -34,7 +34,7 @@ struct process {
     tr_process_handle handle;
     tr_time grace_ns;
     tr_process_exit how;
-    tr_status reaped; /* TR_OK, or why `how` is unknown */
+    tr_status reaped; /* TR_OK, or why `how` is not known */
 };
 
 /** Whether this channel is the one that gets tr_process_ended. */
@@ -43,32 +43,32 @@ static inline bool channel_is_process(const struct channel *channel)
     return channel->rare->process && channel->rare->process->main == channel;
 }
 
-/** Whether nothing of a process is left but its main channel. Of any other channel: true. */
+/** Whether the main channel is all that is left of a process. For a channel without a process: true. */
 static inline bool process_is_over(const struct channel *channel)
 {
     return !channel_is_process(channel) ||
            (!channel->rare->process->exit && !channel->rare->process->errors);
 }
 
-/** Makes a process that nothing was started for. TR_LIMIT, TR_NO_MEMORY. */
+/** Makes the record of a process that is not started yet. TR_LIMIT, TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__process_new(struct tr_system *system, struct process **made);
-/** Frees a process that no channel has. */
+/** Frees the record of a process that no channel has. */
 void tr__process_free(struct tr_system *system, struct process *process);
 /** Ends a process: SIGTERM, and SIGKILL later. */
 void tr__process_terminate(struct process *process);
-/** The descriptor of an exit channel is ready. The channel may be freed. */
+/** Handles the readiness of an exit channel: reaps the process. The channel may be freed. */
 void tr__process_ready(struct channel *exit, uint32_t what);
-/** The timer of an exit channel has fired. */
+/** Handles the timer of an exit channel: the process has not ended in time, and gets the next signal. */
 void tr__process_expired(struct channel *exit, tr_time now_ns);
-/** A channel of a process has ended, with this status. */
+/** Notes that a channel of a process has ended with this status. */
 void tr__process_channel_ended(struct channel *channel, tr_status status);
-/** The process does not read its input any more: drops what was written. */
+/** Drops what was written to a process that does not read its input any more. */
 void tr__process_input_over(struct channel *channel);
 /** Sends SIGKILL to the process of this channel. */
 void tr__process_kill(struct channel *channel);
-/** A channel of a process is being freed: takes it from the process. */
+/** Takes a channel that is being freed from its process. */
 void tr__process_leave(struct channel *channel);
-/** Whether the actor of this exit channel is gone, so that a shutdown waits for the process. */
+/** Whether the actor of this exit channel has ended, so that a shutdown waits for the process. */
 bool tr__process_is_ending(const struct channel *channel);
 
 #endif

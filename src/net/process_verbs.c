@@ -46,7 +46,7 @@ static bool has_idle_options(const tr_process *options)
            (!writes && (options->output_max || options->stall_ns));
 }
 
-/* Makes the arguments with the program before them, in scratch memory. NULL: there are too many. */
+/* Makes the argument list, the program first, in scratch memory. NULL: there are too many arguments. */
 static const char **arguments_of(struct tr_self *self, const tr_process *options)
 {
     size_t count = 0;
@@ -88,7 +88,7 @@ static tr_status channel_make(struct start *start, struct cell *cell, enum chann
     return kind == CHANNEL_EXIT ? tr__deadline_reserve(*made) : TR_OK;
 }
 
-/* Makes all that needs memory, before anything is started. */
+/* Makes all that needs memory, before the process is started. */
 static tr_status make(struct start *start, const tr_process *options, bool has_errors)
 {
     tr_status status = endpoint_make(start, options);
@@ -127,7 +127,7 @@ static void join(struct process *process, struct channel *channel)
     process->users++;
 }
 
-/* Watches the three descriptors. Those that are not watched are closed, and the channels end. */
+/* Watches the three descriptors. A descriptor that cannot be watched still belongs to its channel, which ends. */
 static tr_status watch_all(struct start *start)
 {
     const tr_process_handle *handle = &start->process->handle;
@@ -140,7 +140,7 @@ static tr_status watch_all(struct start *start)
         tr_status watched = tr__channel_watch(channels[i], fds[i]);
         if (watched == TR_OK)
             continue;
-        channels[i]->fd = fds[i]; /* so that it is closed */
+        channels[i]->fd = fds[i]; /* so that the descriptor is closed with the channel */
         status = watched;
     }
     return status;
@@ -166,7 +166,7 @@ static tr_process_spec spec_of(const tr_process *options, const char **arguments
     return spec;
 }
 
-/* Starts what was made. */
+/* Starts the process for which everything was made. */
 static tr_status run(struct start *start, const tr_process_spec *spec, const char **why)
 {
     const tr_platform *platform = start->worker->loop.platform;
@@ -194,7 +194,8 @@ static tr_status run(struct start *start, const tr_process_spec *spec, const cha
 static tr_status may_start(struct tr_self *self)
 {
     if (cell_durable(self->cell))
-        return TR_NOT_SUPPORTED; /* what it writes would not wait for its commit */
+        /* a durable actor: its writes to the process would not wait for its commit */
+        return TR_NOT_SUPPORTED;
     return self->cell->life >= LIFE_STOPPING ? TR_STOPPING : TR_OK;
 }
 
@@ -250,7 +251,7 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process)
 
 /* ---- A process that runs. ---- */
 
-/* Finds the process of a channel. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT; TR_NOT_FOUND: it has ended. */
+/* Finds the process of a channel. TR_CLOSED, TR_NOT_OWNER, TR_INVALID_ARGUMENT; TR_NOT_FOUND: the process has ended. */
 static tr_status process_of(const struct tr_self *self, tr_channel handle, struct process **found)
 {
     struct channel *channel;

@@ -14,54 +14,67 @@
 struct tr_protocol {
     bool dials; /* it is for channels that connect; else for listeners */
     /**
-     * A listener is about to be made: checks the behavior of its sessions, and sets endpoint->site. In a turn.
-     * TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
+     * Prepares a listener that is about to be made: checks the behavior of its sessions, and sets endpoint->site. In a
+     * turn. TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
      */
     tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
     /** Frees a site. Any thread. */
     void (*drop)(const struct memory_source *source, void *site);
     /** Gets each piece, as a struct tr_received of a type that no program knows. */
     const tr_handler *handler;
-    /** As the `cut` of a tr_framing. */
+    /** Cuts a piece, by the rules of tr_framing.cut. */
     size_t (*cut)(const struct channel *channel, tr_bytes bytes, size_t seen, tr_bytes *piece);
-    /** The channel is open. */
+    /** Called when the channel has opened. */
     void (*on_open)(struct channel *channel);
-    /** Something has come, and it is no whole piece. */
+    /** Called when bytes have come that are not yet a whole piece. */
     void (*on_part)(struct channel *channel);
-    /** channel->deadline_ns is reached, or nothing came and went for .idle_ns. Ends the channel, or does nothing. */
+    /**
+     * Called when channel->deadline_ns is reached, or nothing came and went for .idle_ns. Ends the channel, or does
+     * nothing.
+     */
     void (*on_deadline)(struct channel *channel);
-    /** How long a wait for a channel may take while `request` is handled. */
+    /** Returns how long a wait for a channel may take while `request` is handled. */
     tr_time (*within)(const struct channel *channel);
-    /** A turn of `handler` has ended, in whatever way, and channel->request is not NULL. May end the channel. */
+    /**
+     * Called when a turn of `handler` has ended, in whatever way, if channel->request is not NULL. May end the channel.
+     */
     void (*on_turn_end)(struct channel *channel);
     /**
-     * An open channel is about to be closed in order, or its actor has failed. May write a last piece; with
-     * CHANNEL_ANSWERED a failure does not cut the output.
+     * Called before an open channel is closed in order, and when its actor has failed. May write a last piece; if the
+     * channel has CHANNEL_ANSWERED, a failure does not cut the output.
      */
     void (*on_close)(struct channel *channel, bool has_failed);
-    /** A channel is about to be freed, and its rare->session, which is not NULL. */
+    /** Called before a channel with a rare->session is freed. */
     void (*on_free)(struct channel *channel);
-    /** Frees rare->session of a channel, which is not NULL. */
+    /** Frees the rare->session of a channel, which is not NULL. */
     void (*session_free)(const struct memory_source *source, void *session);
-    /** Of a channel with rare->streams: something has come, or the other side has ended. May end the channel. */
+    /**
+     * For a channel with rare->streams. Called when bytes have come, or the other side has ended. May end the channel.
+     */
     void (*on_input)(struct channel *channel);
-    /** The same: the output is below its lower mark. May end the channel. */
+    /** For a channel with rare->streams. Called when its output is below its lower mark. May end the channel. */
     void (*on_drained)(struct channel *channel);
-    /** The same: it has ended, and turns that wait for it are to continue. */
+    /** For a channel with rare->streams. Called when the channel has ended: lets turns that wait for it continue. */
     void (*on_ended)(struct channel *channel);
-    /** Frees rare->streams of a channel, which is not NULL. No turn of it is queued; those that have begun continue without it. */
+    /**
+     * Frees the rare->streams of a channel, which is not NULL. None of its turns is queued; those that have begun
+     * continue without the channel.
+     */
     void (*streams_free)(struct channel *channel);
-    /** Gets the turns that tr__protocol_turn_queue began. */
+    /** Handles the turns that tr__protocol_turn_queue has queued. */
     const tr_handler *turn_handler;
-    /** A turn has ended, in whatever way. turn->channel may be NULL. May end the channel, and free the turn. */
+    /**
+     * Called when a turn of turn_handler has ended, in whatever way. turn->channel may be NULL. May end the channel,
+     * and free the turn.
+     */
     void (*on_turn_done)(struct protocol_turn *turn);
-    /** tr_reply in a turn of `handler`. Returns what tr_try_reply returns. */
+    /** Does tr_reply in a turn of `handler`. Returns what tr_try_reply returns. */
     tr_status (*reply)(struct tr_self *self, const tr_type *type, const void *message);
-    /** tr_refuse in a turn of `handler`. */
+    /** Does tr_refuse in a turn of `handler`. */
     void (*refuse)(struct tr_self *self, int code, const char *text);
-    /** tr_forward in a turn of `handler`. May wait. */
+    /** Does tr_forward in a turn of `handler`. May wait. */
     tr_next (*forward)(struct tr_self *self, tr_ref to);
-    /** tr_reply_later in a turn of `handler`. All zero: there is nothing to answer, or no memory. */
+    /** Does tr_reply_later in a turn of `handler`. All zero: there is nothing to answer, or no memory. */
     tr_later (*later)(struct tr_self *self);
 };
 

@@ -18,16 +18,18 @@
 
 #include "net/channel.h"
 
-enum { TURN_TAG = 2 /* PIECE_TAG is 1 */ };
+enum { TURN_TAG = 2 /* PIECE_TAG is 1, and both tag the sender of an envelope */ };
 
 /** What a protocol has a turn for. It is the first member of a record of that protocol. */
 struct protocol_turn {
     struct list link; /* in protocol_streams.turns */
     const struct tr_protocol *protocol;
     struct channel *channel; /* NULL: it is gone */
-    struct envelope *event;  /* that waits for its turn; NULL: none, or the turn has begun */
-    bool is_running;         /* the turn has begun, and has not ended */
-    void *request;           /* that the turn handles, in memory of it; NULL: none */
+    /* the event that waits for its turn; NULL: none, or the turn has begun */
+    struct envelope *event;
+    bool is_running; /* the turn has begun, and has not ended */
+    /* the request that the turn handles, in the turn's memory; NULL: none */
+    void *request;
 };
 
 /** What a channel has whose protocol reads outside of turns. It is the first member of a record of that protocol. */
@@ -49,11 +51,11 @@ static inline struct protocol_turn *protocol_turn_of(const struct envelope *enve
 
 /** Has the actor of turn->channel begin a turn. TR_NO_MEMORY; TR_STOPPING: it begins no more turns. */
 TR_MUST_CHECK tr_status tr__protocol_turn_queue(struct protocol_turn *turn);
-/** Takes a turn back that has not begun. */
+/** Cancels a turn that has not begun. */
 void tr__protocol_turn_forget(struct protocol_turn *turn);
-/** Takes all back that have not begun. */
+/** Cancels all turns of a channel that have not begun. */
 void tr__protocol_turns_forget(struct channel *channel);
-/** A turn has ended. Takes the envelope; `turn` may be freed. */
+/** Ends the record of a turn that has ended. Takes the envelope; `turn` may be freed. */
 void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope);
 
 #endif

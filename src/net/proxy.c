@@ -125,7 +125,7 @@ static uint32_t checksum(const unsigned char *data, size_t size, size_t hole)
     return ~sum;
 }
 
-/* Looks through what follows the addresses. Only a checksum means something here; the others must fit. */
+/* Checks the extra fields behind the addresses: their lengths must fit. Only a checksum is used. */
 static const char *check_extras(const unsigned char *header, size_t at, size_t size)
 {
     bool has_checksum = false;
@@ -148,7 +148,7 @@ static const char *check_extras(const unsigned char *header, size_t at, size_t s
     return NULL;
 }
 
-/* Two hosts of `size` bytes, then two ports. */
+/* Reads two hosts of `size` bytes, then two ports. */
 static void read_block(const unsigned char *block, tr_family family, size_t size,
                        struct proxy *proxy)
 {
@@ -293,7 +293,7 @@ static tr_status on_outbound(void *state, tr_bytes bytes, struct net_buffer *out
     return tr__net_buffer_append(out, bytes.data, bytes.size);
 }
 
-/* A connection that ends before its first byte is how some balancers look whether the server lives. */
+/* An end before the first byte is in order: some balancers check in this way whether the server lives. */
 static tr_status on_input_end(void *state)
 {
     const struct proxy *proxy = state;

@@ -18,8 +18,8 @@
 struct proxy {
     const struct memory_source *memory;
     /**
-     * Where the client is, and where it has connected to, once is_open is true. TR_FAMILY_NONE: the header does not say,
-     * and the socket's own addresses hold: the balancer speaks for itself, to see whether the server lives.
+     * Where the client is, and where it has connected to, once is_open is true. TR_FAMILY_NONE: the header has no
+     * addresses, and those of the socket are valid. A balancer does so that checks whether the server lives.
      */
     tr_address source;
     tr_address destination;
@@ -29,8 +29,8 @@ struct proxy {
 };
 
 /**
- * The functions. Inbound: TR_BAD_DATA for what is no header, TR_TOO_LARGE for one of version 2 that is longer than
- * TR_PROXY_HEADER_MAX, TR_NO_MEMORY. An end amid the header is TR_RESET.
+ * The functions of the filter. `inbound` returns TR_BAD_DATA for what is no header, TR_TOO_LARGE for a header of
+ * version 2 that is longer than TR_PROXY_HEADER_MAX, TR_NO_MEMORY. An end within the header is TR_RESET.
  */
 extern const struct filter tr__proxy_filter;
 

@@ -5,7 +5,7 @@
 
 #include "net/channel.h"
 
-/** What the other channels have. Only read. */
+/** The record of all channels that have none of their own. Only read. */
 extern const struct channel_rare tr__no_rare;
 
 static inline bool rare_is_there(const struct channel *channel)
@@ -15,7 +15,7 @@ static inline bool rare_is_there(const struct channel *channel)
 
 /** Returns the record of a channel, made if needed; NULL: out of memory. */
 struct channel_rare *tr__rare_of(struct channel *channel);
-/** Frees it, with the filter and the text that are in it. */
+/** Frees the record, with the filter and the text in it. */
 void tr__rare_free(struct channel *channel);
 
 #endif

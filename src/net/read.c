@@ -12,7 +12,7 @@
 #include "net/shutdown.h"
 #include "net/wait.h"
 
-/* Why a read of a channel that has ended gives nothing. */
+/* Returns the status of a read from a channel that has ended. */
 static tr_status end_status(const struct channel *channel)
 {
     if (channel->state == CHANNEL_LINGERING)
@@ -20,7 +20,7 @@ static tr_status end_status(const struct channel *channel)
     return channel->status == TR_OK ? TR_CLOSED : channel->status;
 }
 
-/* As tr__input_take, on the short way if the channel is plain. */
+/* Takes a piece by tr__input_take, or by the short way if the channel is plain. */
 static tr_status take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                       tr_bytes *piece, bool *is_cut)
 {
@@ -35,7 +35,7 @@ static tr_status take(struct tr_self *self, struct channel *channel, const struc
     return tr__input_take(self, channel, cutter, piece, is_cut);
 }
 
-/* Turns get what has come in the order in which they began to wait. */
+/* Turns get pieces in the order in which they began to wait. */
 tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                            tr_bytes *piece, bool *is_cut)
 {
@@ -72,20 +72,19 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
             return TR_STOPPING;
         }
         status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
-        if (status != TR_OK) { /* what has woken it meanwhile is for the next one */
+        if (status != TR_OK) { /* what has woken this turn meanwhile is for the next one */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
                     tr__input_has_bytes(channel))
                     tr__waits_wake_one(&channel->readers);
                 if (channel->rare->exchanges)
-                    tr__exchanges_read(
-                        channel); /* a piece for this turn may stand before a reply */
+                    tr__exchanges_read(channel); /* a piece for this turn may be before a reply */
                 tr__channel_call(channel);
             }
             return status;
         }
         has_waited = true;
-        is_first = true; /* it was woken because it is the first */
+        is_first = true; /* this turn was woken because it is the first */
     }
     /* The next turn that waits may have something to read. */
     if (!waits_are_empty(&channel->readers) && (status == TR_OK || status == TR_CLOSED) &&
@@ -93,13 +92,17 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
          tr__input_has_bytes(channel)))
         tr__waits_wake_one(&channel->readers);
     if (status == TR_CLOSED)
-        tr__input_watch_end(self, channel); /* it may still write; the end of the turn ends it */
+        /* the turn may still write; when it ends, the channel ends */
+        tr__input_watch_end(self, channel);
     else if (status != TR_OK)
         tr__channel_end(channel, status, NULL);
     return status;
 }
 
-/* As the verbs that return bool: false at an end in order, and no return for all else. */
+/*
+ * Takes a piece for the verbs that return bool. False: the other side has ended in order, or the
+ * system shuts down. Any other error ends the turn.
+ */
 static bool take_or_end(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                         tr_bytes *piece, const char *verb)
 {

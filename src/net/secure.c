@@ -19,7 +19,8 @@ tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint)
     const tr_platform *platform = self->worker->loop.platform;
     tr_status status =
         tr__tls_context_new(platform, &endpoint->options, true, &endpoint->tls, why, sizeof why);
-    endpoint->options.hosts = NULL; /* the context has a copy, and the caller's array may go */
+    /* the context has a copy of the hosts, and the caller may free them */
+    endpoint->options.hosts = NULL;
     if (status == TR_TLS_FAILED)
         tr_log_error(self, "cannot listen at %s: %s", endpoint->options.address, why);
     return status;
@@ -31,12 +32,12 @@ tr_status tr__secure_reload(struct endpoint *endpoint, char *why, size_t size)
 }
 
 /*
- * Contexts of clients are kept: to read the authorities takes long, and session tickets are in them. Connections to one
- * server share one, and the least recently used goes.
+ * Contexts of clients are kept, because reading the authorities takes long, and because a context has the session
+ * tickets. Connections to one server share a context. The least recently used one is dropped.
  */
 struct secure_contexts {
     struct lock lock;
-    struct tls_context *recent[SECURE_CONTEXTS_MAX]; /* the last one that was used first */
+    struct tls_context *recent[SECURE_CONTEXTS_MAX]; /* the most recently used one first */
 };
 
 static void contexts_free(struct tr_system *system)
@@ -68,7 +69,7 @@ static struct secure_contexts *contexts_of(struct tr_system *system)
     return contexts;
 }
 
-/* Returns a context that fits, retained, and makes it the most recent; NULL: there is none. */
+/* Returns a retained context that fits an endpoint, and makes it the most recent one; NULL: there is none. */
 static struct tls_context *contexts_find(struct secure_contexts *contexts,
                                          const tr_endpoint *options)
 {
@@ -99,7 +100,7 @@ static void contexts_add(struct secure_contexts *contexts, struct tls_context *c
     tr__tls_context_release(last);
 }
 
-/* Reads the files of a client's endpoint. On a helper thread. */
+/* What a helper thread needs to read the files of a client's endpoint. */
 struct reading {
     const tr_platform *platform;
     const tr_endpoint *options;

@@ -14,8 +14,8 @@ enum { SECURE_CONTEXTS_MAX = 16 };
  */
 TR_MUST_CHECK tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint);
 /**
- * As tr__secure_prepare, for a client, on a helper thread while the turn waits. `why` says what is wrong. Also what
- * tr_try_blocking returns. Owner only.
+ * Reads the certificates of a client's endpoint on a helper thread, while the turn waits. `why` says what is wrong.
+ * Returns the statuses of tr__secure_prepare and of tr_try_blocking. Owner only.
  */
 TR_MUST_CHECK tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpoint,
                                                   char *why, size_t size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Handshakes that wait for their turn. A step of TLS takes up to a millisecond, so a worker does few of them in a
- * round, in the order in which they became possible, and handles what other channels have between.
- * Worker only.
+ * round, in the order in which they became possible, and handles other channels between the steps. Worker only.
  */
 #ifndef NET_SHAKES_H
 #define NET_SHAKES_H
@@ -13,7 +12,7 @@ enum { SHAKES_MAX = 4 /* in one round */ };
 
 /** Continues a handshake, now or in a later round. The channel may open or end. */
 void tr__shakes_add(struct channel *channel);
-/** A round begins: continues handshakes that have waited. Returns whether others still wait. */
+/** Continues handshakes that have waited, at the beginning of a round. Returns whether others still wait. */
 bool tr__shakes_round(struct worker *worker);
 
 #endif

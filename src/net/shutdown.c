@@ -33,8 +33,8 @@ bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *ch
 }
 
 /*
- * Whether a part of a piece has come for the handler of a session, or a whole one that waits for its turn. A protocol
- * decides by itself.
+ * Whether a session has received a part of a piece for its handler, or a whole piece that waits for its turn. With a
+ * protocol: false, the protocol decides.
  */
 static bool is_in_piece(const struct channel *channel)
 {
@@ -70,7 +70,8 @@ static void cell_shut_down(const struct cell *cell)
         if (channel->kind == CHANNEL_LISTENER)
             tr__channel_end(channel, TR_OK, NULL);
         else if (channel_has(channel, CHANNEL_ACCEPTED))
-            tr__waits_wake_one(&channel->readers); /* tr__shutdown_ends_read decides */
+            /* tr__shutdown_ends_read decides whether the woken turn ends */
+            tr__waits_wake_one(&channel->readers);
     }
 }
 

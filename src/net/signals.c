@@ -34,7 +34,8 @@ static tr_status may_take(const struct tr_self *self, size_t count)
     if (!count || count > TR_SIGNALS_MAX)
         return TR_INVALID_ARGUMENT;
     if (cell_durable(self->cell))
-        return TR_NOT_SUPPORTED; /* what a signal does would not be stored with it */
+        /* a durable actor: the effects of a signal would not be stored with it */
+        return TR_NOT_SUPPORTED;
     if (self->cell->life >= LIFE_STOPPING)
         return TR_STOPPING;
     bool is_handled =

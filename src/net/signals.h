@@ -5,7 +5,7 @@
 
 #include "net/channel.h"
 
-/** Of tr_signal. */
+/** The type of tr_signal. */
 extern const tr_type *const tr__signal_type;
 
 /** Fills an event with the next signal. False: there is none. */

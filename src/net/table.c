@@ -11,7 +11,8 @@ static_assert(((FIRST_CHUNK << CHUNKS) - FIRST_CHUNK) >= TR_CHANNELS_MAX, "all c
 
 struct channel_table {
     struct lock lock;
-    atom32 used;   /* slots that were ever used; slot 0 is none. Those behind are not cleared yet */
+    /* number after the last used slot; slot 0 is none. Later slots are not cleared yet */
+    atom32 used;
     uint32_t free; /* the first free slot, 0 for none */
     atom64 count;
     atom64 processes;
@@ -67,7 +68,10 @@ static struct channel *slot_at(const struct channel_table *table, uint32_t numbe
     return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
-/* Under the lock. Clears no more than this slot, because the memory of a chunk is large, and not all of it is used. */
+/*
+ * Makes a slot that was never used. Clears only this slot, because a chunk is large and not all of it is used. Under
+ * the lock.
+ */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {
     uint32_t used = atom32_load(&table->used, ATOM_RELAXED);
@@ -90,7 +94,7 @@ static tr_status slot_new(struct tr_system *system, struct channel_table *table,
     return TR_OK;
 }
 
-/* The generation of a slot, free or not. */
+/* Returns the generation of a slot, free or not. */
 static uint32_t generation_of(const struct channel *channel)
 {
     return (uint32_t)(channel_bits(channel) >> 32);

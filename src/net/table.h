@@ -10,7 +10,7 @@
 #include "actor/cell/system.h"
 #include "net/channel.h"
 
-/** Slots that tr__table_find_owned looks at: a millisecond or two. */
+/** How many slots tr__table_find_owned looks at, which takes a millisecond or two. */
 enum { TABLE_LOOKED_AT = 65536 };
 
 /** Takes a free slot, with its next generation. TR_LIMIT, TR_NO_MEMORY. Any thread. */
@@ -21,11 +21,11 @@ void tr__table_give(struct tr_system *system, struct channel *channel);
 /** Returns the channel with these bits, or NULL. Any thread; the owner of the channel may use it. */
 struct channel *tr__table_find(struct tr_system *system, uint64_t bits);
 /**
- * Returns a channel of this actor, and how many it has, of the first TABLE_LOOKED_AT slots; NULL: none. It may be another's by
- * now. Any thread.
+ * Returns a channel of this actor, and how many it has, among the first TABLE_LOOKED_AT slots; NULL: none. The channel
+ * may belong to another actor by now. Any thread.
  */
 struct channel *tr__table_find_owned(struct tr_system *system, uint64_t owner, uint32_t *count);
-/** Returns the end of the slots that were ever used. Any thread. */
+/** Returns the number after the last slot that was ever used. Any thread. */
 uint32_t tr__table_used(struct tr_system *system);
 /** Returns a slot that was ever used, with or without a channel; NULL: there is none with this number. Any thread. */
 const struct channel *tr__table_slot(struct tr_system *system, uint32_t number);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16 * 1024, /* bytes of the actor in a record */
-    RECORD_EXTRA = 64,      /* what a record has besides, at most */
+    RECORD_MAX = 16 * 1024, /* bytes of the actor in one record */
+    RECORD_EXTRA = 64,      /* bytes that a record has besides them, at most */
     READ_MIN = 256,         /* space to read into, so that few bytes take one call */
     TEXT_SIZE = 128,
     RECORD_HANDSHAKE = 22, /* types of records: the first byte */
@@ -27,18 +27,18 @@ struct tls {
     struct tls_set *set;         /* retained */
     SSL *ssl;
     struct tls_pipe pipe; /* of the call under way */
-    tr_status status;     /* once it is not TR_OK, nothing more is done */
+    tr_status status;     /* if it is not TR_OK, all further calls fail with it */
     bool is_open;
     bool has_input; /* the first byte was looked at */
     bool is_finished;
-    const char *protocol; /* of set->config */
+    const char *protocol; /* in the memory of set->config; NULL: none */
     char *peer_name;
     char text[TEXT_SIZE];
 };
 
 /*
- * Empties OpenSSL's list of errors, which other code of this thread may have left. To look into it is cheaper than to empty
- * it, and it is nearly always empty.
+ * Empties OpenSSL's list of errors, which other code of this thread may have left. Looks first, because that is
+ * cheaper, and the list is nearly always empty.
  */
 static void errors_forget(void)
 {
@@ -78,7 +78,7 @@ static tr_status keep_peer_name(struct tls *tls)
     const tr_platform *platform = tls->set->config->platform;
     BIO *bio = BIO_new(BIO_s_mem());
     char *printed = NULL;
-    /* As RFC 2253, but UTF-8 stays as it is. */
+    /* The format of RFC 2253, but UTF-8 is not escaped. */
     unsigned long flags = XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB;
     bool is_printed =
         bio && X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, flags) >= 0;
@@ -93,7 +93,7 @@ static tr_status keep_peer_name(struct tls *tls)
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
 
-/* Finds the protocol among the config's own. A listener might choose one that was not offered. */
+/* Finds the protocol that ALPN has chosen among those of the config. A listener may choose one that was not offered. */
 static tr_status keep_protocol(struct tls *tls)
 {
     const struct tls_config *config = tls->set->config;
@@ -133,7 +133,7 @@ static tr_status shake(struct tls *tls)
     return status;
 }
 
-/* Whether these can be the first bytes of TLS. OpenSSL would only say what is wrong after five of them. */
+/* Whether these bytes can be the beginning of TLS. OpenSSL would need five bytes to say so. */
 static bool is_tls(const struct tls *tls)
 {
     unsigned char first = *(const unsigned char *)tls->pipe.input.data;
@@ -142,7 +142,7 @@ static bool is_tls(const struct tls *tls)
 
 /* ---- Making a state. ---- */
 
-/* Has the certificate of a listener compared with a name or an address. */
+/* Has OpenSSL compare the certificate of a listener with a name or an address. */
 static tr_status expect_name(struct tls *tls, const char *name)
 {
     X509_VERIFY_PARAM *param = SSL_get0_param(tls->ssl);
@@ -167,11 +167,11 @@ static tr_status prepare_client(struct tls *tls, const char *server_name)
     SSL_SESSION *session = NULL;
     SSL_set_connect_state(tls->ssl);
     if (!server_name || strcmp(server_name, name) == 0) {
-        /* A session was verified for this name, so it is for no other one. */
+        /* The session was verified for the name of the config, so it must not be used for another name. */
         session = tr__tls_set_session(tls->set);
         if (!SSL_set_app_data(tls->ssl, tls->set) ||
             (session && !SSL_set_session(tls->ssl, session)))
-            ERR_clear_error(); /* then the handshake is a full one */
+            ERR_clear_error(); /* without the session, the handshake is a full one */
     }
     SSL_SESSION_free(session);
     return expect_name(tls, server_name ? server_name : name);
@@ -243,7 +243,7 @@ static tr_status tls_begin(void *state, struct net_buffer *out)
     return status;
 }
 
-/* How much space to read into: as much as the bytes that came can become. */
+/* Returns how much space to read into: as much as the bytes that came can become. */
 static size_t read_size(const struct tls *tls)
 {
     size_t size = (size_t)SSL_pending(tls->ssl);
@@ -255,8 +255,8 @@ static size_t read_size(const struct tls *tls)
 }
 
 /*
- * Decrypts all that has come. To ask OpenSSL in vain costs nearly as much as a record, because it takes memory for one and
- * gives it back; so it is not asked once more when it has all bytes and they were decrypted.
+ * Decrypts all that has come. A call of OpenSSL without a record costs nearly as much as one with a record, because it
+ * allocates memory for the record. So it is not called again when it has all bytes, and they are decrypted.
  */
 static tr_status read_records(struct tls *tls, struct net_buffer *in)
 {
@@ -318,7 +318,7 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
         return tls->status;
     if (bytes.size == 0)
         return TR_OK;
-    /* All at once, so that the buffer does not grow record by record. */
+    /* Reserve all at once, so that the buffer does not grow record by record. */
     size_t written, records = bytes.size / RECORD_MAX + 1;
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");

@@ -18,8 +18,8 @@ struct tls_context; /* net/tls_context.h */
 
 /**
  * Makes the state of a channel. The context is retained. A client compares the certificate of the other side with
- * `server_name`; NULL: .server_name of the endpoint, or the host of its address. TR_NO_MEMORY; TR_INVALID_ARGUMENT: no
- * such name can be; TR_NOT_SUPPORTED: built without TLS. Only on that worker.
+ * `server_name`; NULL: .server_name of the endpoint, or the host of its address. TR_NO_MEMORY; TR_INVALID_ARGUMENT:
+ * `server_name` is not valid; TR_NOT_SUPPORTED: built without TLS. Only on that worker.
  */
 TR_MUST_CHECK tr_status tr__tls_begin(struct tls_context *context, unsigned worker,
                                       const char *server_name, void **state);
@@ -30,14 +30,14 @@ extern const struct filter tr__tls_filter;
 const char *tr__tls_peer_name(const void *state);
 /** Returns the protocol that ALPN has chosen, or NULL. Borrowed from the state. */
 const char *tr__tls_protocol(const void *state);
-/** What is kept of a handshake beside the channel, for texts. */
+/** Facts of a handshake that are kept for texts, in channel.secure_flags. */
 enum secure_flag {
     SECURE_TLS_1_2 = 1 << 0,
     SECURE_TLS_1_3 = 1 << 1,
     SECURE_RESUMED = 1 << 2,
-    SECURE_ALPN = 1 << 3,       /* a protocol was chosen, */
+    SECURE_ALPN = 1 << 3,       /* ALPN has chosen a protocol */
     SECURE_ALPN_H2 = 1 << 4,    /* it is h2 */
-    SECURE_ALPN_HTTP1 = 1 << 5, /* it is http/1.1 */
+    SECURE_ALPN_HTTP1 = 1 << 5, /* the protocol is http/1.1 */
     SECURE_PEER = 1 << 6        /* the other side has a certificate that was verified */
 };
 

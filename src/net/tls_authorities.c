@@ -36,7 +36,10 @@ static tr_status add_file(struct tls_authorities *authorities, const struct tls_
     return status;
 }
 
-/* What is in a directory is not known, so its digest is always another one. */
+/*
+ * Adds a directory, or what the system trusts. The certificates are not known, so the digest is random and equal to no
+ * other.
+ */
 static tr_status add_others(struct tls_authorities *authorities, const char *path, char *why,
                             size_t why_size)
 {

@@ -12,7 +12,8 @@ enum { TLS_AUTHORITIES_DIGEST = 32 };
 
 struct tls_authorities {
     X509_STORE *store;
-    STACK_OF(X509_NAME) * names; /* those of a file: what a listener asks its clients for */
+    /* names of the certificates of a file, which a listener sends to its clients */
+    STACK_OF(X509_NAME) * names;
     unsigned char digest[TLS_AUTHORITIES_DIGEST]; /* differs if the authorities do */
 };
 
@@ -23,7 +24,7 @@ struct tls_authorities {
 TR_MUST_CHECK tr_status tr__tls_authorities_read(const tr_platform *platform, const char *path,
                                                  struct tls_authorities *authorities, char *why,
                                                  size_t why_size);
-/** Also for authorities that are all zero. */
+/** Frees what the authorities have. They may be all zero. */
 void tr__tls_authorities_deinit(struct tls_authorities *authorities);
 
 #endif

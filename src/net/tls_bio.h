@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * What OpenSSL reads from and writes to: the bytes that a filter was given, and its `out` buffer. Nothing is kept
- * between, so a connection on which nothing happens has no buffers here.
+ * between two calls, so a connection on which nothing happens has no buffers here.
  */
 #ifndef NET_TLS_BIO_H
 #define NET_TLS_BIO_H

@@ -29,7 +29,7 @@ static const char *copy_text(struct copier *copier, const char *text)
     return text ? copy(copier, text, strlen(text)) : NULL;
 }
 
-/* The host of an address: "shop.example:443", "[::1]:443", "10.0.0.7:443". "" for a path. */
+/* Returns the host of an address: "shop.example:443", "[::1]:443", "10.0.0.7:443". "" for a path. */
 static tr_bytes host_of(const char *address)
 {
     if (!address || address[0] == '/' || address[0] == '@' || strncmp(address, "fd:", 3) == 0)
@@ -44,7 +44,7 @@ static tr_bytes host_of(const char *address)
     return (tr_bytes){address, size};
 }
 
-/* Whom a client wants to reach, without the dot that ends an absolute name. */
+/* Returns the name of the host that a client wants to reach, without the dot that ends an absolute name. */
 static tr_bytes name_of(const tr_endpoint *endpoint)
 {
     tr_bytes name = host_of(endpoint->address);
@@ -119,7 +119,7 @@ static tr_tls_host copy_host(struct copier *copier, const char *name, const char
                          .key = copy_text(copier, key ? key : certificate)};
 }
 
-/* "h2,http/1.1" in both forms; see struct tls_config. */
+/* Copies "h2,http/1.1" in both forms; see struct tls_config. */
 static void copy_protocols(struct copier *copier, struct tls_config *config, const char *alpn)
 {
     size_t size = strlen(alpn);

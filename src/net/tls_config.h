@@ -14,20 +14,19 @@ struct tls_config {
     bool is_server;
     bool insecure;
     tr_verify verify;
-    const char *trusts; /* NULL: the system's, for clients */
-    const char
-        *server_name; /* of a client: whom it wants to reach; "" if the address has no host */
+    const char *trusts;      /* NULL: what the system trusts, for clients */
+    const char *server_name; /* of a client: the host to reach; "" if the address has no host */
     /* Protocols of ALPN, twice: as they are sent, each behind a byte with its length, and as text, each with
      * a NUL behind it. So the text of the one at alpn[i] is at protocols + i. */
     const unsigned char *alpn;
     const char *protocols;
     size_t alpn_size;
     size_t hosts_count;  /* 0 for a client without a certificate */
-    tr_tls_host hosts[]; /* the first is for clients that ask for none of the others */
+    tr_tls_host hosts[]; /* the first host is for clients that ask for a name of no other */
 };
 
 /**
- * Checks and copies. TR_TLS_FAILED: an option is missing, or has no meaning here, and `why` says which.
+ * Checks and copies the options. TR_TLS_FAILED: an option is missing, or has no meaning here, and `why` says which.
  * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_config_new(const tr_platform *platform, const tr_endpoint *endpoint,
@@ -40,8 +39,8 @@ bool tr__tls_config_is_for(const struct tls_config *config, const tr_endpoint *e
                            bool is_server);
 
 /**
- * Returns the index of the host for a name that a client asks for: the host with that name, else one with
- * "*." instead of its first label, else 0. Letters match in both cases.
+ * Returns the index of the host for a name that a client asks for: the host with that name, else one with "*." instead
+ * of its first label, else 0. Upper and lower case are equal.
  */
 size_t tr__tls_config_host(const struct tls_config *config, const char *name);
 

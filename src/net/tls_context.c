@@ -29,7 +29,10 @@ tr_status tr__tls_context_new(const tr_platform *platform, const tr_endpoint *en
                               size_t why_size)
 {
     struct tls_config *config;
-    /* Otherwise exit() frees what OpenSSL has, while threads of a shutdown that is incomplete still use it. */
+    /*
+     * Without this option, exit() would free the memory of OpenSSL while threads of an incomplete shutdown still use
+     * it.
+     */
     if (OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL) != 1) {
         (void)snprintf(why, why_size, "OpenSSL cannot be started");
         return TR_NO_MEMORY;

@@ -31,12 +31,12 @@ TR_MUST_CHECK tr_status tr__tls_context_new(const tr_platform *platform,
                                             size_t why_size);
 /** Any thread. */
 void tr__tls_context_retain(struct tls_context *context);
-/** Also for NULL. Any thread. */
+/** Drops a context; the last user frees it. NULL is allowed. Any thread. */
 void tr__tls_context_release(struct tls_context *context);
 
 /**
- * Reads the same files again. Connections that begin later get what is in them now; others keep what they have. After
- * an error, which is one of tr__tls_context_new, nothing has changed. Any thread. Waits for the disk.
+ * Reads the same files again. Connections that begin later use what is in the files now; earlier ones keep what they
+ * have. Returns the errors of tr__tls_context_new; after an error nothing has changed. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char *why,
                                                size_t why_size);

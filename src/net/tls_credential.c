@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 #include <stdio.h>
 
-/* As tr__tls_pem_read, where a directory is as wrong as no file. */
+/* Reads a file by tr__tls_pem_read. A directory is an error, as a missing file is. */
 static tr_status read_file(const tr_platform *platform, const char *path, struct tls_pem *pem,
                            char *why, size_t why_size)
 {
@@ -64,7 +64,7 @@ tr_status tr__tls_credential_copy(const struct tls_credential *from, struct tls_
                                   .key = EVP_PKEY_dup(from->key)};
     ERR_clear_error();
     if (!copy.key && EVP_PKEY_up_ref(from->key))
-        copy.key = from->key; /* a kind of key that cannot be copied */
+        copy.key = from->key; /* share the key, because its kind cannot be copied */
     if (X509_up_ref(from->certificate))
         copy.certificate = from->certificate;
     if (!copy.chain || !copy.key || !copy.certificate) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A certificate with those that lead to its authority, and its key. */
+/** A certificate, the certificates between it and its authority, and its key. */
 #ifndef NET_TLS_CREDENTIAL_H
 #define NET_TLS_CREDENTIAL_H
 
@@ -8,7 +8,7 @@
 
 struct tls_credential {
     X509 *certificate;
-    STACK_OF(X509) * chain; /* of authorities that are sent too */
+    STACK_OF(X509) * chain; /* certificates of authorities that are sent too */
     EVP_PKEY *key;
 };
 
@@ -24,7 +24,7 @@ TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
 /** Makes a copy with a key of its own, because OpenSSL locks a key that it uses. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__tls_credential_copy(const struct tls_credential *from,
                                                 struct tls_credential *to);
-/** Also for a credential that is all zero. */
+/** Frees what the credential has. It may be all zero. */
 void tr__tls_credential_deinit(struct tls_credential *credential);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a build without TLS (-DTROUPE_TLS=OFF) has instead: no context can be made, so nothing else is called. */
+/** The functions of TLS in a build without it (-DTROUPE_TLS=OFF). No context can be made, so nothing else is called. */
 #include "net/tls.h"
 
 #include "base/assert.h"

@@ -48,7 +48,7 @@ static BIO *open_pem(const struct tls_pem *pem)
     return BIO_new_mem_buf(pem->data, (int)pem->size);
 }
 
-/* OpenSSL would ask for the password at the terminal. */
+/* Refuses to give a password. Otherwise OpenSSL would ask for it at the terminal. */
 static int refuse_password(char *memory, int size, int is_writing, void *was_asked)
 {
     (void)memory;
@@ -65,7 +65,7 @@ static bool is_at_end(void)
     return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
 }
 
-/* Decoders of keys do not say whether there was none, or one that is damaged. */
+/* Whether the file has a key. The decoders of OpenSSL do not say whether a key is missing or damaged. */
 static bool has_key(const struct tls_pem *pem)
 {
     return memmem(pem->data, pem->size, "PRIVATE KEY-----", strlen("PRIVATE KEY-----")) != NULL;

@@ -6,7 +6,7 @@
 #include <openssl/x509.h>
 #include <troupe/platform.h>
 
-/** The system's bundle of authorities has 220 KiB. */
+/** The most bytes of a file. The system's bundle of authorities has 220 KiB. */
 enum { TLS_PEM_MAX = 16 * 1024 * 1024 };
 
 struct tls_pem {
@@ -22,7 +22,7 @@ struct tls_pem {
  */
 TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char *path,
                                          struct tls_pem *pem, char *why, size_t why_size);
-/** Also for one that is all zero. */
+/** Wipes and frees the bytes of a file. The file may be all zero. */
 void tr__tls_pem_deinit(struct tls_pem *pem);
 
 /** Gives all certificates in their order, at least one. TR_TLS_FAILED, TR_NO_MEMORY. */

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of TLS 1.2 only what has forward secrecy and encrypts and authenticates in one; all of TLS 1.3 has. The order is the
- * listener's: AES with 128 bits is the quickest here, and not known to be weaker in practice. */
+/* Of TLS 1.2 only ciphers with forward secrecy and authenticated encryption, as all ciphers of TLS 1.3 are. The order
+ * is the listener's: AES with 128 bits is the quickest here, and not known to be weaker in practice. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 #define CIPHERS_1_3 "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 #define GROUPS "X25519:P-256:P-384"
@@ -19,7 +19,7 @@ enum { SECURITY_LEVEL = 2 }; /* OpenSSL's: 112 bits, so RSA of 2048 at least, no
 
 /* ---- Sessions of clients. ---- */
 
-/* OpenSSL calls it for each ticket that a client gets. Returns 1: the session was taken. */
+/* Keeps the session of a ticket that a client has got; OpenSSL calls it. Returns 1: the session was taken. */
 static int on_session(SSL *ssl, SSL_SESSION *session)
 {
     struct tls_set *set = SSL_get_app_data(ssl);
@@ -44,7 +44,7 @@ SSL_SESSION *tr__tls_set_session(struct tls_set *set)
     lock_take(&set->lock);
     if (set->sessions_count > 0) {
         session = set->sessions[set->sessions_count - 1];
-        /* A ticket of TLS 1.3 is used once, so that nobody can tell that two connections have one client. */
+        /* A ticket of TLS 1.3 is used only once, so that nobody can see that two connections are of one client. */
         if (SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION)
             set->sessions_count--;
         else if (!SSL_SESSION_up_ref(session))
@@ -65,7 +65,7 @@ static int on_server_name(SSL *ssl, int *alert, void *argument)
     const struct tls_credential *chosen = &worker->credentials[host];
     if (host == 0)
         return SSL_TLSEXT_ERR_OK;
-    /* Otherwise a default certificate with another kind of key would stay beside it. */
+    /* Otherwise a default certificate with another kind of key would remain usable beside this one. */
     SSL_certs_clear(ssl);
     if (SSL_use_cert_and_key(ssl, chosen->certificate, chosen->key, chosen->chain, 1) == 1)
         return SSL_TLSEXT_ERR_OK;
@@ -136,7 +136,7 @@ static bool configure_server(SSL_CTX *context, struct tls_worker *worker)
                 (config->verify == TR_VERIFY_REQUIRED ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
             NULL);
     }
-    /* A ticket says that a client was verified: it ends when other authorities are trusted. */
+    /* A ticket says that its client was verified. With other authorities this id differs, and the ticket is refused. */
     return SSL_CTX_set_session_id_context(
                context, set->authorities.digest, sizeof set->authorities.digest) == 1 &&
            tr__tls_tickets_use(set->tickets, context);
@@ -172,7 +172,9 @@ static void worker_free(struct tls_worker *worker)
     config->platform->resize(config->platform, worker, 0);
 }
 
-/* NULL: OpenSSL's queue has the reason, or is empty if it is out of memory. */
+/*
+ * Makes what a worker has of a set. NULL: the error queue of OpenSSL has the reason, or is empty if memory is missing.
+ */
 static struct tls_worker *worker_new(struct tls_set *set)
 {
     const struct tls_config *config = set->config;
@@ -224,8 +226,8 @@ static tr_status read_files(struct tls_set *set, char *why, size_t why_size)
     return status;
 }
 
-/* Uses each certificate once, so that one that OpenSSL refuses is found now and not by a client. The SSL_CTX stays: it
- * is the first worker's. */
+/* Uses each certificate once, so that one that OpenSSL refuses is found now and not by a client. The SSL_CTX made for
+ * this is kept for the first worker. */
 static tr_status try_files(struct tls_set *set, char *why, size_t why_size)
 {
     const struct tls_config *config = set->config;

@@ -22,7 +22,7 @@ enum { TLS_SESSIONS_MAX = 4 };
 struct tls_worker {
     struct tls_set *set;
     SSL_CTX *context;
-    struct tls_credential credentials[]; /* as those of the set */
+    struct tls_credential credentials[]; /* copies of the credentials of the set */
 };
 
 struct tls_set {
@@ -49,7 +49,7 @@ TR_MUST_CHECK tr_status tr__tls_set_new(const struct tls_config *config,
 void tr__tls_set_retain(struct tls_set *set);
 void tr__tls_set_release(struct tls_set *set);
 
-/** Returns what a worker has, made if needed. NULL: out of memory. Only on that worker. */
+/** Returns the record of a worker, made if needed. NULL: out of memory. Only on that worker. */
 struct tls_worker *tr__tls_set_worker(struct tls_set *set, unsigned worker);
 
 /** Gives a session of an earlier connection that can be resumed, or NULL. Any thread. */

@@ -61,8 +61,8 @@ static bool set_key(const struct tls_ticket_key *key, const unsigned char *iv,
     return is_set;
 }
 
-/* What OpenSSL calls for each ticket. Returns 1: use the key; 2: and give the client a new ticket; 0: the key is not
- * known, so the handshake is a full one; -1: failure. */
+/* Finds the key of a ticket; OpenSSL calls it. Returns 1: use the key; 2: use it, and give the client a new ticket; 0:
+ * the key is not known, so the handshake is a full one; -1: failure. */
 static int on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv, EVP_CIPHER_CTX *cipher,
                      EVP_MAC_CTX *mac, int is_encrypting)
 {

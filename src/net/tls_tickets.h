@@ -15,8 +15,8 @@
 
 #define TLS_TICKET_ROTATE_NS TR_HOUR
 enum {
-    TLS_TICKET_KEYS = 3,         /* the current one, and those that are still accepted */
-    TLS_TICKET_LIFETIME_S = 7200 /* of a ticket: as long as its key is accepted at least */
+    TLS_TICKET_KEYS = 3,         /* the current key, and the older ones that are still accepted */
+    TLS_TICKET_LIFETIME_S = 7200 /* of a ticket; its key is accepted at least as long */
 };
 _Static_assert(TLS_TICKET_LIFETIME_S *TR_SECOND <= (TLS_TICKET_KEYS - 1) * TLS_TICKET_ROTATE_NS,
                "a ticket that is still valid has a key");
@@ -31,7 +31,7 @@ struct tls_tickets {
     const tr_platform *platform;
     struct lock lock;
     struct tls_ticket_key keys[TLS_TICKET_KEYS]; /* under the lock; the newest first */
-    tr_time made;                                /* under the lock: when the newest was */
+    tr_time made;                                /* under the lock: when the newest key was made */
 };
 
 /** Makes the first keys. TR_TLS_FAILED: there is no randomness. */

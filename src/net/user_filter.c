@@ -88,7 +88,10 @@ bool tr__user_filter_is_of(const void *state, const void *table)
     return ((const struct user_filter *)state)->table == table;
 }
 
-/* Ends a call of the program: what its sinks refused counts, also if the function did not notice. */
+/*
+ * Ends a call of a function of the program. If a sink has refused bytes, the call has failed, also if the function did
+ * not notice.
+ */
 static tr_status called(struct user_filter *filter, tr_status status, const tr_sink *first,
                         const tr_sink *second)
 {
@@ -97,7 +100,7 @@ static tr_status called(struct user_filter *filter, tr_status status, const tr_s
     else if (second && second->status != TR_OK)
         status = second->status;
     if (status > TR_OK || status == TR_WOULD_BLOCK)
-        status = TR_FAILED; /* a filter has nothing to wait for */
+        status = TR_FAILED; /* a filter has nothing to wait for, and other statuses are no errors */
     if (status != TR_OK && status != TR_CLOSED)
         (void)snprintf(filter->text,
                        sizeof filter->text,
@@ -154,7 +157,7 @@ static tr_status user_finish(void *state, struct net_buffer *out)
     return called(filter, filter->table->finish(filter->state, &sink), &sink, NULL);
 }
 
-/* TR_OK: the chain knows whether bytes are left. */
+/* Returns TR_OK: the chain knows whether bytes are left, and decides. */
 static tr_status user_input_end(void *state)
 {
     struct user_filter *filter = state;

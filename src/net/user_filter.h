@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A filter of a program (troupe/filter.h) as one of the library, and the sinks that its functions get. Owner only. */
+/**
+ * Makes a filter of a program (troupe/filter.h) usable as a filter of the library, with the sinks that its functions
+ * get. Owner only.
+ */
 #ifndef NET_USER_FILTER_H
 #define NET_USER_FILTER_H
 
@@ -11,12 +14,12 @@ struct user_filter;
 
 extern const struct filter tr__user_filter;
 
-/** Whether a table has what it needs. */
+/** Whether a table has all functions that it needs. */
 bool tr__user_filter_is_valid(const tr_filter *table);
 /** Makes the state of a channel. NULL: out of memory. The source must outlive it. */
 TR_MUST_CHECK struct user_filter *tr__user_filter_new(const struct memory_source *source,
                                                       const tr_filter *table);
-/** Whether a state is of this table of the program. For tr__chain_find. */
+/** Whether a state belongs to this table of the program. For tr__chain_find. */
 bool tr__user_filter_is_of(const void *state, const void *table);
 
 #endif

@@ -68,6 +68,6 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     }
     tr__waits_remove(waits, &wait);
     if (channel_has(channel, CHANNEL_CLOSES))
-        tr__channel_call(channel); /* tr_closed waits until no turn is here */
+        tr__channel_call(channel); /* tr_closed waits until no turn waits for the channel */
     return status;
 }

@@ -10,7 +10,7 @@
 #include "net/peer.h"
 #include "net/table.h"
 
-/* OUTPUT_MAX: what print_output writes, with the longest name and numbers. */
+/* OUTPUT_MAX: the most that print_output writes, with the longest name and numbers. */
 enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
 
 /* Writes where a channel goes to: the address of the other side, or that of the endpoint. */
@@ -36,7 +36,7 @@ static bool is_in(const struct channel_waits *waits, const struct tr_self *turn)
 
 /* ---- Turns. ---- */
 
-/* For how long the other side has taken nothing of the output, in ms. */
+/* Returns for how long the other side has taken nothing of the output, in ms. */
 static long long silent_ms(const struct channel *channel)
 {
     tr_time silent_ns = channel->worker->loop.now_ns - channel->work->output.since_ns;
@@ -99,7 +99,7 @@ int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 
 /* ---- Long turns. ---- */
 
-/* What another thread may see of a channel, for a text only: rule 3 of actor/cell/view.h. */
+/* What another thread may read of a channel, for a text only: rule 3 of actor/cell/view.h. */
 struct glance {
     uint32_t flags;
     int fd;

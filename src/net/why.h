@@ -14,7 +14,7 @@ struct worker;
 void tr__net_why(struct worker *worker, struct cell *cell, struct tr_why_report *report);
 /** The hook view. Any thread. */
 uint32_t tr__net_view(struct tr_system *system, uint64_t actor, char *text);
-/** The hook why_turn. */
+/** The hook why_turn: says what a turn waits for, if it waits for a channel. */
 int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size);
 
 #endif

@@ -8,9 +8,9 @@ const struct channel_work tr__no_work = {
     .input = {.piece = UINT32_MAX, .nul = UINT32_MAX},
 };
 
-/* A record that no channel has. */
+/* A record of struct channel_work that no channel has. */
 union free_work {
-    union free_work *next; /* over input.buffer.source */
+    union free_work *next; /* overwrites input.buffer.source */
     struct channel_work work;
 };
 
@@ -23,7 +23,7 @@ struct channel_work *tr__work_new(struct channel *channel)
     if (record) {
         net->works = record->next;
         net->work_count--;
-        work = &record->work; /* as it was given: nothing is in it */
+        work = &record->work; /* the record is empty, because only empty ones are given back */
         work->input.buffer.source = source;
         work->input.seen = work->input.needs = 0;
     } else {

@@ -10,7 +10,7 @@
 
 enum { WORKS_KEPT = 64 /* by a worker */ };
 
-/** What a channel without bytes has. Only read. */
+/** The record of all channels without bytes. Only read. */
 extern const struct channel_work tr__no_work;
 
 static inline bool work_is_there(const struct channel *channel)
@@ -31,7 +31,7 @@ static inline struct channel_work *work_of(struct channel *channel)
     return work_is_there(channel) ? channel->work : tr__work_new(channel);
 }
 
-/** Takes the record from a channel if nothing is in it, and no filter has made something to send. */
+/** Takes the record from a channel if it is empty and no filter has made bytes to send. */
 static inline void work_rest(struct channel *channel)
 {
     const struct channel_work *work = channel->work;

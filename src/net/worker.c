@@ -47,7 +47,8 @@ void tr__net_worker_end(struct worker *worker)
         if (tr__output_is_empty(channel))
             tr__channel_free(channel);
         else
-            tr__channel_end(channel, TR_TIMEOUT, NULL); /* nobody is to take a part for all */
+            /* a reset, so that the other side does not take a part for the whole */
+            tr__channel_end(channel, TR_TIMEOUT, NULL);
     }
     tr__pages_free(worker);
     tr__works_free(worker);

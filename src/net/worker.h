@@ -18,14 +18,14 @@ struct net_worker {
     uint32_t page_count;
     uint32_t work_count;
     union free_work *works;      /* free records: net/work.h */
-    struct datagrams *datagrams; /* memory for those of the next channel; NULL: none yet */
+    struct datagrams *datagrams; /* memory for the datagrams of the next channel; NULL: none yet */
     struct wheel wheel;          /* nodes of struct channel_timer */
     struct list dirty;           /* channels with output that is to be sent when the run ends */
     struct list lingering;       /* channels without an actor */
     struct list shaking;  /* channel_rare of channels whose handshake may continue: net/shakes.h */
-    uint32_t shakes_left; /* steps of handshakes in this round */
+    uint32_t shakes_left; /* how many steps of handshakes may still be done in this round */
     struct list starved;  /* channels whose event could not be queued for lack of memory */
-    int64_t date_s;       /* the second of `date`; 0: none yet */
+    int64_t date_s;       /* the second in which `date` was made; 0: none yet */
     uint64_t http_client; /* ref of the actor that asks servers: src/http/client.h; 0: none yet */
     void *deflate;        /* streams of zlib: src/http/worker.h; NULL: none yet */
     void (*deflate_free)(void *deflate);
@@ -34,7 +34,7 @@ struct net_worker {
 
 /** Returns what this worker keeps for its channels, made if needed; NULL: out of memory. */
 struct net_worker *tr__net_worker_of(struct worker *worker);
-/** Frees it, with all channels that linger. When the worker ends. */
+/** Frees what a worker keeps for its channels, with all channels that linger. The worker ends. */
 void tr__net_worker_end(struct worker *worker);
 
 #endif

@@ -105,7 +105,7 @@ size_t tr__write_head(const struct channel *channel, size_t size, unsigned char 
     return length;
 }
 
-/* Writes a piece with its head into a buffer: all of it, or nothing. */
+/* Appends a piece with its head to a buffer: all of it, or nothing. */
 static tr_status hold(struct net_buffer *held, const unsigned char *head, size_t length,
                       tr_bytes bytes)
 {
@@ -151,8 +151,8 @@ static tr_status put(struct tr_self *self, struct channel *channel, tr_bytes byt
 }
 
 /*
- * Ends a write. The status may be ignored, so bytes that were not taken must not be missing amid others: the channel
- * ends with the reason.
+ * Ends a write. Programs may ignore its status, so a piece that was not taken must not be missing between others: the
+ * channel ends with the reason.
  */
 static tr_status written(struct tr_self *self, tr_channel handle, tr_status status)
 {
@@ -263,7 +263,8 @@ void *tr_reserve(tr_self *self, tr_channel handle, size_t size)
     TURN_VERB(self);
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, size, &channel);
-    if (status == TR_CLOSED || status == TR_RESET) /* what is written to it goes nowhere */
+    /* what is written to an ended channel is dropped */
+    if (status == TR_CLOSED || status == TR_RESET)
         return tr_scratch(self, size);
     if (status == TR_OK &&
         (channel->endpoint->options.answers_in_order ||
@@ -318,7 +319,7 @@ static bool ending(struct tr_self *self, tr_channel handle, const char *verb,
     return status == TR_OK && (*channel)->state != CHANNEL_ENDED;
 }
 
-/* Ends a channel in one of three ways, now or when the turn is stored. */
+/* Ends a channel as `what` says, now or when the turn is stored. */
 static void end_or_hold(struct tr_self *self, struct channel *channel, enum held_what what,
                         const char *verb)
 {

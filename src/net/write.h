@@ -11,12 +11,12 @@
 TR_MUST_CHECK tr_status tr__writable(struct tr_self *self, tr_channel handle,
                                      struct channel **found);
 /**
- * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. The
- * channel may be gone afterwards: finds it again.
+ * Makes sure that there is capacity for `size` bytes more. Waits if it may. TR_LIMIT: it may not, and there is none. A
+ * wait may end the channel, so this function looks it up again.
  */
 TR_MUST_CHECK tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                                            struct channel **found);
-/** As tr_write, with a head that the caller has made. */
+/** Does what tr_write does, with a head that the caller has made. */
 TR_MUST_CHECK tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head,
                                        tr_bytes bytes);
 /** Makes what the framing puts before a piece. Returns its size; SIZE_MAX: the piece is too large. */

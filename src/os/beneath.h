@@ -11,7 +11,7 @@ struct beneath_file {
     int fd;
     int64_t size;
     int64_t modified_s;
-    int64_t modified_ns; /* of that second */
+    int64_t modified_ns; /* nanoseconds within the second of modified_s */
 };
 
 /**
@@ -21,7 +21,7 @@ struct beneath_file {
  */
 TR_MUST_CHECK tr_status tr__beneath_open(const char *directory, const char *path,
                                          struct beneath_file *file);
-/** Reads at an offset, `size` bytes or less at the end of the file. TR_FAILED. Any thread. */
+/** Reads `size` bytes at an offset, or fewer at the end of the file. TR_FAILED. Any thread. */
 TR_MUST_CHECK tr_status tr__beneath_read(const struct beneath_file *file, int64_t offset, void *to,
                                          size_t size, size_t *got);
 /** Any thread. */

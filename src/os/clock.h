@@ -49,7 +49,10 @@ static inline uint64_t clock_ticks(void)
 #endif
 }
 
-/** As clock_bound, but up to CLOCK_ROUGH times as far after now. Cheaper for frequent callers. */
+/**
+ * Does what clock_bound does, but the result may be up to CLOCK_ROUGH times as far after now. Cheaper for frequent
+ * callers.
+ */
 static inline tr_time clock_bound_roughly(struct clock *clock)
 {
     if (clock->has_counter && clock_ticks() - clock->ticks < CLOCK_ROUGH * CLOCK_WINDOW)

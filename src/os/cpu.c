@@ -118,7 +118,10 @@ static bool list_has(const char *list, const char *word)
     return false;
 }
 
-/* A line is "number:controllers:path"; version 2 has the number 0 and no controllers. */
+/*
+ * Returns the limit of the group that a line names. A line is "number:controllers:path"; version 2 has the number 0 and
+ * no controllers.
+ */
 static unsigned limit_of_line(char *line, const char *root)
 {
     char *controllers = strchr(line, ':');
@@ -140,10 +143,7 @@ static unsigned limit_of_line(char *line, const char *root)
     return limit_walk(mount, group, limit_read_1);
 }
 
-/*
- * Applies the whole lines of `text`, and moves what follows the last of them to the beginning.
- * Returns how many bytes that is.
- */
+/* Applies the whole lines of `text`, and moves the unfinished line after them to the beginning. Returns its size. */
 static size_t lines_take(char *text, const char *root, unsigned *limit)
 {
     char *line = text;
@@ -169,7 +169,7 @@ unsigned tr__cpu_group_limit(const char *membership, const char *root)
         rest = lines_take(text, root, &limit);
     }
     (void)close(fd);
-    /* the last line may have no end */
+    /* the last line may have no line end */
     return rest > 0 ? limit_least(limit, limit_of_line(text, root)) : limit;
 }
 

@@ -15,7 +15,7 @@
  */
 unsigned tr__cpu_group_limit(const char *membership, const char *root);
 
-/** As tr_platform.cpu_count (troupe/platform.h); `platform` is ignored. Any thread. */
+/** The function tr_platform.cpu_count (troupe/platform.h); `platform` is ignored. Any thread. */
 unsigned tr__real_cpu_count(const tr_platform *platform);
 
 /** Whether the kernel takes the time from the processor's counter (clock_ticks of os/clock.h). */

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { DATAGRAMS_MAX = 32 }; /* of one system call; it keeps the stack small */
+enum { DATAGRAMS_MAX = 32 }; /* datagrams of one system call, few enough to keep the stack small */
 
 /* The arguments of the kernel for one datagram. */
 struct datagram {
@@ -19,7 +19,7 @@ struct datagram {
     _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t))];
 };
 
-/* The number of dropped datagrams that came with this one; 0 if none did. */
+/* Returns the count of dropped datagrams that came with this datagram; 0 if none did. */
 static uint64_t lost_of(struct msghdr *message)
 {
     uint32_t lost = 0;
@@ -60,7 +60,7 @@ tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_p
     }
     long got;
     do {
-        /* MSG_TRUNC: the size of a datagram that was cut is its real one. */
+        /* MSG_TRUNC: for a datagram that was cut, the kernel returns its full size. */
         got = syscall(SYS_recvmmsg, fd, headers, asked, MSG_DONTWAIT | MSG_TRUNC, NULL);
     } while (got < 0 && errno == EINTR);
     if (got < 0)
@@ -76,7 +76,7 @@ tr_status tr__real_socket_receive_many(const tr_platform *platform, int fd, tr_p
 
 static tr_status status_of_send(int error)
 {
-    /* ENOENT: nobody has this path. */
+    /* ENOENT: no socket has this path. */
     return error == ENOENT ? TR_CONNECT_REFUSED : tr__socket_status(error);
 }
 

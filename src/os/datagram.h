@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Datagrams of the real platform: many with one system call. troupe/platform.h says what it promises.
- */
+/** Datagrams of the real platform: many with one system call. troupe/platform.h says what each function promises. */
 #ifndef OS_DATAGRAM_H
 #define OS_DATAGRAM_H
 

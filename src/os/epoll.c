@@ -100,7 +100,7 @@ static long kernel_wait(struct epoll *epoll, tr_time timeout)
         epoll->has_no_ns_wait = true;
     }
 #endif
-    /* Rounded up: a park that ends slightly too early would be called again at once, repeatedly. */
+    /* Rounded up, because a park that ends slightly too early would be repeated at once, several times. */
     tr_time milliseconds = timeout / TR_MILLISECOND + 1;
     return wait_ms(epoll, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
 }
@@ -130,7 +130,8 @@ tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_i
     tr_status status = epoll_register(epoll, fd, is_input ? events : events | EPOLLOUT, token);
     if (status == TR_OK) {
         epoll->watched++;
-        epoll->has_waited = false; /* what is possible already is news */
+        /* what is possible already is an event: the next poll must ask */
+        epoll->has_waited = false;
     }
     return status;
 }
@@ -140,7 +141,7 @@ tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token)
     struct epoll_event event = {.events = (uint32_t)INPUT_EVENTS | EPOLLOUT, .data.u64 = token};
     if (epoll_ctl(epoll->fd, EPOLL_CTL_MOD, fd, &event) != 0)
         return tr__epoll_status(errno);
-    epoll->has_waited = false; /* what is possible already is news */
+    epoll->has_waited = false; /* what is possible already is an event: the next poll must ask */
     return TR_OK;
 }
 
@@ -149,7 +150,7 @@ void tr__epoll_unwatch(struct epoll *epoll, int fd)
     TR_ASSERT(epoll->watched > 0);
     epoll->watched--;
     if (fd < 0)
-        return; /* it was closed, and the kernel has forgotten it */
+        return; /* the descriptor was closed, and the kernel has forgotten it */
     /* The call fails if the descriptor was closed. Then the kernel has forgotten it. */
     struct epoll_event unused = {0};
     (void)epoll_ctl(epoll->fd, EPOLL_CTL_DEL, fd, &unused);
@@ -164,7 +165,7 @@ static uint32_t what_of(uint32_t events)
         what |= TR_IO_OUT;
     if (events & EPOLLRDHUP)
         what |= TR_IO_IN | TR_IO_END;
-    /* Neither direction blocks any more; the attempt gives the cause. */
+    /* Neither direction blocks any more. The next read or write returns the cause. */
     if (events & (EPOLLERR | EPOLLHUP))
         what |= TR_IO_IN | TR_IO_OUT | TR_IO_END;
     return what;

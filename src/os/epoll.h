@@ -38,7 +38,7 @@ struct epoll {
     struct epoll_event events[EPOLL_EVENTS_MAX];
 };
 
-/** TR_LIMIT, TR_NO_MEMORY. */
+/** Makes the epoll instance. TR_LIMIT, TR_NO_MEMORY. */
 tr_status tr__epoll_init(struct epoll *epoll);
 void tr__epoll_deinit(struct epoll *epoll);
 
@@ -51,7 +51,7 @@ tr_status tr__epoll_add(struct epoll *epoll, int fd, uint64_t token);
  */
 bool tr__epoll_wait(struct epoll *epoll, tr_time timeout);
 
-/** As io_watch or io_watch_input, io_watch_output, io_unwatch and io_poll of the platform. */
+/** The functions io_watch or io_watch_input, io_watch_output, io_unwatch and io_poll of the platform. */
 tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_input);
 tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token);
 void tr__epoll_unwatch(struct epoll *epoll, int fd);

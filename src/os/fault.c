@@ -19,10 +19,7 @@
 
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
-/*
- * A stack pointer that is at most this far below a stack left it by a function with a large local
- * variable.
- */
+/* How far below its stack a stack pointer may be: a function with a large local variable moves it so far at once. */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -60,15 +57,14 @@ struct fault_thread {
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
-    /* number of entries in use, which are not written; written under the lock, read by handlers */
+    /* how many entries are in use; such entries are not written again. Written under the lock, read by handlers */
     atom32 count;
     struct sigaction actions[EARLIER_MAX];
 };
 
 /*
- * Set in si_errno, which has no meaning for these signals, while other handlers have the fault: how
- * many earlier handlers were called. It is in the frame of this one signal, so a handler that jumps
- * away cannot leave it behind.
+ * Set in si_errno, which has no meaning for these signals, while other handlers are called: how many earlier handlers
+ * have had the fault. It is in the frame of this one signal, so a handler that jumps away cannot leave it behind.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 
@@ -203,7 +199,8 @@ static enum verdict fault_decide(struct fault_thread *thread, const siginfo_t *i
     if (sp < span->low - OS_GUARD_SIZE && is_overflow(span, info, context))
         return VERDICT_BEYOND;
     if (sp < span->low - OS_GUARD_SIZE || sp >= span->base)
-        return VERDICT_OUTSIDE; /* between two stacks, or deep in another one */
+        /* the stack pointer is between two stacks, or deep inside another one */
+        return VERDICT_OUTSIDE;
     thread->fault = (struct fault){
         .signal = info->si_signo,
         .address = (uintptr_t)address,
@@ -250,7 +247,7 @@ static void name_fault(const struct fault_thread *thread, const siginfo_t *info,
     fault_print("\n");
 }
 
-/* The process does not survive this fault. */
+/* Reports a fault that the process does not survive, and aborts. */
 static void report_and_abort(int signal, const siginfo_t *info, const ucontext_t *context,
                              enum verdict verdict)
 {
@@ -279,10 +276,7 @@ static uint32_t times_passed(const siginfo_t *info)
     return is_passed ? (uint32_t)info->si_errno & PASSED_ON_MASK : 0;
 }
 
-/*
- * Ends the process as without the runtime: by the fault, which is raised again, or by the signal
- * that was sent.
- */
+/* Ends the process as it would end without the runtime: raises the fault again, or ends by the signal that was sent. */
 static void end_plainly(int signal, const siginfo_t *info)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
@@ -291,7 +285,7 @@ static void end_plainly(int signal, const siginfo_t *info)
         (void)raise(signal);
 }
 
-/* Passes the signal to the handler that would have had it without the runtime. */
+/* Passes the signal to the handler that would get it without the runtime. */
 static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, void *context,
                     enum verdict verdict)
 {
@@ -325,9 +319,7 @@ static void pass_on(struct fault_thread *thread, int signal, siginfo_t *info, vo
         return;
     }
     bool survives = thread ? thread->owner.leave != NULL : atom32_load(&has_text, ATOM_ACQUIRE);
-    /*
-     * The data that is read next may be damaged. Another fault meanwhile ends the process at once.
-     */
+    /* The data that is read next may be damaged. Another fault while it is read ends the process at once. */
     if (!survives)
         end_plainly(signal, info);
     else if (thread)
@@ -361,9 +353,7 @@ static void on_fault(int signal, siginfo_t *info, void *argument)
 
 /* ---- Handlers of the process. ---- */
 
-/*
- * The first walk of a process may load and initialise things, which must not happen in a handler.
- */
+/* Walks the stack once outside of a handler, because the first walk of a process may load and initialise things. */
 static _Unwind_Reason_Code on_first(struct _Unwind_Context *context, void *argument)
 {
     (void)argument;
@@ -388,7 +378,7 @@ static bool earlier_add(struct earlier *list, const struct sigaction *action)
         at++;
     if (at == EARLIER_MAX)
         return false;
-    /* The handler is in the list already: those after it are not called any more. */
+    /* The handler may be in the list already. Then the handlers after it are not called any more. */
     if (at == count)
         list->actions[at] = *action;
     atom32_store(&list->count, at + 1, ATOM_RELEASE); /* partner: pass_on */
@@ -404,9 +394,7 @@ static void fault_install(void)
     for (size_t i = 0; i < TRAPPED_COUNT; i++) {
         struct sigaction before;
         (void)sigaction(trapped[i], NULL, &before);
-        /*
-         * The runtime's handler is still installed: a program had put its own over it for a while.
-         */
+        /* The runtime's handler is still installed: a program had installed its own handler and removed it again. */
         if (before.sa_flags & SA_SIGINFO && before.sa_sigaction == on_fault)
             continue;
         /*
@@ -424,10 +412,7 @@ static void fault_uninstall(void)
         struct sigaction present;
         (void)sigaction(trapped[i], NULL, &present);
         uint32_t count = atom32_load(&earlier[i].count, ATOM_RELAXED);
-        /*
-         * If another handler is installed over the runtime's, leave both, because that one may call
-         * it.
-         */
+        /* If another handler is installed over the runtime's, leave both, because it may call the runtime's. */
         if (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != on_fault || !count)
             continue;
         (void)sigaction(trapped[i], &earlier[i].actions[count - 1], NULL);

@@ -27,7 +27,7 @@ enum { FAULT_FRAMES_HALF = 12, FAULT_FRAMES_MAX = 2 * FAULT_FRAMES_HALF };
 /** A fault that was survived. */
 struct fault {
     int signal;
-    bool is_overflow; /* of the stack */
+    bool is_overflow; /* the cause is a full stack */
     uintptr_t address;
     uint32_t depth; /* number of frames that were dropped */
     /* Code addresses: of the innermost frames, then a ring of the others. See fault_frame. */
@@ -65,8 +65,8 @@ struct fault_owner {
      */
     bool (*find)(void *context, struct fault_span *span);
     /**
-     * Where the thread continues, with the signal mask as before. Never returns. NULL: no fault is
-     * survived, and the process ends by the signal after a line that names what ran.
+     * Continues the thread, with the signal mask of before the fault. Never returns. NULL: no fault is survived, and
+     * the process ends by the signal after a line that names what ran.
      */
     void (*leave)(void *context, const struct fault *fault);
     /**

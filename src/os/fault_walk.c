@@ -6,7 +6,7 @@
 
 #include <unwind.h>
 
-enum { DEPTH_MAX = 8192 }; /* frames that are walked: more than fit on a stack */
+enum { DEPTH_MAX = 8192 }; /* the most frames that are walked; no stack has so many */
 
 static void fault_check_frame(struct fault_walk *walk)
 {
@@ -35,7 +35,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
      */
     if (walk->base && walk->has_begun && (uintptr_t)_Unwind_GetCFA(context) > walk->base) {
         walk->is_over = true;
-        walk->fault->depth--; /* the last one belongs to the caller of the span */
+        walk->fault->depth--; /* the last frame belongs to the caller of the span */
         return _URC_END_OF_STACK;
     }
     if (walk->has_begun)
@@ -44,7 +44,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *argum
     struct fault *fault = walk->fault;
     if (fault->depth == DEPTH_MAX || !pc)
         return _URC_END_OF_STACK;
-    /* A return address may be the first address of another function. */
+    /* A return address may be the first address of the next function, so use the address before it. */
     walk->frame = is_exact ? pc : pc - 1;
     walk->function = (uintptr_t)_Unwind_GetRegionStart(context);
     fault->frames[fault_place(fault->depth++)] = walk->frame;

@@ -8,7 +8,7 @@
 
 struct fault;
 
-/** What stands against dropping the user code that has faulted. */
+/** Whether the user code that has faulted can be dropped, or why not. */
 enum verdict {
     VERDICT_OURS,    /* user code that can be dropped */
     VERDICT_FOREIGN, /* not a thread of the runtime */
@@ -20,15 +20,15 @@ enum verdict {
     VERDICT_NESTED   /* the stack is broken: a fault while walking it */
 };
 
-/** One walk. The caller sets the first three. */
+/** One walk over a stack. The caller sets the first three members. */
 struct fault_walk {
     uintptr_t pc;   /* where the fault was; frames below it belong to the handler */
-    uintptr_t base; /* of the span; 0: there is no span, and all frames are recorded */
+    uintptr_t base; /* base of the span; 0: there is no span, and all frames are recorded */
     struct fault *fault;
     uintptr_t frame; /* an address in the last frame that was recorded, which is not yet checked */
     uintptr_t function; /* start of the function that contains `frame` */
     bool has_begun;
-    bool is_over; /* the base was reached */
+    bool is_over; /* the base of the span was reached */
     enum verdict verdict;
 };
 

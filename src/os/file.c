@@ -50,7 +50,7 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        /* The path had at least one byte, or the directory could not have been made. */
+        /* The path is not empty, or the directory could not have been made, so there is space for '.'. */
         path[size++] = '.';
     path[size] = '\0';
 }
@@ -75,7 +75,7 @@ tr_status tr__os_directory_make(const char *path, tr_error *error)
 static tr_status sync_and_close(int fd, bool is_whole, const char *path, tr_error *error)
 {
     int result = is_whole ? syncfs(fd) : fsync(fd);
-    /* A file system that cannot sync directories orders their changes itself. */
+    /* A file system that cannot sync directories keeps their changes in order itself. */
     tr_status status =
         result == 0 || errno == EINVAL ? TR_OK : tr__os_file_refuse(error, "sync", path);
     (void)close(fd);
@@ -103,10 +103,7 @@ tr_status tr__os_directory_sync_parent(const char *path, tr_error *error)
     bool is_whole = false;
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && (errno == EACCES || errno == EPERM)) {
-        /*
-         * Permission to search the directory is enough here, because any descriptor below it leads
-         * to the file system.
-         */
+        /* The parent may be searched but not read. Any descriptor below it is enough to sync the whole file system. */
         is_whole = true;
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
@@ -218,7 +215,7 @@ void tr__os_file_unlock(int fd)
 {
     if (fd < 0)
         return;
-    /* A child made by fork also has the file open, so closing it here would leave it locked. */
+    /* Unlock explicitly: a child made by fork has the file open too, so closing it here would leave it locked. */
     struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     (void)flock(fd, LOCK_UN);
     (void)fcntl(fd, F_OFD_SETLK, &all);
@@ -229,8 +226,8 @@ tr_status tr__os_file_find(const char *path, struct os_file_id *id, tr_error *er
 {
     struct statx found;
     /*
-     * No times: once a file's times were read, Linux from 6.13 on gives the next write a new time, and
-     * the next fdatasync has to store it. That made a sync of the store's log half as long again.
+     * Do not ask for the times: once a file's times were read, Linux from 6.13 on gives the next write a new time, and
+     * the next fdatasync has to store it. That made a sync of the store's log take half as long again.
      */
     if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE, &found) != 0) {
         bool is_missing = errno == ENOENT || errno == ENOTDIR;

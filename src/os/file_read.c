@@ -48,7 +48,7 @@ tr_status tr__real_file_size(const tr_platform *platform, int fd, uint64_t *size
 tr_status tr__real_file_open(const tr_platform *platform, const char *path, int *fd, uint64_t *size,
                              const char **why)
 {
-    /* A FIFO or a device would otherwise wait in open. */
+    /* O_NONBLOCK: a FIFO or a device would otherwise wait in open. */
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
         return refuse(errno, why);

@@ -46,7 +46,7 @@ static uint64_t read_number(struct cursor *cursor, size_t size)
     }
     for (size_t i = 0; i < size; i++)
         value |= (uint64_t)cursor->at[i]
-                 << (8 * i); /* little endian, as all supported processors */
+                 << (8 * i); /* little endian, as on all supported processors */
     cursor->at += size;
     return value;
 }
@@ -125,7 +125,7 @@ struct unit {
     unsigned char lengths[256]; /* arguments of each standard opcode */
 };
 
-/* Reads a value of the given form. A text is written to *text. */
+/* Reads a value of the given form. If it is a text, writes it to *text. */
 static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t form,
                       const char **text)
 {
@@ -167,10 +167,7 @@ static void read_form(const struct unit *unit, struct cursor *cursor, uint64_t f
     }
 }
 
-/*
- * Version 5: walks a table of directories or files. Returns the path of entry `index`; "" if there
- * is none.
- */
+/* Walks a table of directories or files of version 5. Returns the path of entry `index`; "" if there is none. */
 static const char *entries_walk(const struct unit *unit, struct cursor *cursor, uint64_t index)
 {
     const char *found = "";
@@ -269,7 +266,7 @@ struct machine {
 
 static const struct row first_row = {.file = 1, .line = 1};
 
-/* Begins a row. Returns true if the address lies in the previous one. */
+/* Begins a row. Returns true if the address is in the previous row. */
 static bool row_is_found(struct machine *machine, uint64_t address, bool is_end)
 {
     bool is_found =

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * The line table of an object file (DWARF, versions 2 to 5): which source line an address is.
- */
+/** The line table of an object file (DWARF, versions 2 to 5). It says to which source line an address belongs. */
 #ifndef OS_LINES_H
 #define OS_LINES_H
 

@@ -40,7 +40,7 @@ static bool is_left_over(const struct sockaddr_un *address)
 
 static int bind_to(int fd, const struct sockaddr_un *address)
 {
-    /* The kernel gives the file the mode of the socket, so that it never has another one. */
+    /* The kernel gives the file the mode of the socket, so the file is never open to others. */
     if (fchmod(fd, S_IRUSR | S_IWUSR) != 0)
         return errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
@@ -75,7 +75,7 @@ tr_status tr__local_listen(const char *path, int *fd, char *why, size_t why_size
 
 void tr__local_unlisten(int fd, const char *path)
 {
-    (void)unlink(path); /* first: afterwards another process could listen there */
+    (void)unlink(path); /* first, because after the close another process could listen there */
     (void)close(fd);
 }
 
@@ -96,7 +96,7 @@ tr_status tr__local_accept(int listener, int *fd, uint32_t *uid)
     return TR_OK;
 }
 
-/* Whether a call failed only for now. */
+/* Whether a call may succeed if it is repeated later. */
 static bool is_later(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -148,7 +148,7 @@ void tr__local_bell_ring(int bell)
 {
     uint64_t one = 1;
     ssize_t written = write(bell, &one, sizeof one);
-    (void)written; /* a full counter is readable, too */
+    (void)written; /* a write fails if the counter is full, and then it is readable anyway */
 }
 
 int tr__local_process(void)

@@ -21,14 +21,14 @@ struct local_event {
     int fd;
     bool wants_read;
     bool wants_write;
-    bool can_read; /* also if the other end is gone: the next read says so */
+    bool can_read; /* also if the other end is gone: then the next read returns -1 */
     bool can_write;
 };
 
 /**
- * Listens at a path. A socket that no process listens at any more is replaced. `why` gets a sentence on failure:
- * TR_LIMIT: the path is too long, or no descriptor is left. TR_ADDRESS_IN_USE: a process listens there, or the file is no
- * socket. Else the status of the error.
+ * Listens at a path. A socket file at which no process listens any more is replaced. `why` gets a sentence on failure.
+ * TR_LIMIT: the path is too long, or no descriptor is left. TR_ADDRESS_IN_USE: a process listens there, or the file is
+ * no socket. Else the status of the error.
  */
 TR_MUST_CHECK tr_status tr__local_listen(const char *path, int *fd, char *why, size_t why_size);
 /** Closes the socket and removes its file. */

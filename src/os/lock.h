@@ -49,7 +49,7 @@ ATOM_INLINE void lock_give(struct lock *lock)
         tr__lock_wake(lock);
 }
 
-/** Whether somebody holds the lock: for assertions of a caller that promises to be the one. */
+/** Whether some thread holds the lock. For assertions of a caller that must be that thread. */
 ATOM_INLINE bool lock_is_held(const struct lock *lock)
 {
     return atom32_load(&lock->state, ATOM_RELAXED) != LOCK_FREE;

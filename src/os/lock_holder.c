@@ -7,9 +7,9 @@
 #include <sys/sysmacros.h>
 
 /*
- * A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 08:01:131090 0 EOF". Device numbers are hexadecimal. On some file
- * systems the device differs from that of stat; the number of the file is enough to find the process in practice, but a
- * wrong process must not be named, so both are compared.
+ * A line of /proc/locks: "1: FLOCK  ADVISORY  WRITE 4711 08:01:131090 0 EOF". Device numbers are hexadecimal. Device
+ * and file number must both match, so that no wrong process is named. On some file systems the device differs from that
+ * of stat, and then no process is found.
  */
 int tr__os_lock_holder(const char *path)
 {

@@ -30,7 +30,8 @@ static size_t line_format(char *line, size_t size, tr_time wall, const char *lev
 {
     int64_t seconds = wall / TR_SECOND;
     int64_t second_of_day = seconds % 86400;
-    struct civil_date date = civil_date_of(seconds / 86400); /* gmtime_r takes a lock */
+    /* computed here, because gmtime_r takes a lock */
+    struct civil_date date = civil_date_of(seconds / 86400);
     int length = snprintf(line,
                           size,
                           "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ %s %s%s%s",
@@ -59,9 +60,7 @@ static void write_all(int fd, const char *bytes, size_t size)
         ssize_t written = write(fd, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
-        /*
-         * The log has no reader, or the reader is slow. The runtime must not wait for the reader.
-         */
+        /* The log has no reader, or a slow one. The runtime must not wait for it. */
         if (written <= 0)
             return;
         bytes += written;

@@ -7,9 +7,9 @@
 
 #include <troupe/platform.h>
 
-/** As tr_platform.log (troupe/platform.h); `platform` is ignored. Any thread. */
+/** The function tr_platform.log (troupe/platform.h); `platform` is ignored. Any thread. */
 void tr__real_log(const tr_platform *platform, tr_level level, const char *path, const char *text);
-/** As tr_platform.log_line. Any thread. */
+/** The function tr_platform.log_line. Any thread. */
 void tr__real_log_line(const tr_platform *platform, tr_level level, const char *line, size_t size);
 
 #endif

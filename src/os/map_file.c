@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file that is larger was not made here. */
+/* The largest file that is mapped. A larger file was not made by this library. */
 enum { MAP_SIZE_MAX = 64 * 1024 * 1024 };
 
 /* Opens the file and makes it long enough; `*size` becomes its size. Returns the descriptor, or -1 with errno. */

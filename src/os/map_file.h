@@ -8,10 +8,11 @@
 #include <troupe/status.h>
 
 /**
- * Maps a whole file, which is made if it does not exist, and which has at least `size` bytes afterwards; new ones are
- * zero. What is written to the memory is in the file for the next process, also if this one is killed; nothing is synced,
- * so a power cut may lose it. The space on the disk is taken at once, so that no later write can fail. `*mapped` is the size
- * of the mapping. TR_NOT_SUPPORTED: it is no regular file, or larger than 64 MiB. TR_STORE_FULL, TR_STORE_FAILED.
+ * Maps a whole file, which is made if it does not exist, and lengthened to `size` bytes if it is shorter; new bytes are
+ * zero. What is written to the memory is in the file for the next process, also if this one is killed; nothing is
+ * synced, so a power cut may lose it. The space on the disk is taken at once, so that no later write can fail.
+ * `*mapped` is the size of the mapping. TR_NOT_SUPPORTED: it is no regular file, or larger than 64 MiB. TR_STORE_FULL,
+ * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__map_file_open(const char *path, size_t size, void **memory,
                                           size_t *mapped, tr_error *error);

@@ -19,7 +19,7 @@
 /* Below the size of one huge page (x86-64, arm64 with 4 KiB pages) the advice has no effect. */
 #define HUGE_PAGE_SIZE ((size_t)2 << 20)
 
-/* Linux 5.14: makes pages resident as a write to each would, at two thirds of the cost. */
+/* Linux 5.14: makes pages resident as a write to each page would, at two thirds of the cost. */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -69,9 +69,9 @@ void tr__os_advise_huge(void *memory, size_t size)
 
 enum {
     /*
-     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each
-     * further slow one doubles the number. The kernel first hands out pages that the host has not
-     * taken back, so a slow one shows that no others are left until some are freed.
+     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each further slow one doubles
+     * the number. The kernel first hands out pages that the host has not taken back, so a slow page shows that no fast
+     * ones are left until some are freed.
      */
     HUGE_WAIT = 32,
     HUGE_WAIT_MAX = 256,
@@ -79,7 +79,7 @@ enum {
     SMALL_STEP = 128 * 1024,
 };
 
-/* How many of these blocks are left, and how many there will be after the next slow one. */
+/* How many blocks still get small pages, and how many will after the next slow huge page. */
 static atom32 huge_wait;
 static atom32 huge_wait_next = {HUGE_WAIT};
 
@@ -140,7 +140,7 @@ size_t tr__os_memory_ready(void *memory, size_t size)
     return size;
 }
 
-/* The best guards that this kernel is known to have, and how many guards of pages are in use. */
+/* The best kind of guard that this kernel is known to have, and how many guards of kind OS_GUARD_PAGE are in use. */
 static atom32 guard_best = {OS_GUARD_MARK};
 static atom32 guard_pages;
 
@@ -162,7 +162,10 @@ static bool guards_protect(char *slab, size_t count, size_t stride)
             i++;
         if (i == count)
             return true;
-        /* The process has reached its limit of mappings: join these again. */
+        /*
+         * The process has reached its limit of mappings: make the guards of this slab accessible again, which joins its
+         * mappings.
+         */
         while (i-- > 0)
             (void)mprotect(slab + i * stride, OS_GUARD_SIZE, PROT_READ | PROT_WRITE);
     }
@@ -176,7 +179,7 @@ static enum os_guard guards_install(char *slab, size_t count, size_t stride)
     if (best >= OS_GUARD_MARK) {
         if (guards_mark(slab, count, stride))
             return OS_GUARD_MARK;
-        if (errno == EINVAL) /* An older kernel. Do not ask it again. */
+        if (errno == EINVAL) /* an older kernel without such guards: do not ask it again */
             atom32_store(&guard_best, OS_GUARD_PAGE, ATOM_RELAXED);
     }
     if (best >= OS_GUARD_PAGE && guards_protect(slab, count, stride))

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /**
- * As realloc, but size 0 frees the block and returns NULL. On NULL for lack of memory the old block
- * stays.
+ * Does what realloc does, but size 0 frees the block and returns NULL. If memory is missing, returns NULL, and the old
+ * block stays.
  */
 void *tr__os_resize(void *memory, size_t size);
 
@@ -23,7 +23,7 @@ void *tr__os_resize(void *memory, size_t size);
  */
 void tr__os_memory_trim(void);
 
-/** The size of a page: 4,096 on most machines. */
+/** Returns the size of a page: 4,096 on most machines. */
 size_t tr__os_page_size(void);
 
 /**
@@ -56,8 +56,8 @@ enum os_guard {
 #define OS_GUARD_SIZE ((size_t)256 * 1024)
 
 /**
- * How many guards of pages a process makes at most, so that vm.max_map_count (65,530) leaves
- * mappings for other uses.
+ * How many guards of kind OS_GUARD_PAGE a process makes at most, so that vm.max_map_count (65,530) leaves mappings for
+ * other uses.
  */
 enum { OS_GUARD_PAGES_MAX = 16000 };
 
@@ -69,7 +69,7 @@ enum { OS_GUARD_PAGES_MAX = 16000 };
 void *tr__os_stack_slab(size_t count, size_t stack_size, enum os_guard *guard);
 /** Returns the lowest usable byte of a stack of a slab. */
 char *tr__os_stack_low(void *slab, size_t index, size_t stack_size);
-/** Frees a slab. The numbers must be those it was made with. NULL does nothing. */
+/** Frees a slab. `count` and `stack_size` must be those it was made with. NULL does nothing. */
 void tr__os_stack_slab_free(void *slab, size_t count, size_t stack_size, enum os_guard guard);
 
 /**

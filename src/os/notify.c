@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A path, or '@' and the name of an abstract socket. */
+/* Makes the address of a socket: `name` is a path, or '@' and the name of an abstract socket. */
 static tr_status address_of(const char *name, struct sockaddr_un *address, socklen_t *size)
 {
     size_t length = strlen(name);
@@ -48,7 +48,7 @@ tr_status tr__notify(const char *state)
     return sent == (ssize_t)strlen(state) ? TR_OK : TR_FAILED;
 }
 
-/* Reads a number of at most 18 digits. Returns -1 if the text is none. */
+/* Reads a number of at most 18 digits. Returns -1 if the text is no such number. */
 static int64_t number_of(const char *text)
 {
     size_t length = strlen(text);

@@ -9,13 +9,14 @@
 #include <troupe/status.h>
 
 /**
- * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if there is nobody to notify;
- * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses it. Any thread. Does not wait.
+ * Sends "READY=1", "STOPPING=1", "WATCHDOG=1" or the like. Returns TR_OK, also if NOTIFY_SOCKET is not set;
+ * TR_ADDRESS_INVALID: NOTIFY_SOCKET is no path of a socket; TR_FAILED: the system refuses it. Any thread. Does not
+ * wait.
  */
 TR_MUST_CHECK tr_status tr__notify(const char *state);
 /**
- * Returns how often at least "WATCHDOG=1" must be sent, else systemd ends the process: WATCHDOG_USEC, if WATCHDOG_PID is
- * this process or not set. 0: never.
+ * Returns the longest time between two "WATCHDOG=1", after which systemd ends the process: WATCHDOG_USEC, if
+ * WATCHDOG_PID is this process or not set. 0: no limit.
  */
 tr_time tr__notify_watchdog_ns(void);
 

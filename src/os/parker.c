@@ -47,7 +47,7 @@ struct tr_parker {
     atom32 has_fd_user; /* rule 2 */
     int event;
     int timer;        /* rule 3; -1: none */
-    tr_time timer_ns; /* when it fires, or has fired; TR_NEVER: it is not set */
+    tr_time timer_ns; /* when the timer fires or has fired; TR_NEVER: it is not set */
     struct epoll epoll;
 };
 
@@ -162,7 +162,8 @@ static bool has_fd_user(const tr_parker *parker)
 /* Sleeps in epoll, or only looks if the timeout is 0. */
 static void epoll_sleep(tr_parker *parker, tr_time timeout)
 {
-    bool is_woken = !timeout && !parker->epoll.watched; /* nothing else can be there */
+    /* nothing is watched, so nothing but a wake can be there */
+    bool is_woken = !timeout && !parker->epoll.watched;
     if (is_woken || tr__epoll_wait(&parker->epoll, timeout))
         event_drain(parker);
 }
@@ -188,14 +189,14 @@ void tr__real_park(const tr_platform *platform, tr_parker *parker, tr_time deadl
     uint32_t idle = IDLE;
     if (!atom32_compare_exchange(
             &parker->word, &idle, in_futex ? IN_FUTEX : IN_EPOLL, ATOM_SEQ_CST, ATOM_SEQ_CST))
-        timeout = 0; /* a wake came before */
+        timeout = 0; /* a wake came before this park */
     if (timeout && parker->timer_ns != TR_NEVER)
         timer_set(parker, TR_NEVER); /* Rule 3. */
     if (!in_futex && !has_events)
         epoll_sleep(parker, timeout);
     else if (in_futex && timeout)
         futex_wait(parker, timeout);
-    /* and sees what the waking thread wrote before */
+    /* The exchange also makes visible what the waking thread wrote before. */
     (void)atom32_exchange(&parker->word, IDLE, ATOM_SEQ_CST);
     keep_readable(parker);
 }
@@ -211,7 +212,7 @@ void tr__real_wake(const tr_platform *platform, tr_parker *parker)
         event_write(parker);
 }
 
-/* Rule 3. Returns false if no descriptor is left. */
+/* Makes the timer of rule 3. Returns false if no descriptor is left. */
 static bool timer_make(tr_parker *parker)
 {
     if (parker->timer >= 0)

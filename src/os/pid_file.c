@@ -25,7 +25,7 @@ static bool is_current(int fd, const char *path)
            opened.st_dev == named.st_dev;
 }
 
-/* Opens and locks the file. Returns -1 with an errno; EWOULDBLOCK: another process has it. */
+/* Opens and locks the file. Returns -1 with an errno; EWOULDBLOCK: another process has the lock. */
 static int open_locked(const char *path)
 {
     for (;;) {

@@ -8,8 +8,8 @@
 
 /**
  * Makes or replaces the file, locks it, and writes the number of this process and a line end. `why` gets a sentence on
- * failure. TR_ADDRESS_IN_USE: a process that runs has it. TR_NOT_SUPPORTED: it is no regular file. TR_NOT_PERMITTED: it cannot
- * be made or written. The descriptor is given.
+ * failure. TR_ADDRESS_IN_USE: a running process has the lock. TR_NOT_SUPPORTED: it is no regular file.
+ * TR_NOT_PERMITTED: it cannot be made or written. The caller owns *fd.
  */
 TR_MUST_CHECK tr_status tr__pid_file_open(const char *path, int *fd, char *why, size_t why_size);
 /** Removes the file and unlocks it. -1 does nothing. */

@@ -31,7 +31,7 @@ void tr__plain_file_close(struct plain_file *file);
 
 TR_MUST_CHECK tr_status tr__plain_file_size(const struct plain_file *file, uint64_t *size,
                                             tr_error *error);
-/** Reads up to `size` bytes. `*got`: how many there were before the end of the file. */
+/** Reads up to `size` bytes. `*got` is how many were read; fewer than `size` only at the end of the file. */
 TR_MUST_CHECK tr_status tr__plain_file_read(const struct plain_file *file, uint64_t offset,
                                             void *memory, size_t size, size_t *got,
                                             tr_error *error);

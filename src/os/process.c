@@ -25,7 +25,7 @@
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
-/* What the child gets as its descriptors 0, 1 and 2; -1: see the stream. */
+/* The ends of streams that the child gets: `io` as 0 and 1, `errors` as 2. -1: none was made. */
 struct ends {
     int io;
     int errors;
@@ -55,7 +55,7 @@ static void close_if(int fd)
         (void)close(fd);
 }
 
-/* Makes a stream: `ours` does not wait, `theirs` does. Neither is one of the three standard descriptors. */
+/* Makes a stream of two descriptors: `ours` is non-blocking, `theirs` is not. Neither number is 0, 1 or 2. */
 static int stream_open(int *ours, int *theirs)
 {
     int pair[2];
@@ -80,7 +80,7 @@ static int stream_open(int *ours, int *theirs)
     return 0;
 }
 
-/* Says what descriptor `fd` of the child is. */
+/* Adds the action that makes descriptor `fd` of the child. */
 static int stream_set(posix_spawn_file_actions_t *actions, tr_process_stream stream, int end,
                       int fd)
 {
@@ -116,7 +116,7 @@ static int actions_fill(posix_spawn_file_actions_t *actions, const tr_process_sp
     return error;
 }
 
-/* Threads of the runtime block signals; a child would inherit that. */
+/* Resets the signal mask of the child, which would inherit the blocked signals of a thread of the runtime. */
 static int attributes_fill(posix_spawnattr_t *attributes, bool shares_group)
 {
     sigset_t none;
@@ -161,7 +161,7 @@ static int spawn(const tr_process_spec *spec, const struct ends *ends, pid_t *pi
     return error;
 }
 
-/* Opens the pidfd. Without one nobody would learn of the end of the process, so it is ended. */
+/* Opens the pidfd of a process. If that fails, kills the process, because its end would never be noticed. */
 static int watch(pid_t pid, int *fd)
 {
     *fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -207,7 +207,7 @@ tr_status tr__real_process_signal(const tr_platform *platform, const tr_process_
                                   int signal)
 {
     (void)platform;
-    /* The number stays that of this group until the process is reaped. */
+    /* The number belongs to this group until the process is reaped. */
     int result = process->has_group
                      ? kill(-(pid_t)process->pid, signal)
                      : (int)syscall(SYS_pidfd_send_signal, process->fd, signal, NULL, 0);

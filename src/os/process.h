@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Child processes of the real platform. As the functions of the table. */
+/** The functions of the real platform for child processes: troupe/platform.h. */
 #ifndef OS_PROCESS_H
 #define OS_PROCESS_H
 
 #include <troupe/platform.h>
 
-/** SIGTERM and SIGKILL: only the platform includes signal.h. */
+/** The numbers of SIGTERM and SIGKILL, because only the platform includes signal.h. */
 enum { PROCESS_TERMINATE = 15, PROCESS_KILL = 9 };
 
 tr_status tr__real_process_start(const tr_platform *platform, const tr_process_spec *spec,

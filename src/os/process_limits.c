@@ -9,7 +9,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Of file systems that magic.h may not have. */
+/* Magic numbers of file systems that magic.h may lack. */
 enum { MAGIC_CIFS = 0xff534d42, MAGIC_SMB2 = 0xfe534d42, MAGIC_FUSE = 0x65735546 };
 
 static uint64_t files_count(void)
@@ -21,7 +21,7 @@ static uint64_t files_count(void)
     if (directory)
         (void)closedir(directory);
     return count > 3 ? count - 3
-                     : 0; /* two entries for directories, and the descriptor of this walk */
+                     : 0; /* without "." and "..", and without the descriptor of this walk */
 }
 
 static uint64_t memory_count(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the process and its machine allow: for people who look for a reason. */
+/** The limits of the process and its machine, for people who look for the cause of a problem. */
 #ifndef OS_PROCESS_LIMITS_H
 #define OS_PROCESS_LIMITS_H
 
@@ -9,17 +9,17 @@
 struct process_limits {
     uint64_t files_max; /* descriptors */
     uint64_t files_used;
-    uint64_t memory_bytes; /* that is resident; 0: not known */
+    uint64_t memory_bytes; /* resident memory; 0: not known */
     unsigned cpus;
     bool has_cores;        /* a crash may write a core */
-    char clock_source[32]; /* of the kernel; "": not known */
+    char clock_source[32]; /* the clock source of the kernel; "": not known */
 };
 /** Asks the system. Any thread. Reads files of /proc. */
 void tr__process_limits(struct process_limits *limits);
 
 struct disk_limits {
     bool is_known;
-    bool is_memory; /* a file system in memory: nothing survives a restart of the machine */
+    bool is_memory; /* the file system is in memory: nothing survives a restart of the machine */
     bool is_remote; /* a network file system, whose locks and syncs may not hold */
     uint64_t free_bytes;
     uint64_t total_bytes;

@@ -13,12 +13,12 @@
 uint64_t tr__real_random(const tr_platform *platform)
 {
     uint64_t bits = 0;
-    /* Up to 256 bytes come whole. A signal interrupts only the wait for the first entropy. */
+    /* The kernel returns up to 256 bytes in one piece. A signal interrupts only the wait for the first entropy. */
     if (getrandom(&bits, sizeof bits, 0) == (ssize_t)sizeof bits)
         return bits;
     if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) == (ssize_t)sizeof bits)
         return bits;
-    /* A sandbox without the system call: seeds still differ between processes and moments. */
+    /* A sandbox refuses the system call. Seeds made in this way still differ between processes and moments. */
     return hash_mix((uint64_t)tr__real_mono_now(platform)) ^
            hash_mix((uint64_t)tr__real_wall_now(platform) + (uint64_t)getpid());
 }

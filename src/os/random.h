@@ -7,7 +7,7 @@
 
 #include <troupe/platform.h>
 
-/** As tr_platform.random (troupe/platform.h); `platform` is ignored. Any thread. */
+/** The function tr_platform.random (troupe/platform.h); `platform` is ignored. Any thread. */
 uint64_t tr__real_random(const tr_platform *platform);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** New files that only their owner may read. */
+/** Makes files that only their owner may read, and looks at files. */
 #ifndef OS_RECORD_FILE_H
 #define OS_RECORD_FILE_H
 
@@ -7,8 +7,8 @@
 #include <troupe/status.h>
 
 /**
- * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: there is such a file. TR_FAILED: it cannot be written; what
- * was written is removed. Any thread; waits for the disk.
+ * Writes pieces into a new file of mode 0600. TR_NAME_EXISTS: the file exists already. TR_FAILED: it cannot be written;
+ * a file that was begun is removed. Any thread; waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__file_make(const char *path, const tr_bytes *pieces, size_t count);
 

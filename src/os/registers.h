@@ -33,7 +33,7 @@ static inline void registers_step_back(ucontext_t *context)
     registers[REG_RSP] += (greg_t)sizeof(greg_t);
 }
 
-/* Continues in function(argument) on an empty stack. */
+/* Changes the context so that the thread continues in function(argument) on an empty stack. */
 static inline void registers_redirect(ucontext_t *context, char *top,
                                       void (*function)(void *argument), void *argument)
 {

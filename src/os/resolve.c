@@ -58,7 +58,7 @@ tr_status tr__real_resolve(const tr_platform *platform, const char *name, uint16
     (void)platform;
     if (!name || !name[0] || !max)
         return name && name[0] ? TR_INVALID_ARGUMENT : TR_ADDRESS_INVALID;
-    /* An address of numbers needs no network, so it does not matter which families this machine uses. */
+    /* AI_NUMERICHOST: a numeric address needs no network, so the families of this machine do not matter. */
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
     struct addrinfo *found = NULL;
     int code = getaddrinfo(name, NULL, &hints, &found);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Names of the real platform: what the C library says. troupe/platform.h says what it promises.
- */
+/** Looks up host names for the real platform, by the C library. troupe/platform.h says what the function promises. */
 #ifndef OS_RESOLVE_H
 #define OS_RESOLVE_H
 
@@ -12,10 +10,10 @@
 tr_status tr__real_resolve(const tr_platform *platform, const char *name, uint16_t port,
                            tr_address *addresses, size_t max, size_t *count);
 
-/** The status of an error of getaddrinfo. `error` is errno, for EAI_SYSTEM. */
+/** Returns the status for an error of getaddrinfo. `error` is errno, for EAI_SYSTEM. */
 tr_status tr__resolve_status(int code, int error);
 
-/** Writes the addresses of a list, each once, in its order, at most `max`. Returns how many. */
+/** Writes the addresses of a list without repetitions, in the order of the list, at most `max`. Returns how many. */
 size_t tr__resolve_write(const struct addrinfo *found, uint16_t port, tr_address *addresses,
                          size_t max);
 

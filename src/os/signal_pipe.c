@@ -17,12 +17,12 @@
 #include "os/atomic.h"
 #include "os/lock.h"
 
-enum { SIGNALS = 65 }; /* 1 to 64 of Linux */
+enum { SIGNALS = 65 }; /* signals 1 to 64 of Linux */
 
 struct taker {
     atom32 pipe;    /* rule 1 */
     int fd;         /* the reading end, if `pipe` is set */
-    uint32_t claim; /* how many runners have it */
+    uint32_t claim; /* how many runners have the signal */
     struct sigaction before;
 };
 
@@ -37,7 +37,9 @@ static void on_signal(int signal)
     uint32_t pipe = atom32_load(&takers[signal].pipe, ATOM_SEQ_CST);
     if (pipe) {
         unsigned char number = (unsigned char)signal;
-        /* If the pipe is full, very many wait already: signals of a kind may come as one. */
+        /*
+         * If the pipe is full, the signal is lost. That is allowed, because several signals of a kind may come as one.
+         */
         ssize_t size = write((int)pipe - 1, &number, 1);
         (void)size;
     }
@@ -58,7 +60,7 @@ tr_status tr__signal_may_be_taken(int signal)
     case SIGABRT:
     case SIGSYS:
     case SIGPROF:
-    case SIGCHLD: /* belongs to what waits for children: process_reap needs its default */
+    case SIGCHLD: /* process_reap needs the default action of SIGCHLD */
         return TR_NOT_PERMITTED;
     default:
         /* The C library keeps the first ones of the real-time signals for itself. */
@@ -68,7 +70,7 @@ tr_status tr__signal_may_be_taken(int signal)
     }
 }
 
-/* Under the lock. */
+/* Restores the action of a signal that nobody takes any more. Under the lock. */
 static void give_back(int signal)
 {
     (void)sigaction(signal, &takers[signal].before, NULL);
@@ -93,7 +95,7 @@ static tr_status take(int signal, const int pipe[2])
     return TR_INVALID_ARGUMENT;
 }
 
-/* Waits until no handler can have read an entry that was there before; rule 2. */
+/* Waits until no handler can have an entry that it read before: rule 2. */
 static void wait_for_handlers(void)
 {
     while (atom32_load(&handlers, ATOM_SEQ_CST))

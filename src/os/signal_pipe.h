@@ -11,7 +11,7 @@
 
 #include <troupe/platform.h>
 
-/** As signals_open, signals_read and signals_close of the platform. */
+/** The functions signals_open, signals_read and signals_close of the platform. */
 tr_status tr__real_signals_open(const tr_platform *platform, const int *signals, size_t count,
                                 int *fd);
 tr_status tr__real_signals_read(const tr_platform *platform, int fd, int *signal);

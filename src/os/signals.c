@@ -16,7 +16,7 @@ struct signals {
     sigset_t before;
 };
 
-/* So that no actor takes them. TR_NAME_EXISTS: one has taken them before. */
+/* Claims the three signals, so that no actor takes them. TR_NAME_EXISTS: an actor has taken one before. */
 static tr_status claim(void)
 {
     tr_status status = tr__signal_claim(SIGINT);
@@ -66,7 +66,7 @@ void tr__signals_close(struct signals *signals)
 {
     if (!signals)
         return;
-    /* A pending signal would end the process when it is unblocked, although it was handled. */
+    /* Read all pending signals: unblocking one would end the process, although it was handled. */
     while (tr__signals_read(signals))
         ;
     int masked = pthread_sigmask(SIG_SETMASK, &signals->before, NULL);

@@ -18,8 +18,8 @@ struct signals;
  */
 TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
 /**
- * Discards unread signals and restores the previous mask. NULL does nothing. On the thread that
- * opened it.
+ * Discards unread signals and restores the previous mask. NULL does nothing. Only on the thread that called
+ * tr__signals_open.
  */
 void tr__signals_close(struct signals *signals);
 /** Returns a descriptor that is readable while a signal is pending; borrowed. */

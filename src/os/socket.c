@@ -10,9 +10,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { PIECES_MAX = 1024 }; /* of one system call: the limit of the kernel */
+enum { PIECES_MAX = 1024 }; /* pieces of one system call: the limit of the kernel */
 
-/* The kernel reads the pieces as they are. */
+/* tr_bytes has the layout of struct iovec, so pieces are passed to the kernel without a copy. */
 _Static_assert(sizeof(tr_bytes) == sizeof(struct iovec), "a piece is an iovec");
 _Static_assert(offsetof(tr_bytes, data) == offsetof(struct iovec, iov_base), "a piece is an iovec");
 _Static_assert(offsetof(tr_bytes, size) == offsetof(struct iovec, iov_len), "a piece is an iovec");
@@ -94,7 +94,7 @@ tr_status tr__real_socket_outcome(const tr_platform *platform, int fd)
         return TR_OK;
     if (errno != ENOTCONN)
         return tr__socket_status(errno);
-    /* It connects, or has failed and the error was read before. */
+    /* The socket is still connecting, or has failed and the error was read before: ask poll which. */
     struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
     return poll(&poll_fd, 1, 0) == 1 ? TR_RESET : TR_WOULD_BLOCK;
 }
@@ -105,7 +105,7 @@ tr_status tr__socket_accept_status(int error)
     case ENOBUFS:
     case ENOMEM:
         return TR_LIMIT;
-    /* Errors of the connection, not of the listener: accept(2) says to try again. */
+    /* These are errors of the connection, not of the listener: accept(2) says to try again. */
     case EPERM:
     case ENOPROTOOPT:
     case ETIMEDOUT:
@@ -149,7 +149,7 @@ tr_status tr__real_socket_receive(const tr_platform *platform, int fd, void *to,
 {
     (void)platform;
     if (size == 0)
-        return TR_INVALID_ARGUMENT; /* the result would look like an end */
+        return TR_INVALID_ARGUMENT; /* a read of 0 bytes would look like the end of the input */
     long count;
     do {
         count = os_call(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
@@ -172,7 +172,7 @@ static long pieces_send(int fd, const tr_bytes *pieces, size_t count)
     return sent;
 }
 
-/* As tr__real_socket_send, for one piece. */
+/* Does what tr__real_socket_send does, for one piece. */
 static tr_status piece_send(int fd, tr_bytes piece, size_t *sent)
 {
     long done;
@@ -216,14 +216,15 @@ tr_status tr__real_socket_send(const tr_platform *platform, int fd, const tr_byt
     long done = pieces_send(fd, pieces, count);
     if (done < 0 && !total)
         return tr__socket_status((int)-done);
-    *sent = total + (done > 0 ? (size_t)done : 0); /* the next call gives the error */
+    /* an error after some bytes is returned by the next call */
+    *sent = total + (done > 0 ? (size_t)done : 0);
     return TR_OK;
 }
 
 void tr__real_socket_finish(const tr_platform *platform, int fd)
 {
     (void)platform;
-    (void)shutdown(fd, SHUT_WR); /* it fails if the connection has ended */
+    (void)shutdown(fd, SHUT_WR); /* fails if the connection has ended, which does no harm */
 }
 
 void tr__real_socket_close(const tr_platform *platform, int fd, bool resets)

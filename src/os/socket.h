@@ -13,10 +13,13 @@
 
 #include <troupe/platform.h>
 
-/** The status of an error number of a socket call. 0 is TR_OK, what is not known is TR_INVALID_ARGUMENT. */
+/** Returns the status for an error number of a socket call. 0 is TR_OK; unknown numbers are TR_INVALID_ARGUMENT. */
 tr_status tr__socket_status(int error);
 
-/** As tr__socket_status, for an accept: some errors are those of the connection that would have been accepted. */
+/**
+ * Returns the status for an error number of an accept, where some errors are those of the connection and not of the
+ * listener.
+ */
 tr_status tr__socket_accept_status(int error);
 
 tr_status tr__real_socket_outcome(const tr_platform *platform, int fd);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Addresses between tr_address and what the kernel takes.
- */
+/** Converts between tr_address and the addresses of the kernel. */
 #ifndef OS_SOCKET_ADDRESS_H
 #define OS_SOCKET_ADDRESS_H
 
@@ -19,7 +17,10 @@ union socket_address {
     struct sockaddr_un path;
 };
 
-/** Returns the size of the address that is written to `to`; 0 if `from` is none, or a UNIX address without a path. */
+/**
+ * Writes an address for the kernel to `to`. Returns its size; 0 if `from` is no address, or a UNIX address without a
+ * path.
+ */
 socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to);
 
 /**
@@ -28,7 +29,9 @@ socklen_t tr__socket_address_of(const tr_address *from, union socket_address *to
  */
 socklen_t tr__socket_address_of_path(const char *path, union socket_address *to);
 
-/** Writes the path of a UNIX address of `size` bytes, '@' first for an abstract name. False: it has none. */
+/**
+ * Writes the path of a UNIX address of `size` bytes, '@' first for an abstract name. False: the address has no path.
+ */
 bool tr__socket_address_path(const union socket_address *from, socklen_t size,
                              char path[TR_ADDRESS_PATH_MAX]);
 

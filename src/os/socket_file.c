@@ -21,7 +21,8 @@ void tr__real_socket_file_remove(const tr_platform *platform, const char *path,
     uint64_t now[2];
     tr__real_socket_file(platform, path, now);
     if (id[1] && now[0] == id[0] && now[1] == id[1])
-        (void)unlink(path); /* a file that cannot be removed is replaced by the next that listens */
+        /* if the file cannot be removed, the next socket that listens there replaces it */
+        (void)unlink(path);
 }
 
 void tr__virtual_socket_file(const tr_platform *platform, const char *path, uint64_t id[2])

@@ -9,16 +9,17 @@ enum socket_family { SOCKET_OTHER, SOCKET_TCP, SOCKET_UDP, SOCKET_UNIX };
 
 struct socket_info {
     enum socket_family family;
-    bool has_counts; /* the members from received_bytes to retransmits: of a TCP connection */
+    bool has_counts; /* received_bytes to retransmits are set: it is a TCP connection */
     tr_address here; /* without a path; see here_path */
     tr_address peer;
     char here_path[TR_ADDRESS_PATH_MAX]; /* of a UNIX socket; "": it has no name */
     uint64_t received_bytes;
-    uint64_t sent_bytes; /* which the other side has confirmed */
+    uint64_t sent_bytes; /* bytes that the other side has confirmed */
     uint32_t rtt_us;
     uint32_t retransmits;
-    uint64_t unread; /* bytes that came; of a listener: connections that wait */
-    uint64_t unsent; /* bytes that the kernel has; of a listener: how many may wait */
+    uint64_t unread; /* bytes that came and were not read; for a listener: connections that wait */
+    /* bytes that the kernel has not sent; for a listener: how many connections may wait */
+    uint64_t unsent;
 };
 
 /** Asks the kernel. Returns false if the descriptor is no socket. Any thread. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Opens sockets of the real platform. troupe/platform.h says what it promises.
- */
+/** Opens sockets of the real platform. troupe/platform.h says what the function promises. */
 #ifndef OS_SOCKET_OPEN_H
 #define OS_SOCKET_OPEN_H
 

@@ -11,7 +11,7 @@
 enum {
     SPREAD_BUCKETS = 12,
     SPREAD_FACTOR = 4,
-    SPREAD_FIRST_NS = 10000 /* for times: the last bucket begins at 10 s */
+    SPREAD_FIRST_NS = 10000 /* first bucket for times in ns: then the last bucket begins at 10 s */
 };
 
 struct spread {

@@ -90,7 +90,7 @@ static bool image_open(struct image *image, const char *path)
     const ElfW(Ehdr) *head = data;
     if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_shentsize != sizeof(ElfW(Shdr)) ||
         head->e_shstrndx >= head->e_shnum)
-        return true; /* no sections, and so no symbols */
+        return true; /* the file has no sections, and so no symbols */
     image->sections = image_at(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(ElfW(Shdr)));
     if (!image->sections)
         return true;
@@ -133,7 +133,7 @@ static struct lines_section section_named(const struct image *image, const char 
 
 static bool symbol_covers(const ElfW(Sym) * symbol, uint64_t address)
 {
-    unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the same in files of 32 bits */
+    unsigned type = ELF64_ST_TYPE(symbol->st_info); /* the macro is the same for files of 32 bits */
     return type == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
            address - symbol->st_value < symbol->st_size;
 }

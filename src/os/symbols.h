@@ -19,10 +19,10 @@ struct symbol {
     char file[48];     /* without its directories; "" when unknown */
     uint32_t line;     /* 0 when unknown */
     char object[48];   /* the file of the program or library; "" when unknown */
-    uintptr_t offset;  /* of the address, from the beginning of the object */
+    uintptr_t offset;  /* distance of the address from the beginning of the object */
 };
 
-/** Symbols found before, because faults often repeat. All zero at first. */
+/** A cache of symbols, because faults often repeat. All zero at first. */
 struct symbol_cache {
     uintptr_t addresses[SYMBOL_CACHE_SIZE];
     struct symbol symbols[SYMBOL_CACHE_SIZE];

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/** Returns what the kernel returns: a negative error number for a failure. */
+/** Makes a system call. Returns what the kernel returns: a negative error number for a failure. */
 static inline long os_call(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)

@@ -7,14 +7,14 @@
 #include <strings.h>
 
 enum {
-    RANGES_MAX = 256, /* executable segments that are kept: of the program and its libraries */
+    RANGES_MAX = 256, /* how many executable segments of the program and its libraries are kept */
     NAME_MAX_SIZE = 48
 };
 
 struct text_range {
     uintptr_t begin;
     uintptr_t end;
-    uintptr_t base; /* of the object */
+    uintptr_t base; /* where the object begins */
     enum text_owner owner;
     char name[NAME_MAX_SIZE]; /* of the object, without directories */
 };
@@ -26,13 +26,13 @@ struct text_range {
 static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
-/* Set by the linker if the archive's code is in the section troupe_text, otherwise 0. */
+/* The linker sets it if the archive's code is in the section troupe_text, otherwise it is 0. */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const char archive_end[] __asm__("__stop_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 
-/* Objects with internal locks, which any code may call without knowing. */
+/* Objects that have internal locks, and that any code may call unknowingly. */
 static const char *const system_names[] = {
     "libc.so",  "libc-",   "ld-linux", "ld-musl", "ld.so",      "ld64.so",   "ld-2.",  "libpthread",
     "libdl.so", "libdl-",  "librt.so", "librt-",  "libgcc_s",   "libstdc++", "libc++", "libunwind",
@@ -106,8 +106,7 @@ tr_status tr__text_map(void)
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;
     /*
-     * The allocator, of any origin. One that is part of the program cannot be told from the
-     * program.
+     * The object that has the allocator. If the allocator is part of the program, it cannot be told from the program.
      */
     const struct text_range *heap = range_of((uintptr_t)malloc);
     const struct text_range *library = range_of((uintptr_t)abort);

@@ -20,7 +20,7 @@
 
 struct tr_thread {
     pthread_t handle;
-    atom32 id; /* the kernel's; 0 until the thread runs */
+    atom32 id; /* the thread id of the kernel; 0 until the thread runs */
     void (*main)(void *context);
     void *context;
     char name[16]; /* The kernel keeps 15 characters. */
@@ -110,7 +110,7 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
     struct timespec time;
     uint32_t id = atom32_load(&thread->id, ATOM_RELAXED);
     int state = id ? state_of(id) : 0;
-    /* D waits for a page or a disk: it will run again soon. */
+    /* State D waits for a page or a disk and will run again soon, so it counts as running. */
     if ((state != 'R' && state != 'D') || pthread_getcpuclockid(thread->handle, &clock) != 0 ||
         clock_gettime(clock, &time) != 0)
         return -1;
@@ -120,7 +120,7 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
 void tr__thread_step_back(void)
 {
     enum { NICE = 10 };
-    /* On Linux this is of one thread. If it cannot be set, the work only costs the others more. */
+    /* On Linux the priority is that of one thread. If it cannot be set, other threads only get less time. */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 }
 

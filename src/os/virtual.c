@@ -22,15 +22,15 @@
 /* 2024-01-01T00:00:00Z. */
 #define WALL_START (INT64_C(1704067200) * TR_SECOND)
 
-/* How much of a block is filled. AddressSanitizer maps new pages for each large block, and to touch them all took a
- * fifth of the time of tests with a kit; the other builds fill everything. */
+/* How many bytes of a block are filled. With AddressSanitizer, which maps new pages for each large block, touching all
+ * pages took a fifth of the time of tests with a kit. Other builds fill everything. */
 #if defined(__SANITIZE_ADDRESS__)
 #define FILLED_MAX ((size_t)4096)
 #else
 #define FILLED_MAX SIZE_MAX
 #endif
 
-/* Precedes each allocated block and keeps its alignment of 16. */
+/* The head before each allocated block. Its size keeps the alignment of 16. */
 struct block {
     struct list link; /* in virtual_platform.blocks, oldest first */
     size_t size;
@@ -46,7 +46,7 @@ struct virtual_parker {
 
 _Static_assert(offsetof(struct virtual_parker, watches) == 0, "io_watch finds it by the parker");
 
-/* Returns the parker of this platform that a tr_parker, which has no members for others, stands for. */
+/* Returns the parker of this platform behind a tr_parker. */
 static struct virtual_parker *parker_of(tr_parker *parker)
 {
     return (struct virtual_parker *)(void *)parker;
@@ -249,7 +249,8 @@ static void virtual_parker_alarm(const tr_platform *platform, tr_parker *parker,
 {
     (void)platform;
     (void)parker;
-    (void)deadline; /* for the descriptor of a parker, and there is none */
+    /* the deadline is for the descriptor of a parker, which this platform does not have */
+    (void)deadline;
 }
 
 static const tr_platform virtual_table = {
@@ -283,7 +284,7 @@ static const tr_platform virtual_table = {
     .socket_close = tr__virtual_socket_close,
     .socket_address = tr__virtual_socket_address,
     .io_watch = tr__virtual_io_watch,
-    .io_watch_input = tr__virtual_io_watch, /* it reports what has changed, and nothing else */
+    .io_watch_input = tr__virtual_io_watch, /* virtual watches report all changes */
     .io_watch_output = tr__virtual_io_watch_output,
     .io_unwatch = tr__virtual_io_unwatch,
     .io_poll = tr__virtual_io_poll,

@@ -89,7 +89,7 @@ void tr__virtual_wall_jump(struct virtual_platform *virtual, tr_time difference)
  * refuses none. A resize to more than 0 bytes counts as an allocation.
  */
 void tr__virtual_fail_allocation(struct virtual_platform *virtual, uint64_t n, bool and_all_after);
-/** Number of blocks, and their bytes, that were allocated and not freed. */
+/** Return how many blocks were allocated and not freed, and how many bytes they have. */
 size_t tr__virtual_live_blocks(const struct virtual_platform *virtual);
 size_t tr__virtual_live_bytes(const struct virtual_platform *virtual);
 /**

@@ -18,13 +18,13 @@ struct datagram {
 struct post_box {
     struct virtual_socket socket; /* must be first */
     struct list arrived;          /* transits of datagrams, oldest first */
-    size_t used;                  /* bytes of these */
+    size_t used;                  /* bytes of the arrived datagrams */
     uint64_t lost;                /* datagrams that found no space */
     bool is_connected;
     bool is_cut;
-    bool is_refused;  /* nobody took an earlier datagram, and no receive has said so */
-    bool is_blocked;  /* its receiver had no space */
-    bool has_blocked; /* it had no space for somebody */
+    bool is_refused;  /* an earlier datagram was refused, and no receive has reported it yet */
+    bool is_blocked;  /* the socket could not send, because its receiver had no space */
+    bool has_blocked; /* a sender could not send, because this socket had no space */
 };
 
 static struct post_box *box_of(const struct virtual_socket *socket)
@@ -38,7 +38,7 @@ static bool is_unix(const struct virtual_place *place)
     return place->address.family == TR_FAMILY_UNIX;
 }
 
-/* Whether something of this share happens, as the seed chooses. */
+/* Whether an event of this probability happens now; the seed decides. */
 static bool happens(struct virtual_net *net, double share)
 {
     return share > 0 && (double)(rng_next(&net->rng) >> 11) * 0x1p-53 < share;
@@ -56,7 +56,7 @@ static bool box_has_space(const struct post_box *box, size_t size)
     return box->used == 0 || box->used + size <= (window ? window : VIRTUAL_WINDOW);
 }
 
-/* Whether a receiver takes a datagram: one that is connected takes only those of its other side. */
+/* Whether a receiver takes a datagram. A connected receiver takes only datagrams of its other side. */
 static bool box_takes(const struct post_box *box, const struct datagram *datagram)
 {
     return !box->is_connected ||
@@ -94,7 +94,7 @@ static void on_datagram(struct virtual_net *net, struct virtual_transit *transit
     tr__virtual_net_free(net, datagram);
 }
 
-/* Gives a socket its address and the one it is connected to. */
+/* Gives a socket its own address and the address that it is connected to. */
 static tr_status box_bind(struct post_box *box, const tr_socket_spec *spec)
 {
     struct virtual_net *net = box->socket.net;
@@ -141,7 +141,7 @@ tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spe
     return TR_OK;
 }
 
-/* There is space in the box again: reports to senders that were blocked that they can send. */
+/* Notifies the senders that were blocked that the box has space again. */
 static void box_widen(struct post_box *box)
 {
     struct virtual_net *net = box->socket.net;
@@ -197,7 +197,7 @@ static bool box_reaches(const struct post_box *box, tr_family family)
     return own == family || (own == TR_FAMILY_V6 && family == TR_FAMILY_V4 && !box->socket.only_v6);
 }
 
-/* Finds where a packet goes. */
+/* Finds the place to which a packet is sent. */
 static tr_status route(const struct post_box *box, const tr_packet *packet,
                        struct virtual_place *to)
 {
@@ -207,7 +207,7 @@ static tr_status route(const struct post_box *box, const tr_packet *packet,
     return tr__virtual_place(to, &packet->address, packet->address.path);
 }
 
-/* Whether a datagram may be sent. */
+/* Checks whether a datagram may be sent. TR_OK: it may. */
 static tr_status admit(struct post_box *box, const struct virtual_place *to, size_t size)
 {
     struct virtual_net *net = box->socket.net;
@@ -227,7 +227,7 @@ static tr_status admit(struct post_box *box, const struct virtual_place *to, siz
     return TR_WOULD_BLOCK;
 }
 
-/* Returns where answers to a datagram go: a socket at every address sends from the loopback one. */
+/* Returns the source address of a datagram. A socket that is bound to every address sends from the loopback address. */
 static struct virtual_place source_of(const struct post_box *box, const struct virtual_place *to)
 {
     struct virtual_place place = box->socket.local;
@@ -260,7 +260,7 @@ tr_status tr__virtual_datagram_send_to(struct virtual_socket *socket,
     if (status != TR_OK)
         return status;
     if (box->is_cut || (!is_unix(&to) && happens(net, net->weather.loses)))
-        return TR_OK; /* it is lost on its way */
+        return TR_OK; /* the network loses this datagram */
     struct datagram *datagram = tr__virtual_net_new(net, sizeof *datagram + bytes.size);
     if (!datagram)
         return TR_NO_MEMORY;

@@ -21,17 +21,20 @@
  */
 tr_status tr__virtual_datagram_open(struct virtual_net *net, const tr_socket_spec *spec,
                                     bool is_peer, struct virtual_socket **made);
-/** As socket_receive_many. */
+/** The function socket_receive_many of the platform. */
 tr_status tr__virtual_datagram_receive(struct virtual_socket *socket, tr_packet *packets,
                                        size_t max, size_t *count, uint64_t *lost);
-/** As socket_send_many; and TR_NO_MEMORY, and TR_INVALID_ARGUMENT: nobody is named. */
+/**
+ * The function socket_send_many of the platform. Also TR_NO_MEMORY, and TR_INVALID_ARGUMENT: the packet has no
+ * receiver.
+ */
 tr_status tr__virtual_datagram_send(struct virtual_socket *socket, const tr_packet *packets,
                                     size_t count, size_t *sent);
-/** Sends one datagram to a place. The statuses of tr__virtual_datagram_send. */
+/** Sends one datagram to a place. Returns the statuses of tr__virtual_datagram_send. */
 tr_status tr__virtual_datagram_send_to(struct virtual_socket *socket,
                                        const struct virtual_place *place, tr_bytes bytes);
 void tr__virtual_datagram_close(struct virtual_socket *socket);
-/** While a socket is cut, what it sends and what is sent to it is lost. */
+/** Cuts a socket off, or ends the cut. Meanwhile datagrams from it and to it are lost. */
 void tr__virtual_datagram_cut(struct virtual_socket *socket, bool is_cut);
 /** Returns what is possible now: TR_IO_IN, TR_IO_OUT. */
 uint32_t tr__virtual_datagram_possible(const struct virtual_socket *socket);

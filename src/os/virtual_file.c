@@ -4,7 +4,7 @@
 #include "os/file_read.h"
 #include "os/virtual.h"
 
-/* Counts a call. Returns the status with which it fails, or TR_OK. */
+/* Counts a call. Returns TR_OK, or the status with which the call has to fail. */
 static tr_status begin(const tr_platform *platform, enum virtual_call call, const char **why)
 {
     struct virtual_net *net = &((struct virtual_platform *)(uintptr_t)platform)->net;

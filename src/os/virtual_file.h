@@ -9,7 +9,7 @@
 
 #include <troupe/platform.h>
 
-/** As the functions of the table. */
+/** The functions of the platform with these names. */
 tr_status tr__virtual_file_open(const tr_platform *platform, const char *path, int *fd,
                                 uint64_t *size, const char **why);
 tr_status tr__virtual_file_size(const tr_platform *platform, int fd, uint64_t *size,

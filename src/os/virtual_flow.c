@@ -196,7 +196,8 @@ size_t tr__virtual_flow_take(struct virtual_flow *flow, void *to, size_t size)
     copy_out(flow, to, got);
     tr__virtual_net_trace(flow->net, got);
     if (got < size && flow->arrived > 0)
-        tr__virtual_socket_report(flow->receiver); /* as if the next piece arrived now */
+        /* the next piece is reported as if it arrived now */
+        tr__virtual_socket_report(flow->receiver);
     if (flow->is_cut) {
         flow->owed += got;
         return got;
@@ -232,7 +233,7 @@ void tr__virtual_flow_drop_arrived(struct virtual_flow *flow)
 
 void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
 {
-    size_t seen = 0; /* what has arrived is at the front */
+    size_t seen = 0; /* arrived bytes are in the first segments */
     LIST_EACH (link, &flow->segments) {
         struct segment *segment = LIST_OWNER(link, struct segment, mine);
         seen += segment->size - segment->offset;

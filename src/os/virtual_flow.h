@@ -21,31 +21,31 @@ struct virtual_flow {
     struct list segments;          /* all, oldest first; the first `arrived` bytes can be read */
     struct list held;              /* transits that wait for the end of a cut */
     struct virtual_transit opens;  /* the request for the connection, or the answer */
-    struct virtual_transit finish; /* nothing more comes */
+    struct virtual_transit finish; /* tells the receiver that nothing more comes */
     struct virtual_transit reset;
-    tr_time last_due_ns; /* of what was sent last: nothing overtakes it */
-    size_t used;         /* of the window: bytes on the way or unread */
-    size_t owed;      /* of the window: bytes read during a cut, which the sender does not know */
-    size_t arrived;   /* bytes that can be read */
-    bool is_finished; /* its sender sends nothing more */
-    bool has_end;     /* its receiver knows that */
-    bool is_blocked;  /* its sender found the window full */
-    bool is_closed;   /* its receiver takes nothing more */
+    tr_time last_due_ns; /* when the last thing sent arrives; nothing overtakes it */
+    size_t used;         /* bytes of the window in use: on the way or unread */
+    size_t owed;         /* bytes read during a cut; the sender still counts them in the window */
+    size_t arrived;      /* bytes that can be read */
+    bool is_finished;    /* its sender sends nothing more */
+    bool has_end;        /* the receiver knows that the sender has finished */
+    bool is_blocked;     /* its sender found the window full */
+    bool is_closed;      /* its receiver takes nothing more */
     bool is_cut;
 };
 
 /** Makes an empty flow. Its owner sets what happens when `opens` and `reset` arrive. */
 void tr__virtual_flow_init(struct virtual_flow *flow, struct virtual_socket *sender,
                            struct virtual_socket *receiver, struct virtual_flow *back);
-/** Frees all bytes, and forgets what is on its way. */
+/** Frees all bytes of a flow, and removes what is on its way. */
 void tr__virtual_flow_deinit(struct virtual_flow *flow);
-/** Sends something behind all that was sent before. */
+/** Sends a transit after all that was sent before. */
 void tr__virtual_flow_post(struct virtual_flow *flow, struct virtual_transit *transit);
-/** While the flow is cut: keeps what has arrived until the end of the cut, and returns true. */
+/** If the flow is cut, keeps an arrived transit until the end of the cut, and returns true. */
 bool tr__virtual_flow_holds(struct virtual_flow *flow, struct virtual_transit *transit);
 /** Returns how many bytes the window has left. */
 size_t tr__virtual_flow_space(const struct virtual_flow *flow);
-/** Reports the sender, if it found the window full and there is space. */
+/** Notifies the sender that it can send, if it found the window full and there is space now. */
 void tr__virtual_flow_widen(struct virtual_flow *flow);
 
 /** Sends as many bytes as the window takes. TR_WOULD_BLOCK: none. TR_NO_MEMORY. */
@@ -53,15 +53,15 @@ tr_status tr__virtual_flow_send(struct virtual_flow *flow, const tr_bytes *piece
                                 size_t *sent);
 /** Takes a piece of the bytes that have arrived. Returns its size; 0: there are none. */
 size_t tr__virtual_flow_take(struct virtual_flow *flow, void *to, size_t size);
-/** Sends that nothing more comes. */
+/** Ends a flow: tells its receiver that nothing more comes. */
 void tr__virtual_flow_finish(struct virtual_flow *flow);
-/** Sends a reset, unless one is on its way. What was sent before and has not arrived is dropped. */
+/** Sends a reset, unless one is on its way. Bytes that were sent and have not arrived are dropped. */
 void tr__virtual_flow_reset(struct virtual_flow *flow);
-/** Drops what has arrived and was not read. */
+/** Drops the bytes that have arrived and were not read. */
 void tr__virtual_flow_drop_arrived(struct virtual_flow *flow);
-/** Drops what is on its way. */
+/** Drops everything that is on its way. */
 void tr__virtual_flow_drop_sent(struct virtual_flow *flow);
-/** Cuts the flow, or ends the cut; then what has waited is on its way again. */
+/** Cuts the flow, or ends the cut. At the end of a cut, what has waited is on its way again. */
 void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut);
 
 #endif

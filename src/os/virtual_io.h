@@ -2,9 +2,8 @@
 /**
  * Events of the virtual network: which sockets a parker watches, and which of them have changed.
  *
- * They are those of an epoll that is edge-triggered, and no more: a socket is reported once when
- * it is watched, and then when something becomes possible that would have blocked. An event says
- * all that is possible when it is taken.
+ * The events are those of an edge-triggered epoll: a socket is reported once when it is watched, and then when
+ * something becomes possible that would have blocked. An event says all that is possible when it is taken.
  *
  * All functions: one thread at a time.
  */
@@ -16,7 +15,7 @@
 /** The watches of a parker. It is the first member of struct tr_parker. */
 struct virtual_watches {
     struct list all;   /* oldest first */
-    struct list ready; /* those that have an event, oldest first */
+    struct list ready; /* watches that have an event, oldest first */
 };
 
 void tr__virtual_watches_init(struct virtual_watches *watches);
@@ -30,7 +29,7 @@ void tr__virtual_socket_report(struct virtual_socket *socket);
 /** Ends all watches of a socket. */
 void tr__virtual_socket_unwatch(struct virtual_socket *socket);
 
-/** As the functions of the table. */
+/** The functions of the platform with these names. */
 tr_status tr__virtual_io_watch(const tr_platform *platform, tr_parker *parker, int fd,
                                uint64_t token);
 void tr__virtual_io_unwatch(const tr_platform *platform, tr_parker *parker, int fd);

@@ -16,14 +16,15 @@
 tr_status tr__virtual_names_add(struct virtual_net *net, const char *name,
                                 const tr_address *address, tr_status status);
 /**
- * Looking this name up takes so long from now on: until then it is TR_WOULD_BLOCK. TR_NEVER: forever. TR_NO_MEMORY.
+ * Sets how long a lookup of this name takes from now on. Until then it gives TR_WOULD_BLOCK. TR_NEVER: it never ends.
+ * TR_NO_MEMORY.
  */
 tr_status tr__virtual_names_delay(struct virtual_net *net, const char *name, tr_time delay_ns);
 /** Removes all names. */
 void tr__virtual_names_clear(struct virtual_net *net);
 /** Reads an address of numbers without a port: "127.0.0.1" or "::1". */
 bool tr__virtual_read_host(const char *name, tr_address *address);
-/** As the function of the table. */
+/** The function resolve of the platform. */
 tr_status tr__virtual_resolve(const tr_platform *platform, const char *name, uint16_t port,
                               tr_address *addresses, size_t max, size_t *count);
 

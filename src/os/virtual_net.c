@@ -13,7 +13,7 @@ void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, 
         .last_fd = VIRTUAL_FIRST_FD - 1,
         .last_port = VIRTUAL_FIRST_PORT - 1,
     };
-    rng_init(&net->rng, hash_mix(seed)); /* other numbers than those of the platform */
+    rng_init(&net->rng, hash_mix(seed)); /* so that the numbers differ from those of the platform */
     list_init(&net->transits);
     list_init(&net->bound);
     list_init(&net->names);
@@ -55,7 +55,7 @@ void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *trans
 {
     TR_ASSERT(list_is_empty(&transit->link));
     transit->due_ns = due_ns;
-    /* Most are due after all others. Those of the same time stay in the order of sending. */
+    /* Search from the end, because most transits are due after all others. Those with the same time stay in order. */
     struct list *before = &net->transits;
     while (before->previous != &net->transits &&
            LIST_OWNER(before->previous, struct virtual_transit, link)->due_ns > due_ns)
@@ -67,7 +67,7 @@ void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *trans
 void tr__virtual_net_settle(struct virtual_net *net)
 {
     if (net->is_settling || list_is_empty(&net->transits))
-        return; /* without a look at the clock, which tests of other things count */
+        return; /* return before the clock is read, because other tests count its reads */
     tr_time now_ns = net->platform->mono_now(net->platform);
     net->is_settling = true;
     while (!list_is_empty(&net->transits)) {
@@ -160,13 +160,13 @@ tr_status tr__virtual_place(struct virtual_place *place, const tr_address *addre
 {
     bool is_unix = address->family == TR_FAMILY_UNIX;
     if (path && strncmp(path, "fd:", 3) == 0)
-        return TR_NOT_SUPPORTED; /* nothing is inherited here */
+        return TR_NOT_SUPPORTED; /* there are no inherited descriptors on this platform */
     if (is_unix && (!path || !*path || strlen(path) >= VIRTUAL_PATH_MAX))
         return TR_ADDRESS_INVALID;
     if (!is_unix && address->family != TR_FAMILY_V4 && address->family != TR_FAMILY_V6)
         return TR_ADDRESS_INVALID;
     *place = (struct virtual_place){.address = *address};
-    place->address.path = NULL; /* it is in the place */
+    place->address.path = NULL; /* the path is in the place */
     if (is_unix)
         memcpy(place->path, path, strlen(path) + 1);
     return TR_OK;
@@ -177,7 +177,7 @@ static size_t host_size(const tr_address *address)
     return address->family == TR_FAMILY_V4 ? 4 : sizeof address->host;
 }
 
-/* Whether it is every address of the machine: all zero. */
+/* Whether an address is the one for every address of the machine: all zero. */
 static bool is_any(const tr_address *address)
 {
     for (size_t i = 0; i < host_size(address); i++) {
@@ -187,7 +187,7 @@ static bool is_any(const tr_address *address)
     return true;
 }
 
-/* Whether `any` is every IPv6 address, with those of IPv4, and `address` is one of IPv4. */
+/* Whether `any` is every IPv6 address, including those of IPv4, and `address` is one of IPv4. */
 static bool takes_v4(const tr_address *any, bool only_v6, const tr_address *address)
 {
     return any->family == TR_FAMILY_V6 && address->family == TR_FAMILY_V4 && !only_v6 &&
@@ -200,7 +200,7 @@ static bool has_same_host(const tr_address *a, const tr_address *b)
            memcmp(a->host, b->host, host_size(a)) == 0;
 }
 
-/* How well a bound socket fits what is sent to a place: 0 not at all, 2 best. */
+/* Returns how well a bound socket matches a place to which something is sent: 0 not at all, 2 best. */
 static int fit(const struct virtual_socket *socket, const struct virtual_place *place)
 {
     const tr_address *local = &socket->local.address;
@@ -216,7 +216,7 @@ static int fit(const struct virtual_socket *socket, const struct virtual_place *
     return covers ? 1 : 0;
 }
 
-/* Whether two sockets cannot both be bound. */
+/* Whether two sockets cannot be bound at the same time. */
 static bool collides(const struct virtual_socket *bound, const struct virtual_socket *socket,
                      const struct virtual_place *place)
 {
@@ -254,7 +254,8 @@ struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_k
 {
     struct virtual_socket *best = NULL;
     int best_fit = 1;
-    uint64_t equals = 0; /* sockets that share an address: each gets its share */
+    /* sockets that share the address; each is chosen with the same probability */
+    uint64_t equals = 0;
     LIST_EACH (link, &net->bound) {
         struct virtual_socket *socket = LIST_OWNER(link, struct virtual_socket, bound);
         int found = socket->kind == kind ? fit(socket, place) : 0;

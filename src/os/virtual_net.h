@@ -23,7 +23,7 @@ enum {
     VIRTUAL_FIRST_PORT = 49152, /* the ports of ":0" and of connections: the dynamic ones of IANA */
     VIRTUAL_BUCKETS = 1024,
     VIRTUAL_PATH_MAX = 108, /* bytes of a path with its NUL: as sun_path of Linux */
-    VIRTUAL_BACKLOG = 128,  /* of a listener that names none */
+    VIRTUAL_BACKLOG = 128,  /* backlog of a listener that sets none */
     VIRTUAL_WINDOW = 64 * 1024,
     VIRTUAL_DATAGRAM_MAX = 65507 /* bytes that fit into a UDP packet of IPv4 */
 };
@@ -32,15 +32,16 @@ enum {
 
 struct virtual_net;
 
-/** How the network is. All zero: at once, in whole pieces, nothing is lost. */
+/** The conditions of the network. All zero: no delay, no cut pieces, no losses. */
 struct virtual_weather {
     tr_time delay_ns;    /* from one end to the other */
-    tr_time jitter_ns;   /* up to so much more, as the seed chooses */
-    size_t piece_max;    /* what a receive gets at most; 0: all that is there */
+    tr_time jitter_ns;   /* up to so much is added; the seed decides */
+    size_t piece_max;    /* the most bytes that one receive gets; 0: all that are there */
     size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
     size_t datagram_max; /* bytes; 0: VIRTUAL_DATAGRAM_MAX */
     double loses;        /* the share of datagrams that are lost, 0 to 1 */
-    double reorders;     /* the share of datagrams that take longer, so that others overtake them */
+    /* the share of datagrams with a longer delay, so that others overtake them */
+    double reorders;
 };
 
 /** Calls that can be made to fail. */
@@ -68,14 +69,14 @@ struct virtual_failure {
     tr_status status;
 };
 
-/** Something on its way: part of a struct of the sender. It is lent until it arrives. */
+/** Something on its way. It is a member of a struct of the sender, and is lent to the network until it arrives. */
 struct virtual_transit {
     struct list link; /* in virtual_net.transits, or where its receiver keeps it */
     tr_time due_ns;
     void (*arrive)(struct virtual_net *net, struct virtual_transit *transit);
 };
 
-/** Where a socket is. */
+/** The address or the path of a socket. */
 struct virtual_place {
     tr_address address; /* its `path` is NULL; TR_FAMILY_UNIX: the next member says where */
     char path[VIRTUAL_PATH_MAX]; /* "": no name */
@@ -83,15 +84,15 @@ struct virtual_place {
 
 enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
 
-/** What all sockets have. It is the first member of a struct of its kind. */
+/** The members that all sockets have. It is the first member of the struct of each kind. */
 struct virtual_socket {
     struct virtual_net *net;
     struct virtual_socket *next; /* in its bucket */
     struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
-    struct list watches;         /* of os/virtual_io.h */
+    struct list watches;         /* watches of os/virtual_io.h */
     enum virtual_kind kind;
     int fd;       /* 0: it has none */
-    bool is_peer; /* it belongs to the test, not to the system */
+    bool is_peer; /* the socket belongs to the test, not to the system */
     bool reuses_port;
     bool only_v6;
     struct virtual_place local;
@@ -102,7 +103,7 @@ struct virtual_socket {
 struct virtual_name;
 
 struct virtual_net {
-    const tr_platform *platform; /* whose clock and memory it uses */
+    const tr_platform *platform; /* the platform whose clock and memory the network uses */
     struct rng rng;
     struct virtual_weather weather;
     struct virtual_failure failures[VIRTUAL_CALLS];
@@ -113,7 +114,7 @@ struct virtual_net {
     struct list children; /* of os/virtual_process.h, oldest first */
     struct list takers;   /* of os/virtual_signal.h */
     int64_t last_pid;
-    tr_time arriving_ns; /* while something arrives: its time */
+    tr_time arriving_ns; /* the arrival time of what arrives now */
     bool is_settling;
     int last_fd;
     uint16_t last_port;
@@ -124,17 +125,17 @@ struct virtual_net {
 
 /** Makes an empty network. The platform is lent. */
 void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, uint64_t seed);
-/** Allocates from the platform. NULL: refused. */
+/** Allocates memory from the platform. NULL: the platform refuses it. */
 void *tr__virtual_net_new(struct virtual_net *net, size_t size);
 void tr__virtual_net_free(struct virtual_net *net, void *memory);
 /** Adds a number to the trace. */
 void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
 
-/** Returns the time: of what arrives while it arrives, otherwise of the clock. */
+/** Returns the current time. While something arrives, this is its arrival time, otherwise the time of the clock. */
 tr_time tr__virtual_net_now(const struct virtual_net *net);
 /** Returns when something that is sent now arrives, by delay and jitter. */
 tr_time tr__virtual_net_due(struct virtual_net *net);
-/** Sends something. If it is due, it has arrived when this returns, unless something arrives now. */
+/** Sends a transit. If it is due, it has arrived when this returns, unless this is called during another arrival. */
 void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
 /** Lets everything arrive that is due. */
 void tr__virtual_net_settle(struct virtual_net *net);
@@ -144,7 +145,7 @@ tr_time tr__virtual_net_next_ns(struct virtual_net *net);
 /** Makes the n-th call from now fail. n = 0: none. */
 void tr__virtual_net_fail(struct virtual_net *net, enum virtual_call call, uint64_t n,
                           tr_status status);
-/** Counts a call. Returns the status with which it fails, or TR_OK. */
+/** Counts a call. Returns TR_OK, or the status with which the call has to fail. */
 tr_status tr__virtual_net_call(struct virtual_net *net, enum virtual_call call);
 
 /** Fills in what all sockets have. */
@@ -162,12 +163,12 @@ tr_status tr__virtual_place(struct virtual_place *place, const tr_address *addre
                             const char *path);
 /** Gives a socket its address. Port 0: chooses one. TR_ADDRESS_IN_USE; TR_LIMIT: no port is free. */
 tr_status tr__virtual_bind(struct virtual_socket *socket, const struct virtual_place *place);
-/** Returns the socket of a kind that takes what is sent to a place. NULL: none does. */
+/** Returns the socket of a kind that receives what is sent to a place. NULL: there is none. */
 struct virtual_socket *tr__virtual_bound(struct virtual_net *net, enum virtual_kind kind,
                                          const struct virtual_place *place);
 /** Returns a port that no bound socket has; 0: all are in use. */
 uint16_t tr__virtual_free_port(struct virtual_net *net, enum virtual_kind kind);
-/** Makes "every address" the loopback address of its family, as connect of Linux does. */
+/** Changes the address for "every address" to the loopback address of its family, as connect does in Linux. */
 void tr__virtual_place_loopback(struct virtual_place *place);
 
 #endif

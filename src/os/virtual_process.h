@@ -20,24 +20,25 @@ struct virtual_child {
     struct list link; /* in virtual_net.children */
     struct virtual_net *net;
     int64_t pid;
-    int fd;                        /* as the system has it; 0: it was reaped */
-    struct virtual_socket *io;     /* the test's ends; NULL: closed */
+    int fd;                        /* descriptor that the system has; 0: the child was reaped */
+    struct virtual_socket *io;     /* the test's end of the connection; NULL: closed */
     struct virtual_socket *errors; /* NULL: none, or closed */
     struct virtual_socket *end;
     char *texts; /* arguments, then environment, then the directory, each with its NUL */
     size_t argument_count;
-    size_t variable_count; /* SIZE_MAX: those of the program */
+    size_t variable_count; /* SIZE_MAX: the child has the environment of the program */
     bool has_directory;
-    bool was_shown; /* to the test */
-    bool catches;   /* only SIGKILL ends it */
+    bool was_shown; /* the test has seen the child */
+    bool catches;   /* the child catches signals: only SIGKILL ends it */
     bool has_ended;
     tr_process_exit how;
-    int signals[VIRTUAL_SIGNALS_KEPT]; /* that it got, oldest first; more are dropped */
+    /* signals that the child got, oldest first; more are dropped */
+    int signals[VIRTUAL_SIGNALS_KEPT];
     size_t signal_count;
-    void *user; /* of the test kit */
+    void *user; /* data of the test kit */
 };
 
-/** As the functions of the table. */
+/** The functions of the platform with these names. */
 tr_status tr__virtual_process_start(const tr_platform *platform, const tr_process_spec *spec,
                                     tr_process_handle *process);
 tr_status tr__virtual_process_signal(const tr_platform *platform, const tr_process_handle *process,
@@ -45,11 +46,11 @@ tr_status tr__virtual_process_signal(const tr_platform *platform, const tr_proce
 tr_status tr__virtual_process_reap(const tr_platform *platform, const tr_process_handle *process,
                                    tr_time timeout_ns, tr_process_exit *how);
 
-/** Makes a program known. TR_NO_MEMORY. */
+/** Adds a program that can be started. TR_NO_MEMORY. */
 tr_status tr__virtual_program_add(struct virtual_net *net, const char *name);
 /** Returns the n-th text of a child; NULL: there are not so many. */
 const char *tr__virtual_child_text(const struct virtual_child *child, size_t n);
-/** Ends a child: signal 0 for an exit with this code. */
+/** Ends a child by a signal; signal 0: by an exit with this code. */
 void tr__virtual_child_end(struct virtual_child *child, int code, int signal);
 /** Frees all children and programs. */
 void tr__virtual_processes_clear(struct virtual_net *net);

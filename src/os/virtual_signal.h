@@ -9,7 +9,7 @@
 
 #include "os/virtual_net.h"
 
-/** As the functions of the table. */
+/** The functions of the platform with these names. */
 tr_status tr__virtual_signals_open(const tr_platform *platform, const int *signals, size_t count,
                                    int *fd);
 tr_status tr__virtual_signals_read(const tr_platform *platform, int fd, int *signal);

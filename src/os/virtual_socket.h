@@ -10,7 +10,7 @@
 
 #include "os/virtual.h"
 
-/** As the functions of the table. */
+/** The functions of the platform with these names. */
 tr_status tr__virtual_socket_open(const tr_platform *platform, const tr_socket_spec *spec, int *fd);
 tr_status tr__virtual_socket_outcome(const tr_platform *platform, int fd);
 tr_status tr__virtual_socket_accept(const tr_platform *platform, int fd, int *accepted,
@@ -32,12 +32,12 @@ tr_status tr__virtual_socket_address(const tr_platform *platform, int fd, bool o
 tr_time tr__virtual_next_event_ns(struct virtual_platform *virtual);
 /** Whether io_poll of a parker would give an event now. */
 bool tr__virtual_has_event(struct virtual_platform *virtual, const tr_parker *parker);
-/** Changes how the network is, from now on. */
+/** Changes the conditions of the network, from now on. */
 void tr__virtual_set_weather(struct virtual_platform *virtual,
                              const struct virtual_weather *weather);
 /** Returns the call of a name such as "accept", or VIRTUAL_CALLS if there is none. */
 enum virtual_call tr__virtual_call_named(const char *name);
-/** Makes a socket of any role and kind. The statuses of socket_open. */
+/** Makes a socket of any role and kind. Returns the statuses of socket_open. */
 tr_status tr__virtual_open(struct virtual_net *net, const tr_socket_spec *spec, bool is_peer,
                            struct virtual_socket **made);
 /** Closes a socket of any kind. */

@@ -13,12 +13,12 @@ struct end {
     struct virtual_socket socket; /* must be first */
     struct connection *connection;
     unsigned index;
-    bool is_kept;     /* it was reset, and its owner has not closed it */
+    bool is_kept;     /* the connection was reset, and the owner of this end has not closed it */
     tr_status status; /* TR_WOULD_BLOCK: it connects; TR_OK; TR_RESET; TR_CONNECT_REFUSED */
 };
 
 struct connection {
-    struct end ends[2]; /* the first has asked for the connection */
+    struct end ends[2]; /* the first end has asked for the connection */
     struct virtual_flow flows[2];
     struct list queued; /* in listener.queue or listener.waiting */
     bool is_refused;
@@ -54,7 +54,7 @@ static struct virtual_flow *flow_in(const struct end *end)
     return &end->connection->flows[1 - end->index];
 }
 
-/* An end is closed when the flow to it is. */
+/* Whether an end is closed: then the flow to it is closed. */
 static bool end_is_closed(const struct end *end)
 {
     return flow_in(end)->is_closed;
@@ -72,7 +72,7 @@ static void on_reset(struct virtual_net *net, struct virtual_transit *transit)
     tr__virtual_socket_report(&end->socket);
 }
 
-/* The answer to a request for a connection. */
+/* Handles the arrival of the answer to a request for a connection. */
 static void on_answer(struct virtual_net *net, struct virtual_transit *transit)
 {
     struct virtual_flow *flow = LIST_OWNER(transit, struct virtual_flow, opens);
@@ -181,7 +181,7 @@ tr_status tr__virtual_listen(struct virtual_net *net, const tr_socket_spec *spec
     return TR_OK;
 }
 
-/* Chooses where a connection comes from. */
+/* Chooses the source address of a connection. */
 static tr_status source_of(struct virtual_net *net, const tr_socket_spec *spec,
                            const struct virtual_place *to, struct virtual_place *from)
 {
@@ -254,7 +254,7 @@ tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
     struct connection *connection = LIST_OWNER(link, struct connection, queued);
     listener->queued--;
     struct list *next = list_pop_first(&listener->waiting);
-    if (next) /* a request that waited gets the place */
+    if (next) /* the first waiting request gets the free place in the queue */
         listener_take(listener, LIST_OWNER(next, struct connection, queued));
     struct end *end = &connection->ends[1];
     if (end->status == TR_RESET) {

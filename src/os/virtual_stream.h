@@ -29,27 +29,27 @@ tr_status tr__virtual_connect(struct virtual_net *net, const tr_socket_spec *spe
 /** Makes a connection without an address: one end for the system, one for the test. TR_NO_MEMORY. */
 tr_status tr__virtual_pair(struct virtual_net *net, struct virtual_socket **ours,
                            struct virtual_socket **theirs);
-/** As socket_accept. */
+/** The function socket_accept of the platform. */
 tr_status tr__virtual_accept(struct virtual_socket *socket, bool is_peer,
                              struct virtual_socket **accepted);
-/** As socket_outcome: the state of a connection. */
+/** The function socket_outcome of the platform: the state of a connection. */
 tr_status tr__virtual_outcome(const struct virtual_socket *socket);
-/** As socket_receive. */
+/** The function socket_receive of the platform. */
 tr_status tr__virtual_receive(struct virtual_socket *socket, void *to, size_t size, size_t *got);
-/** As socket_send; and TR_NO_MEMORY: nothing was sent. */
+/** The function socket_send of the platform; also TR_NO_MEMORY: nothing was sent. */
 tr_status tr__virtual_send(struct virtual_socket *socket, const tr_bytes *pieces, size_t count,
                            size_t *sent);
-/** As socket_finish. */
+/** The function socket_finish of the platform. */
 void tr__virtual_finish(struct virtual_socket *socket);
 /** Closes a listener, and resets the connections that nobody has accepted. */
 void tr__virtual_listener_close(struct virtual_socket *socket);
-/** As socket_close, of a connection. As in Linux, unread bytes make it a reset. */
+/** The function socket_close of the platform, for a connection. As in Linux, unread bytes make it a reset. */
 void tr__virtual_stream_close(struct virtual_socket *socket, bool resets);
 /** Resets a connection, and keeps the socket until it is closed. */
 void tr__virtual_stream_reset(struct virtual_socket *socket);
 /** Cuts a connection: nothing gets through. Or heals it: what waited is on its way again. */
 void tr__virtual_stream_cut(struct virtual_socket *socket, bool is_cut);
-/** Reports a sender that waits for a window which has become larger. */
+/** Notifies a sender that waits for the window, which has become larger. */
 void tr__virtual_stream_widen(struct virtual_socket *socket);
 
 /** Returns what is possible now: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
