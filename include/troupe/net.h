@@ -588,8 +588,7 @@ TR_END_C
 #define TR_LINES (&tr_framing_lines)
 /**
  * Pieces with their length before them, the highest byte first: TR_LENGTH(1), 2, 4, or varint (as protobuf). What
- * is written gets its length too.
- * Any thread. Does not wait.
+ * is written gets its length too. Any thread. Does not wait.
  */
 #define TR_LENGTH(bytes) (&tr_framing_length_##bytes)
 
