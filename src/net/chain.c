@@ -23,7 +23,7 @@ struct chain {
     uint32_t begun;  /* how many filters have begun; they are the first ones */
     uint32_t live;   /* the first filter whose input has not ended */
     uint32_t failed; /* the filter that has given the last error */
-    /* a filter has stopped because CHAIN_HELD bytes wait to be read: rule 3 of chain.h */
+    /* bytes wait for a filter, and the next call continues: rule 3 of chain.h */
     bool is_held;
     bool is_over; /* nothing more comes to the filter `live` */
     struct link links[LINKS_MAX];

@@ -12,7 +12,7 @@
 #include "wire/json_write.h"
 
 enum {
-    ASK_STUCK_MS = 80, /* an ask does not wait longer for a worker that is stuck all the time */
+    ASK_STUCK_MS = 80, /* an ask waits no longer for a worker that is stuck all this time */
     ASK_DEFAULT_MS = 5000,
     ASK_LONGEST_MS = 60000,
     REPLY_SHOWN_MAX = 128 * 1024
@@ -37,7 +37,7 @@ void tr__audit(struct visitor *visitor, const struct control_request *request, t
             tr_status_name(status));
 }
 
-/* Ends a verb that changes something. */
+/* Ends a verb that changes something: answers the client, and leaves a line in the log. */
 static void finish(struct visitor *visitor, const struct control_request *request, tr_status status)
 {
     tr__audit(visitor, request, status);
@@ -50,7 +50,7 @@ static void finish(struct visitor *visitor, const struct control_request *reques
     tr__visitor_end(visitor);
 }
 
-/* Whether orders may go to an actor: not to /user, which would end the program. */
+/* Whether an actor may get orders. /user may not, because its end would end the program. */
 static bool may_order(struct visitor *visitor, const struct control_request *request, tr_ref actor)
 {
     const struct cell *guardian = visitor->observer->system->user.guardian;
@@ -83,12 +83,12 @@ void tr__verb_order(struct visitor *visitor, const struct control_request *reque
 
 /* ---- Messages. ---- */
 
-/* Finds the type of a message that a behavior has a handler for; NULL: it has none. */
+/* Finds the type of a message for which a behavior has a handler; NULL: it has none. */
 static const tr_type *type_of(const tr_behavior *behavior, const char *name)
 {
     for (size_t i = 0; i < behavior->handler_count; i++) {
         const tr_type *type = behavior->handlers[i].type;
-        /* Messages of the runtime are not for others to send. */
+        /* Messages of the runtime must not be sent by clients. */
         if (type && strncmp(type->name, "tr_", 3) != 0 && strcmp(type->name, name) == 0)
             return type;
     }
@@ -96,8 +96,8 @@ static const tr_type *type_of(const tr_behavior *behavior, const char *name)
 }
 
 /*
- * Reads the message of a request. Returns NULL if there is none, and then the request was refused. The result is given:
- * tr_message_free.
+ * Reads the message of a request. Returns NULL if there is none; then the request was refused. The caller frees the
+ * result: tr_message_free.
  */
 static void *message_read(struct visitor *visitor, const struct control_request *request,
                           tr_ref actor, const tr_type **type)
@@ -153,8 +153,8 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 /* ---- Asks. ---- */
 
 /*
- * Refuses an ask whose actor has a worker that is stuck in another turn than that of the ask: the answer says in which.
- * Returns false if it is not so. `waited_ns`: since the ask was sent; 0: it was not.
+ * If the worker of an actor is stuck in another turn than that of the ask, refuses the ask, names that turn, and
+ * returns true. `waited_ns`: time since the ask was sent; 0: it was not sent.
  */
 static bool stuck_refuse(struct visitor *visitor, const struct control_request *request,
                          tr_ref actor, const tr_type *type, tr_time waited_ns)
@@ -244,7 +244,7 @@ static void reply_write(struct visitor *visitor, const struct control_request *r
     source_resize(source, text, 0);
 }
 
-/* Ends an ask that waits for a turn that has begun before it and does not end. */
+/* Ends an ask that waits for a turn which began before it and does not end. */
 static bool ask_give_up(struct visitor *visitor, const struct control_request *request)
 {
     tr_time waited_ns = tr__observer_now(visitor->observer) - visitor->begun_ns;

@@ -10,12 +10,12 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 void tr__verb_ask(struct visitor *visitor, const struct control_request *request);
 void tr__verb_log(struct visitor *visitor, const struct control_request *request);
 
-/** Leaves a line in the log about what was changed, by whom and with what result. */
+/** Writes a line to the log: what was changed, by whom and with what result. */
 void tr__audit(struct visitor *visitor, const struct control_request *request, tr_status status);
 
 /**
- * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request does not say for how long to wait, it
- * is refused at once with what the worker is stuck in.
+ * Sends an ask and waits for its reply. If the worker of the actor is stuck, and the request has no time-out, refuses
+ * the request at once and says in which turn the worker is stuck.
  */
 void tr__ask_begin(struct visitor *visitor, const struct control_request *request, tr_ref actor,
                    const tr_type *type, const void *message, tr_time timeout_ns);

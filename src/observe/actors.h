@@ -17,7 +17,7 @@ struct actor_glance {
     uint64_t ref;
     const struct cell *cell;
     const tr_behavior *behavior; /* NULL: not set up yet */
-    uint32_t owner;              /* index of its worker, or no worker */
+    uint32_t owner;              /* index of its worker; not a valid index: it has no worker */
     uint32_t queued;
     uint32_t queued_max;
     uint64_t queued_bytes;

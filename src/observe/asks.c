@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A walk over all slots, in steps. Only the worker of an actor knows its asks, so it is asked about each actor that can have some;
- * not while it is stuck.
+ * Walks over all slots, in steps. Only the worker of an actor knows its asks, so each worker is asked about the actors
+ * that can have some, but not while it is stuck.
  */
 #include "observe/asks.h"
 
@@ -12,17 +12,18 @@
 #include "observe/actors.h"
 
 enum {
-    ASKS_SLOTS = 4096,  /* of one step */
-    ASKS_ASKED = 16,    /* actors whose worker is asked in one step */
-    ASKS_MOST = 20000,  /* in all: about a second of work for the workers, over many steps */
-    ASKS_LISTED = 1000, /* if the request has no limit */
+    ASKS_SLOTS = 4096, /* slots that one step looks at */
+    ASKS_ASKED = 16,   /* actors whose worker is asked in one step */
+    /* actors asked about in all: a second of work for the workers, over many steps */
+    ASKS_MOST = 20000,
+    ASKS_LISTED = 1000, /* rows of an answer, if the request has no limit */
 };
 
 struct asks {
-    uint32_t slot; /* the next one */
+    uint32_t slot; /* the slot to look at next */
     uint32_t looked;
     uint32_t listed;
-    uint32_t not_asked; /* because their worker is stuck */
+    uint32_t not_asked; /* actors that were left out, because their worker is stuck */
     tr_actor_report report;
     tr_why_report why;
 };
@@ -32,7 +33,9 @@ static void asks_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-/* Finds for which answer an actor has waited longest; NULL: for none. Returns in *count for how many turns wait. */
+/*
+ * Finds the answer for which an actor has waited longest; NULL: it waits for none. *count: how many of its turns wait.
+ */
 static const tr_reason *wait_find(struct visitor *visitor, struct asks *asks, tr_ref actor,
                                   uint32_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb asks: which actors wait for an answer, of whom and since when, and which owe one. */
+/** The verb asks: lists the actors that wait for an answer, for whose and since when, and the actors that owe one. */
 #ifndef OBSERVE_ASKS_H
 #define OBSERVE_ASKS_H
 

@@ -27,20 +27,20 @@ struct row {
     bool has_info;
 };
 
-/* Fills in a row. Returns false if the channel has gone, or belongs to another actor. */
+/* Fills in a row. Returns false if the channel is gone, or belongs to another actor than the request names. */
 static bool row_fill(struct visitor *visitor, uint32_t slot, tr_ref actor, struct row *row)
 {
     struct tr_system *system = visitor->observer->system;
     if (!tr__channel_glance(system, slot, &row->glance) || row->glance.kind == CHANNEL_ATTEMPT ||
         (actor.bits && row->glance.owner != actor.bits))
         return false;
-    /* Descriptors of other platforms are no descriptors of this process. */
+    /* On other platforms the numbers are not descriptors of this process. */
     bool is_real = system->platform == tr_platform_real();
     row->has_info = is_real && row->glance.fd >= 0 && tr__socket_info(row->glance.fd, &row->info);
     row->has_actor =
         row->glance.owner &&
         tr__observer_find(visitor->observer, tr_ref_from_bits(row->glance.owner), &row->actor);
-    /* If it was closed meanwhile, the kernel may have spoken of another socket. */
+    /* If the descriptor was closed meanwhile, the kernel may have described another socket. */
     return tr__channel_is_same(system, &row->glance);
 }
 
@@ -87,7 +87,7 @@ static void info_write(struct json_line *line, const struct row *row)
     tr__json_unsigned(line, "retransmits", info->retransmits);
 }
 
-/* Returns the name of a cipher that libraries of today choose; NULL: another one. */
+/* Returns the name of a cipher that current libraries choose; NULL: the cipher is another one. */
 static const char *cipher_name(uint16_t number)
 {
     static const struct {
@@ -109,7 +109,7 @@ static const char *cipher_name(uint16_t number)
     return NULL;
 }
 
-/* Writes what the handshake has agreed upon. */
+/* Writes what both sides have agreed on in the handshake. */
 static void secure_write(struct json_line *line, const struct channel_glance *glance)
 {
     char number[8];

@@ -16,9 +16,9 @@
 #include "store/read.h"
 
 enum {
-    ASK_MS = 5,        /* between two looks whether an ask was answered */
-    CHECK_MS = 1000,   /* between two looks for slow clients */
-    RETRY_MS = 100,    /* after no descriptor was left */
+    ASK_MS = 5,        /* time between two checks whether an ask was answered */
+    CHECK_MS = 1000,   /* time between two checks for slow clients */
+    RETRY_MS = 100,    /* time until the next accept after no descriptor was left */
     READ_SIZE = 16384, /* bytes that are read at once */
     CLIENTS_MOST = CONTROL_CLIENTS + OBSERVER_PAGES
 };
@@ -26,7 +26,7 @@ enum {
 struct control_client {
     struct visitor visitor;
     int fd;
-    bool has_more;    /* it can be continued at once */
+    bool has_more;    /* its job can continue at once */
     tr_time moved_ns; /* when bytes last went either way */
 };
 
@@ -91,7 +91,7 @@ static bool client_serve(struct control *control, struct control_client *client,
 {
     if (event->can_read && !client_receive(control, client))
         return false;
-    /* One slice for each client in turn: a list continues as fast as the client reads it. */
+    /* Each client gets one slice in turn. A list continues as fast as its client reads. */
     client->has_more = tr__visitor_work(&client->visitor);
     if (!client_send(control, client))
         return false;
@@ -99,7 +99,7 @@ static bool client_serve(struct control *control, struct control_client *client,
     return true;
 }
 
-/* Makes space for one more client. Returns false if all are busy. Pages have places of their own. */
+/* Makes space for one more client. Returns false if all are busy. Pages of inspectors are not counted here. */
 static bool clients_make_space(struct control *control)
 {
     tr_time now_ns = tr__observer_now(&control->observer);
@@ -146,7 +146,7 @@ static void client_accept(struct control *control)
 
 /* ---- The thread. ---- */
 
-/* Fills in what to wait for. Returns for how long, in milliseconds. */
+/* Fills in the events to wait for. Returns for how long to wait, in milliseconds. */
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
@@ -186,7 +186,7 @@ static void control_main(void *context)
         if (tr__observer_is_watched(&control->observer))
             tr__observer_sample(&control->observer);
         control->is_short = false;
-        /* From the last one, because the place of one that is dropped gets the last one. */
+        /* Walk from the last client, because the last one is moved into the place of one that is dropped. */
         for (size_t i = count; i-- > 0;) {
             if (!client_serve(control, &control->clients[i], &events[2 + i]))
                 client_drop(control, i);
@@ -202,7 +202,7 @@ static void control_main(void *context)
 
 /* ---- Life. ---- */
 
-/* Copies the name of an app as a part of a file name. */
+/* Copies the name of an app, so that it can be a part of a file name. */
 static void name_copy(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
@@ -243,7 +243,7 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
     return false;
 }
 
-/* Makes all but the thread. */
+/* Makes everything except the thread. */
 static tr_status control_open(struct control *control, const char *path, char *why)
 {
     tr_status status = tr_client_new(control->observer.system, &control->observer.client);
@@ -251,7 +251,8 @@ static tr_status control_open(struct control *control, const char *path, char *w
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
         return status;
     }
-    control->observer.client->never_waits = true; /* it has other clients */
+    /* the thread has other clients, and must not wait for one */
+    control->observer.client->never_waits = true;
     control->bell = tr__local_bell_new();
     if (control->bell < 0) {
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: no descriptor is left");

@@ -3,8 +3,9 @@
  * The control socket: a thread that answers local clients (observe/visitor.h) while the system runs.
  *
  * It is a thread of its own that waits in poll(), so that it answers while every worker is stuck. It has at most
- * CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h). One that does not read for CONTROL_SLOW_NS is dropped, and never waited for. While all places
- * are taken, a new client gets the place of one that has been idle for CONTROL_IDLE_NS, or a line that says so.
+ * CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h). A client that does not read for
+ * CONTROL_SLOW_NS is dropped; the thread never waits for it. If all places are taken, a new client gets the place of a
+ * client that has been idle for CONTROL_IDLE_NS. If there is none, it gets a line that says so.
  */
 #ifndef OBSERVE_CONTROL_H
 #define OBSERVE_CONTROL_H
@@ -19,8 +20,8 @@ struct control;
 struct schema_source;
 
 /**
- * Finds the place for the socket of this process if the program names none: in $XDG_RUNTIME_DIR/troupe, /run/troupe, the
- * directory of the store (may be NULL) or /tmp/troupe-<user>. Returns false if there is none.
+ * Finds the place for the socket of this process if the program names none: in $XDG_RUNTIME_DIR/troupe, /run/troupe,
+ * the directory of the store (may be NULL) or /tmp/troupe-<user>. Returns false if none of these can be used.
  */
 bool tr__control_place(const char *app, const char *store, char *path, size_t size);
 
@@ -33,7 +34,7 @@ TR_MUST_CHECK tr_status tr__control_start(tr_system *system, const struct schema
                                           char why[CONTROL_WHY_SIZE]);
 /** Returns the path of the socket. */
 const char *tr__control_path(const struct control *control);
-/** Ends the thread, and frees it. Its system still exists. NULL does nothing. */
+/** Ends the thread, and frees its memory. Its system must still exist. NULL does nothing. */
 void tr__control_stop(struct control *control);
 
 #endif

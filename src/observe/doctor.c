@@ -13,7 +13,7 @@
 enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, RECENT_MAX = 32 };
 #define RECENT_NS TR_MINUTE
 
-/* The first of two looks. */
+/* What the first of the two looks has found. */
 struct doctor {
     tr_time begin_ns;
     tr_counters counters;
@@ -24,7 +24,7 @@ struct doctor {
 
 /* ---- Findings. ---- */
 
-/* Writes a finding. `advice` is what to do; NULL: it is as it should be. */
+/* Writes a finding. `advice` says what to do; NULL: all is well. */
 static void TR_PRINTF(4, 5)
     finding(struct visitor *visitor, const char *check, const char *advice, const char *format, ...)
 {
@@ -205,7 +205,7 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
             visitor, "mailboxes", NULL, "no mailbox grows, is half full, or has %d messages", DEEP);
 }
 
-/* How many actors failed in the last minute, RECENT_MAX at most. */
+/* Returns how many actors failed in the last minute, RECENT_MAX at most. */
 static unsigned failures_recent(struct visitor *visitor, struct doctor *doctor)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A text with all that matters when a program does not answer: what SIGQUIT writes to standard error. */
+/** A text with what matters when a program does not answer. SIGQUIT writes it to standard error. */
 #ifndef OBSERVE_DUMP_H
 #define OBSERVE_DUMP_H
 
@@ -7,7 +7,7 @@
 
 #include "observe/json_line.h"
 
-/** Appends the text. Asks no worker. Any thread. */
+/** Appends the text to `text`. Asks no worker, so it does not wait. Any thread. */
 void tr__dump_write(struct json_line *text, tr_system *system);
 
 #endif

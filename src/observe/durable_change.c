@@ -29,7 +29,7 @@ struct change {
     struct store_batch *batch;
     struct store_sql *sql;
     tr_status status;
-    /* The store's thread or the thread of the socket frees the record: the one that comes second. */
+    /* Both the store's thread and the thread of the socket end with the record; the second one frees it. */
     atom32 state;
 };
 
@@ -76,7 +76,7 @@ void tr__change_drop(struct change *change)
     source_resize(&source, change, 0);
 }
 
-/* The store's thread: the batch is on disk, or can never be. */
+/* Notes that the batch is on disk, or can never be. On the store's thread. */
 static void on_change_done(void *context, struct store_batch *batch, tr_status status)
 {
     struct change *change = context;
@@ -183,7 +183,7 @@ static bool set_read(struct visitor *visitor, const struct control_request *requ
     return false;
 }
 
-/* Puts the changed state into the batch. */
+/* Puts the new state into the batch. */
 static tr_status set_put(const struct durable_kind *kind, struct store_batch *batch,
                          const struct merge *merge)
 {
@@ -304,7 +304,7 @@ void tr__verb_durable_rm(struct visitor *visitor, const struct control_request *
                   REMOVE_SECONDS * TR_SECOND);
 }
 
-/* Ends an order that was given. */
+/* Answers a request whose order was given, and leaves a line in the log. */
 static void order_end(struct visitor *visitor, const struct control_request *request,
                       tr_status status, const char *path)
 {
@@ -361,7 +361,7 @@ void tr__verb_sleep(struct visitor *visitor, const struct control_request *reque
                            path);
         return;
     }
-    /* A durable actor that is asked to stop sleeps. */
+    /* If a durable actor is asked to stop, it goes to sleep. */
     order_end(visitor, request, tr_client_stop(visitor->observer->client, actor), path);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Verbs that change durable actors. What is stored is changed while the actor is asleep: the change enters the store under
- * the actor's name (store/entry.h), which is refused while a generation of the actor has it.
+ * Verbs that change durable actors. A stored actor is changed while it is asleep: the change enters the store under the
+ * actor's name (store/entry.h), which is refused while the actor is awake.
  */
 #ifndef OBSERVE_DURABLE_CHANGE_H
 #define OBSERVE_DURABLE_CHANGE_H
@@ -24,15 +24,15 @@ void tr__verb_wake(struct visitor *visitor, const struct control_request *reques
 struct change;
 
 /**
- * Begins a change. Refuses the request and returns NULL if the actor is awake, or something is missing. The batch is
- * empty; its values must be memory of the batch.
+ * Begins a change. Refuses the request and returns NULL if the actor is awake, or something is missing. The batch of
+ * the change is empty; values that are put into it must be in memory of the batch.
  */
 struct change *tr__change_begin(struct visitor *visitor, const struct control_request *request,
                                 const struct stored *stored, const char *kind, tr_bytes key,
                                 struct store_batch **batch);
-/** Ends a change that is not submitted. */
+/** Frees a change that was not submitted. */
 void tr__change_drop(struct change *change);
-/** Submits a change. The visitor answers when it is on disk. `sql`, which may be NULL, is given. */
+/** Submits a change. The visitor answers when the change is on disk. Takes `sql`, which may be NULL. */
 void tr__change_submit(struct visitor *visitor, struct change *change, struct store_sql *sql);
 
 #endif

@@ -19,15 +19,15 @@ enum {
     EVENTS_LARGEST = 1000,
     EVENTS_READ = 256,             /* events that are read at once */
     EVENTS_READ_BYTES = 64 * 1024, /* a page ends with the event that reaches this size */
-    EVENT_SHOWN_MAX = 16 * 1024,   /* bytes of an event; a larger one is named, and not shown */
-    STATE_SHOWN_MAX = 32 * 1024,   /* characters of a state */
+    EVENT_SHOWN_MAX = 16 * 1024,   /* a larger event is only named, not shown, in bytes */
+    STATE_SHOWN_MAX = 32 * 1024,   /* most characters of a state that are shown */
     STEP_OUTPUT = 64 * 1024        /* a step ends with the row that reaches this size */
 };
 
-/* An event of a page. */
+/* One event of a page that was read. */
 struct event_copy {
     uint64_t number;
-    size_t begin; /* in `bytes` of the list */
+    size_t begin; /* where its bytes begin in `bytes` of the list */
     size_t size;
 };
 
@@ -42,7 +42,7 @@ struct event_list {
     uint64_t limit;
     uint64_t listed;
     size_t count;
-    size_t at; /* of the page: what was not looked at */
+    size_t at; /* the next event of the page to look at */
     struct event_copy page[EVENTS_READ];
     struct json_line bytes;
 };
@@ -78,11 +78,11 @@ static tr_status page_read(struct event_list *list, const char *kind)
                                              list);
     if (list->bytes.has_failed)
         return TR_NO_MEMORY;
-    /* A damaged event behind the first one is found again when the list gets there. */
+    /* If the page has events before a damaged one, list them first; the next page reports the damage. */
     return status == TR_NOT_FOUND || list->count ? TR_OK : status;
 }
 
-/* Begins with the last snapshot up to an event. Returns its number; 0: with no event at all. */
+/* Begins with the last snapshot up to an event. Returns the number of that event; 0: no event is in it. */
 static uint64_t past_begin(struct event_list *list, const char *kind, uint64_t most)
 {
     struct store_snapshot snapshot;
@@ -151,7 +151,10 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     uint64_t number = copy->number;
     bool is_wanted = number > list->after;
     bool is_next = number == list->next;
-    /* Events before it are no longer kept, or cannot be applied: a snapshot may have the state before it. */
+    /*
+     * If events before this one are not kept any more, or cannot be applied, look for a snapshot with the state before
+     * it.
+     */
     if (list->past && (!is_next || !tr__event_past_state(list->past)))
         is_next = is_wanted && past_begin(list, visitor->request->kind, number - 1) == number - 1;
     if (list->past && is_next)
@@ -162,7 +165,8 @@ static void event_take(struct visitor *visitor, struct event_list *list)
     if (is_wanted) {
         event_write(visitor, list, number, bytes);
     } else if (list->past && !tr__event_past_state(list->past)) {
-        list->next = list->after + 1; /* what is between adds nothing */
+        /* skip the events between, which are neither applied nor listed */
+        list->next = list->after + 1;
         list->at = list->count = 0;
     }
 }

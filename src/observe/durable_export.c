@@ -25,7 +25,7 @@ TR_MESSAGE(tr_export_line, (str, kind), (str, key), (u32, version), (bool, whole
 
 /* ---- Which kinds have secrets. ---- */
 
-/* Whether nothing of a kind is secret. An unknown kind may have secrets. */
+/* Whether a kind has no secret fields. For an unknown kind: false, because it may have some. */
 static bool kind_is_open(const struct durable_kind *kind)
 {
     if (!kind || tr__type_has_secrets(kind->declared->state))
@@ -45,15 +45,15 @@ static bool kind_is_open(const struct durable_kind *kind)
 
 /* ---- Export. ---- */
 
-/* A list of actors that continues. */
+/* The progress of an export of several actors. */
 struct export_list {
     struct stored stored;
     bool is_of_one_kind;
-    char kind[TR_NAME_MAX + 1]; /* "": before the first */
+    char kind[TR_NAME_MAX + 1]; /* kind of the last actor; "": none yet */
     struct request_key prefix;
     struct request_key after;
     uint64_t listed;
-    uint64_t parts; /* that are not whole */
+    uint64_t parts; /* how many lines are not whole */
 };
 
 static void export_free(struct visitor *visitor, void *work)
@@ -61,7 +61,7 @@ static void export_free(struct visitor *visitor, void *work)
     source_resize(visitor->observer->source, work, 0);
 }
 
-/* Writes the state: as JSON if this program has stored it so, else packed. */
+/* Writes the state: as JSON if it was stored by this version of the program, else packed. */
 static void state_write(const struct stored *stored, const struct durable_kind *kind,
                         const struct store_state *state, tr_bytes bytes, bool is_whole,
                         struct json_line *line)
@@ -111,7 +111,7 @@ static tr_status actor_write(struct export_list *list, const char *name, tr_byte
     tr_status status = tr__store_read_state(stored->reader, name, key, &state);
     if (status != TR_OK)
         return status;
-    /* The bytes belong to the reader, which is used for the rows. */
+    /* Copy the bytes: they belong to the reader, which reads the rows next. */
     void *copy = source_resize(stored->source, NULL, state.bytes.size + 1);
     if (!copy)
         return TR_NO_MEMORY;
@@ -235,7 +235,7 @@ struct import {
     const struct tr_export_line *line;
     const struct durable_kind *kind;
     struct request_key key;
-    tr_bytes json; /* of the state; no bytes: none */
+    tr_bytes json; /* JSON of the state; no bytes: there is none */
 };
 
 static void import_refuse(struct visitor *visitor, const struct control_request *request,
@@ -306,7 +306,7 @@ static tr_status import_state(const struct stored *stored, const struct import *
     return status == TR_OK ? tr__shapes_put(kind, batch) : status;
 }
 
-/* Whether the actor may be written: it does not exist, or is to be replaced. */
+/* Checks whether the actor may be written: it does not exist, or the request says to replace it. */
 static tr_status import_may(const struct stored *stored, const struct import *import, bool replaces,
                             struct store_batch *batch, char why[MERGE_WHY_SIZE])
 {

@@ -102,14 +102,14 @@ static void kind_write(struct visitor *visitor, const struct stored *stored, con
     tr__visitor_end(visitor);
 }
 
-/* A list that continues: of kinds, keys, or actors with queues. */
+/* The progress of a list of kinds, of keys, or of actors with queues. */
 struct durable_list {
     struct stored stored;
-    size_t declared; /* kinds of the program that were listed */
+    size_t declared; /* how many kinds of the program were listed */
     char kind[TR_NAME_MAX + 1];
     struct request_key prefix;
     struct request_key after;
-    int64_t number; /* of the last actor with queues */
+    int64_t number; /* number of the last actor with queues */
     uint64_t listed;
     uint64_t limit;
 };
@@ -127,7 +127,7 @@ static void list_end(struct visitor *visitor, uint64_t count, bool has_more)
     tr__visitor_end(visitor);
 }
 
-/* Lists one more kind: those of the program, then those that only the store has. */
+/* Lists one more kind: first those of the program, then those that only the store has. */
 static bool kinds_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;
@@ -218,7 +218,7 @@ static struct durable_list *list_new(struct visitor *visitor, const struct contr
     return list;
 }
 
-/* Whether actors of this kind may be in the store; else the request is refused. */
+/* Whether actors of this kind may be in the store. If not, refuses the request. */
 static bool kind_is_known(struct visitor *visitor, const struct control_request *request,
                           const struct stored *stored)
 {
@@ -391,7 +391,7 @@ static bool alarms_step(struct visitor *visitor)
 {
     struct alarm_scan *scan = visitor->work;
     scan->page = 0;
-    scan->visitor = visitor; /* it may have moved */
+    scan->visitor = visitor; /* the visitor may have moved */
     tr_status status = tr__store_list_due(scan->stored.reader,
                                           scan->has_after ? &scan->after : NULL,
                                           INT64_MAX,
@@ -426,7 +426,7 @@ void tr__verb_alarms(struct visitor *visitor, const struct control_request *requ
 
 /* ---- Queues of all actors. ---- */
 
-/* The next actor with items. */
+/* The next actor that has items in its queues. */
 struct queued_actor {
     bool is_there;
     bool is_named;
@@ -471,7 +471,7 @@ static void queues_write(struct visitor *visitor, struct durable_list *list,
     }
 }
 
-/* Looks at one more actor. */
+/* Lists the queues of one more actor. */
 static bool queues_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;

@@ -7,7 +7,8 @@
 
 #include "observe/stored.h"
 
-enum { EXPORT_BYTES_MAX = 2 * 1024 * 1024 }; /* of the rows of an actor; a backup has larger ones */
+/* bytes of the rows of one actor; larger ones need a backup */
+enum { EXPORT_BYTES_MAX = 2 * 1024 * 1024 };
 
 /** A row: which members are used depends on the list that it is in. */
 TR_MESSAGE(tr_export_row, (bytes, key), (str, name), (u64, number), (i64, due), (u32, version),
@@ -39,7 +40,7 @@ struct store_batch;
 /** Puts all rows into a batch. Values are lent until the batch is freed. */
 TR_MUST_CHECK tr_status tr__export_put(const struct tr_export_rows *rows,
                                        struct store_batch *batch);
-/** As tr__export_put, with copies of the values in memory of the batch. */
+/** Does what tr__export_put does, but copies the values into memory of the batch. */
 TR_MUST_CHECK tr_status tr__export_put_copies(const struct tr_export_rows *rows,
                                               struct store_batch *batch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which handlers were found running, as sums that only grow: several clients can ask, and each makes differences of its own.
- * `top` is for one client, because it begins again.
+ * Counts how often each handler was found running. The counts only grow, so that several clients can ask and each
+ * computes its own differences. The verb `top` begins again with each look, and is for one client.
  */
 #ifndef OBSERVE_FLAME_H
 #define OBSERVE_FLAME_H

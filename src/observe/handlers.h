@@ -13,12 +13,12 @@ struct handler_figures {
     const tr_behavior *behavior;
     const tr_handler *handler;
     uint64_t samples;
-    uint64_t weight; /* of those that were timed: see struct turn_sample */
+    uint64_t weight; /* sum of the weights of the turns that were timed: see struct turn_sample */
     uint64_t waited;
     uint64_t sum_ns;
     uint64_t longest_ns;
     uint64_t buckets[SAMPLE_BUCKETS];
-    /* an estimate: its share, by weight, of what its workers have handled since somebody looks */
+    /* an estimate: the share of this handler, by weight, in the turns of its workers since timing began */
     uint64_t handled;
     uint64_t failed;
 };
@@ -27,7 +27,7 @@ struct handler_figures {
 void tr__handlers_watch(tr_system *system);
 /** Collects the figures, those with the most samples first. Returns how many; at most `max`. Any thread. */
 size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, size_t max);
-/** Returns the time below which `percent` of the sampled turns were, as the end of a bucket. */
+/** Returns a time that `percent` of the sampled turns did not exceed; it is the end of a bucket. */
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent);
 
 void tr__verb_handlers(struct visitor *visitor, const struct control_request *request);

@@ -86,7 +86,7 @@ static void put_quoted(struct json_line *text, const char *value)
     tr__json_put(text, "\"", 1);
 }
 
-/* Begins a member of an object, or with a `name` of NULL an item. */
+/* Begins a member of an object. If `name` is NULL, begins an item of an array. */
 static void put_name(struct json_line *text, const char *name)
 {
     if (text->needs_comma)

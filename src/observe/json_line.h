@@ -29,10 +29,10 @@ struct json_line {
 
 void tr__json_line_init(struct json_line *text, const struct memory_source *source);
 void tr__json_line_free(struct json_line *text);
-/** Removes the first bytes. */
+/** Removes the first `size` bytes. */
 void tr__json_line_drop(struct json_line *text, size_t size);
 
-/** Appends as it is. */
+/** Appends a text as it is, without quotes. */
 void tr__json_put(struct json_line *text, const char *piece, size_t length);
 void tr__json_printf(struct json_line *text, const char *format, ...) TR_PRINTF(2, 3);
 
@@ -44,9 +44,9 @@ void tr__json_string(struct json_line *text, const char *name, const char *value
 void tr__json_unsigned(struct json_line *text, const char *name, uint64_t value);
 void tr__json_signed(struct json_line *text, const char *name, int64_t value);
 void tr__json_bool(struct json_line *text, const char *name, bool value);
-/** As in JSON of messages: "0x100000002", or null for nobody. */
+/** Writes a ref as messages do in JSON: "0x100000002", or null for nobody. */
 void tr__json_ref(struct json_line *text, const char *name, tr_ref ref);
-/** A member whose value is JSON already. */
+/** Writes a member whose value is JSON already. */
 void tr__json_raw(struct json_line *text, const char *name, const char *json);
 
 #endif

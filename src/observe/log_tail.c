@@ -16,9 +16,9 @@ static const char *const level_names[] = {"debug", "info", "warn", "error"};
 /* Which lines are wanted. */
 struct wanted {
     int level;        /* at least */
-    const char *path; /* of this actor and all below it; NULL: any */
+    const char *path; /* lines of this actor and of those below it; NULL: of any */
     uint64_t causal;  /* 0: any */
-    const char *text; /* a part of it; NULL: any */
+    const char *text; /* a text that the line contains; NULL: any line */
 };
 
 /* Reads what the request wants. Returns false if it was refused. */
@@ -82,7 +82,7 @@ void tr__verb_log_tail(struct visitor *visitor, const struct control_request *re
     uint64_t total = tr__log_kept_total(system);
     uint64_t at = total;
     size_t count = 0;
-    /* The newest ones first, until there are enough, or a line is kept no more. */
+    /* Read the newest lines first, until there are enough, or older ones are not kept any more. */
     for (; at > request->after && count < limit && tr__log_kept_read(system, at, &record); at--) {
         if (is_wanted(&wanted, &record))
             numbers[count++] = at;

@@ -16,7 +16,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Returns the place after a string that begins at `at`. */
+/* Returns the position after the string that begins at `at`. */
 static const char *string_end(const char *at, const char *end)
 {
     for (at++; at < end && *at != '"'; at++)
@@ -24,7 +24,7 @@ static const char *string_end(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* Returns the place after a value. */
+/* Returns the position after the value that begins at `at`. */
 static const char *value_end(const char *at, const char *end)
 {
     size_t depth = 0;
@@ -87,7 +87,7 @@ static tr_status merge_refuse(struct merge *merge, tr_status status, const tr_wi
     return status;
 }
 
-/* Refuses a new value of a field whose value the tool and the pages do not show. */
+/* Refuses a new value for a secret field, whose value the tool and the pages do not show. */
 static tr_status secrets_guard(struct merge *merge, const tr_field *field, tr_bytes value)
 {
     static const char hidden[] = "\"...\"";
@@ -153,7 +153,7 @@ static tr_status merge_with(struct merge *merge, const void *before, const void 
     void *mixed = source_resize(merge->source, NULL, size);
     if (!mixed)
         return TR_NO_MEMORY;
-    /* Shallow: what both point to lives until it is packed. */
+    /* A shallow copy is enough: what both point to lives until the state is packed. */
     memset(mixed, 0, size);
     if (before)
         memcpy(mixed, before, size);

@@ -17,21 +17,22 @@ struct merge {
     tr_bytes json;   /* an object with the fields that change; all others stay */
     /*
      * Messages inside of messages that have secret fields (TR_SECRET) may be replaced, and a secret field may be "...".
-     * Otherwise both are refused, because whoever has read the state by the tool or a page got "..." for those fields.
+     * Otherwise both are refused, because a person who has read the state by the tool or a page got "..." for those
+     * fields.
      */
     bool takes_secrets;
     /* The results. */
     void *packed; /* free it with source_resize */
     size_t size;
-    char why[MERGE_WHY_SIZE]; /* why it was refused */
+    char why[MERGE_WHY_SIZE]; /* why the change was refused */
 };
 
 /** Makes the new state. TR_BAD_DATA, TR_TOO_LARGE, TR_NOT_PERMITTED, TR_NO_MEMORY and others. Any thread. */
 TR_MUST_CHECK tr_status tr__merge(struct merge *merge);
 
 /**
- * Finds a member of an object of JSON, which must be valid: its name without quotes and its value. *at is where to look;
- * at first the whole. Returns false at the end.
+ * Finds a member of an object of JSON, which must be valid: its name without quotes and its value. *at is the rest to
+ * search; set it to the whole object at first. Returns false at the end.
  */
 bool tr__json_member(tr_bytes *at, tr_bytes *name, tr_bytes *value);
 

@@ -37,7 +37,7 @@ struct page {
     struct json_line text;
 };
 
-/* A million actors take 50 ms to look at: not on a worker. */
+/* Makes the text on a helper thread, because a look at a million actors takes 50 ms. */
 static void page_write(void *argument)
 {
     struct page *page = argument;
@@ -54,7 +54,7 @@ static tr_next on_metrics(tr_self *self)
     struct page *page = tr_scratch(self, sizeof *page);
     *page = (struct page){.system = self->worker->system};
     tr__json_line_init(&page->text, &page->system->source);
-    tr_defer(self, page, page_free); /* the turn may end in a wait */
+    tr_defer(self, page, page_free); /* frees the page also if the turn ends in a wait */
     if (tr_try_blocking(self, page_write, page) != TR_OK || page->text.has_failed)
         return tr_http_reply(self, 503, .text = "the metrics cannot be written now\n");
     const tr_bytes body = {page->text.data, page->text.length};

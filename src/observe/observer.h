@@ -15,11 +15,11 @@
 
 enum {
     OBSERVER_MARKS = 64,
-    OBSERVER_LOOKED_AT = 5, /* mailboxes, each second */
+    OBSERVER_LOOKED_AT = 5, /* how many mailboxes are looked at each second */
     OBSERVER_SAMPLES = 128,
     OBSERVER_SAMPLE_MS = 2,  /* between two looks at the workers, while somebody watches */
     OBSERVER_STUCK_MS = 20,  /* a worker that has been in one turn for so long is not asked */
-    OBSERVER_WATCH_MS = 3000 /* for so long after a look samples are taken */
+    OBSERVER_WATCH_MS = 3000 /* samples are taken for so long after somebody asked */
 };
 
 struct schema_source;
@@ -29,7 +29,7 @@ struct observer_mark {
     uint64_t ref;
     uint64_t mark;
     tr_time seen_ns;
-    tr_time checked_ns; /* when it was last seen */
+    tr_time checked_ns; /* when the message was last seen */
 };
 
 struct observer_sample {
@@ -48,10 +48,10 @@ struct observer {
     const struct schema_source *schema; /* NULL: not known */
     struct observer_mark marks[OBSERVER_MARKS];
     struct observer_sample samples[OBSERVER_SAMPLES];
-    uint64_t looks;            /* at each worker, since samples are taken */
+    uint64_t looks;            /* how often each worker was looked at since samples are taken */
     uint64_t busy;             /* looks that found a handler running, over all workers */
-    uint64_t samples_left_out; /* because the table was full */
-    struct observer_flame {    /* as the samples above, but never forgotten: observe/flame.h */
+    uint64_t samples_left_out; /* samples that were left out because the table was full */
+    struct observer_flame {    /* like `samples`, but never reset: observe/flame.h */
         struct observer_sample samples[OBSERVER_SAMPLES];
         uint64_t looks;
         uint64_t busy;
@@ -61,7 +61,7 @@ struct observer {
     tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
     tr_time look_ns;     /* when to look at the fullest mailboxes next */
     uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
-    struct backup *left; /* whose clients have gone: observe/store_backup.h */
+    struct backup *left; /* backups whose clients have gone: observe/store_backup.h */
 };
 
 /** Returns the time, as tr_now does. */
@@ -73,19 +73,22 @@ void tr__observer_sample(struct observer *observer);
 /** Forgets the samples, and takes new ones for a while. */
 void tr__observer_watch(struct observer *observer);
 
-/** Takes samples for a while, and forgets nothing. */
+/** Takes samples for a while, and keeps the earlier ones. */
 void tr__observer_watch_on(struct observer *observer);
 
-/** Returns for how long a message has been seen as the oldest of its actor: 0 if it is new. */
+/** Returns for how long a message has been seen as the oldest of its actor; 0: it is seen for the first time. */
 tr_time tr__observer_age(struct observer *observer, tr_ref actor, uint64_t mark);
 
 /**
- * As tr__observer_age, for an actor whose worker has been stuck for `stuck_ns` and cannot say which message is the oldest: it
- * has not changed since then. The mailbox is not empty.
+ * Does what tr__observer_age does for an actor whose worker has been stuck for `stuck_ns` and cannot say which message
+ * is the oldest. That message has not changed since then. The mailbox must not be empty.
  */
 tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time stuck_ns);
 
-/** Looks at the fullest mailboxes, if it is time to: see above. Returns in how many milliseconds it wants to look again. */
+/**
+ * Looks at the fullest mailboxes if it is time to: once a second, or less often if a look takes long. Returns in how
+ * many milliseconds to call it again.
+ */
 int tr__observer_look(struct observer *observer);
 
 /**
@@ -93,7 +96,7 @@ int tr__observer_look(struct observer *observer);
  */
 bool tr__observer_is_stuck(struct observer *observer, int worker, tr_worker_info *info);
 
-/** Looks at an actor from outside. Returns false if it has ended. */
+/** Describes an actor without asking its worker. Returns false if it has ended. */
 bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *info);
 
 /** Finds the actors with the fullest mailboxes, the fullest first. Returns how many; at most `max`. */

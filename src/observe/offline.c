@@ -95,7 +95,7 @@ tr_status tr__offline_salvage(const char *directory, const char *into,
 {
     const struct memory_source source = {.platform = tr_platform_real()};
     const struct store_options from = {.source = source, .path = directory};
-    /* The new store gets the program of the damaged one when that is known. */
+    /* The new store is for the same program as the damaged one, if that is known. */
     const struct store_options to = {.source = source, .path = into, .program = "salvage"};
     struct store_salvage saved;
     if (has_store(into)) {

@@ -17,12 +17,12 @@
 
 enum {
     OTLP_PAGE = 64,   /* records that are read at once */
-    OTLP_PAGES = 256, /* pages of one tick, so that it ends */
+    OTLP_PAGES = 256, /* most pages of one tick, so that the tick ends */
     OTLP_BATCH = 256, /* spans of one post */
 };
 #define OTLP_TICK_NS (100 * TR_MILLISECOND)
 #define OTLP_POST_NS (1 * TR_SECOND)
-#define OTLP_AGAIN_NS (5 * TR_SECOND) /* after a post that failed */
+#define OTLP_AGAIN_NS (5 * TR_SECOND) /* delay after a post that failed */
 #define OTLP_SAY_NS (60 * TR_SECOND)
 #define OTLP_WITHIN_NS (10 * TR_SECOND)
 
@@ -55,13 +55,13 @@ struct tr_otlp {
     uint64_t after;              /* number of the last record that was read */
     uint64_t missed;             /* records that were replaced before they were read */
     bool is_posting;
-    tr_time post_ns;  /* when the next post may be */
-    tr_time said_ns;  /* when the log last had a line about it; 0: never */
-    uint64_t said;    /* what had been dropped then */
+    tr_time post_ns;  /* when the next post may be sent */
+    tr_time said_ns;  /* when the log last had a line about dropped spans; 0: never */
+    uint64_t said;    /* how many had been dropped by then */
     uint64_t dropped; /* spans */
     char app[TR_NAME_MAX + 1];
     char url[512];
-    char why[240]; /* of the last post that failed */
+    char why[240]; /* why the last post failed */
 };
 
 static void otlp_free(void *data)
@@ -73,8 +73,8 @@ static void otlp_free(void *data)
 
 static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp_open *message)
 {
-    self->causal =
-        FOLLOW_UNSAMPLED | tr_random(self) >> 24; /* its timer has it, and so its posts */
+    /* The timer inherits this causal id, and so do the posts. */
+    self->causal = FOLLOW_UNSAMPLED | tr_random(self) >> 24;
     otlp->source = &self->worker->system->source;
     (void)snprintf(otlp->app, sizeof otlp->app, "%s", message->app);
     (void)snprintf(otlp->url, sizeof otlp->url, "%s", message->url);
@@ -89,7 +89,7 @@ static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp
     return TR_SAME;
 }
 
-/* Reads the records that are new. */
+/* Reads the new records. */
 static void collect(struct tr_otlp *otlp, struct tr_system *system)
 {
     size_t count = OTLP_PAGE;
@@ -105,7 +105,7 @@ static void collect(struct tr_otlp *otlp, struct tr_system *system)
     tr__spans_tick(otlp->spans);
 }
 
-/* Counts what was dropped, and says it. */
+/* Counts the spans that were dropped, and writes a line to the log. */
 static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
 {
     struct follow_export *export = follow_export_of(&self->worker->system->follow);
@@ -129,12 +129,12 @@ static void count_drops(struct tr_self *self, struct tr_otlp *otlp)
     otlp->why[0] = '\0';
 }
 
-/* Removes spans that were posted, or refused. */
+/* Removes the spans of a post that was accepted or refused. */
 static void batch_remove(struct tr_otlp *otlp, const uint64_t *turns, size_t count)
 {
     struct span *span = tr__spans_first(otlp->spans);
     for (size_t i = 0; i < count && span; i++) {
-        /* The oldest may have been dropped while the post was on its way. */
+        /* Some of the oldest spans may have been dropped while the post was on its way. */
         while (i < count && span->turn != turns[i])
             i++;
         if (i == count)
@@ -178,7 +178,7 @@ static void post(struct tr_self *self, struct tr_otlp *otlp)
                                          .type = "application/json",
                                          .body = (tr_bytes){text.data, text.length},
                                          .within_ns = OTLP_WITHIN_NS);
-    tr__json_line_free(&text); /* it was copied */
+    tr__json_line_free(&text); /* the request has a copy */
     tr_status status = tr_try_await(self, asked, &answer);
     otlp->is_posting = false;
     int code = status == TR_OK ? answer->status : 0;
@@ -212,7 +212,7 @@ static tr_next on_tick(tr_self *self, struct tr_otlp *otlp)
     return TR_SAME;
 }
 
-/* Spans that were not posted yet are lost: a turn cannot wait here. */
+/* Ends without a last post, because a turn cannot wait here: spans that were not posted are lost. */
 static tr_next on_post_stop(tr_self *self, struct tr_otlp *otlp)
 {
     collect(otlp, self->worker->system);

@@ -93,7 +93,7 @@ static int kind_of(const struct span *span)
                                                                            : KIND_INTERNAL;
 }
 
-/* Names of messages of the runtime say nothing to a reader. */
+/* Returns the name of a message. Requests of HTTP get a name that a reader knows, not that of the runtime. */
 static const char *message_of(const struct span *span)
 {
     if (!span->type)

@@ -51,7 +51,7 @@ bool tr__page_may(struct visitor *visitor, struct control_request *request, cons
     if (why)
         tr__visitor_refuse(visitor, request->id, TR_NOT_PERMITTED, "%s", why);
     else if (visitor->reads_only)
-        request->may = false; /* no verb takes it for permission */
+        request->may = false; /* so that no verb takes it for a permission */
     return !why;
 }
 

@@ -14,10 +14,10 @@
 enum { OBSERVER_PAGES = 32 /* connections of pages, at most, over all inspectors of a program */ };
 
 void tr__verb_session(struct visitor *visitor, const struct control_request *request);
-/** Whether a request is allowed to a page. False: it was refused. True for clients that are no pages. */
+/** Whether a page may make a request. False: the request was refused. True for all clients that are not pages. */
 bool tr__page_may(struct visitor *visitor, struct control_request *request,
                   const struct verb *verb);
-/** The visitor ends: another page may come. */
+/** Frees the place of a page whose visitor ends. */
 void tr__page_leave(struct visitor *visitor);
 
 #endif

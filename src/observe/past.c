@@ -10,14 +10,14 @@
 
 enum { RECORDS_DEFAULT = 20, RECORDS_LARGEST = 200 };
 
-/* How many records to read: those after `after`, the newest ones. */
+/* Returns how many records to read: the newest ones, after number `after`. */
 static size_t records_wanted(const struct control_request *request)
 {
     uint32_t limit = request->limit ? request->limit : RECORDS_DEFAULT;
     return limit < RECORDS_LARGEST ? limit : RECORDS_LARGEST;
 }
 
-/* Whether a record is of the actor that the request names, if it names one. */
+/* Whether a record is about the actor that the request names, or the request names none. */
 static bool is_of(const struct control_request *request, const char *path)
 {
     return !request->path || !*request->path || strcmp(request->path, path) == 0;
@@ -118,7 +118,7 @@ void tr__verb_failures(struct visitor *visitor, const struct control_request *re
 
 /* ---- Sending a dead letter again. ---- */
 
-/* Whether the text of a dead letter is all of its message: of a secret field it has only "...". */
+/* Whether the text of a dead letter is the whole message. A secret field is only "..." there. */
 static bool is_whole(tr_system *system, const tr_dead_letter_record *record)
 {
     tr_ref actor = tr_system_find(system, record->to_path);
@@ -161,7 +161,7 @@ void tr__verb_replay(struct visitor *visitor, const struct control_request *requ
                            "secret fields",
                            (unsigned long long)request->after);
     } else {
-        /* As if it had been sent by hand. */
+        /* Send it in the same way as a message of the verb tell. */
         struct control_request again = *request;
         again.path = record->to_path;
         again.message = record->type;

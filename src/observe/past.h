@@ -6,11 +6,11 @@
 #include "observe/visitor.h"
 
 void tr__verb_dead_letters(struct visitor *visitor, const struct control_request *request);
-/** Writes how long ago something was, and when: a time as of tr_now. */
+/** Writes how long ago something happened, and when. `time_ns` is a time of tr_now. */
 void tr__past_time(struct visitor *visitor, tr_time time_ns);
 void tr__verb_failures(struct visitor *visitor, const struct control_request *request);
 
-/** Sends the message of a dead letter, the number of which is `after`, again to the actor at the same path. */
+/** Sends the message of the dead letter with the number `after` again, to the actor at the same path. */
 void tr__verb_replay(struct visitor *visitor, const struct control_request *request);
 
 #endif

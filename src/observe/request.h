@@ -22,26 +22,26 @@ struct control_request {
     const char *message; /* the name of a message */
     const char *json;    /* its content */
     const char *level;
-    const char *kind;   /* of durable actors */
-    const char *key;    /* of one, or what keys begin with; bytes may be %xx */
+    const char *kind;   /* kind of a durable actor */
+    const char *key;    /* key of a durable actor, or the beginning of keys; bytes may be %xx */
     const char *text;   /* a statement of SQL, or a path of files */
     const char *causal; /* a causal id, in hexadecimal digits */
     uint32_t limit;
     uint32_t queued;     /* least number of queued messages */
-    uint32_t timeout_ms; /* of an ask */
+    uint32_t timeout_ms; /* time-out of an ask */
     uint64_t after;      /* number of the last record that the client has */
     bool may;            /* the client may change something */
     bool is_sorted;      /* "sorted": the fullest mailboxes first */
     bool secrets;        /* values of secret fields are wanted */
     bool writes;         /* a statement of SQL may change tables */
     bool more;           /* another piece of `json` follows */
-    bool reads_only;     /* of "session": nothing that changes something may follow */
+    bool reads_only;     /* of "session": no request that changes something is allowed later */
     bool is_direct;      /* "direct": only children */
-    bool progress;       /* the client wants to know each second how far it is */
+    bool progress;       /* the client wants a line each second that says how far a job is */
 };
 
 /**
- * Reads a request. *request is given: tr_message_free(&tr__control_request_type, request) frees it. TR_BAD_DATA and
+ * Reads a request. The caller frees *request by tr_message_free(&tr__control_request_type, request). TR_BAD_DATA and
  * other statuses of tr_json_read.
  */
 TR_MUST_CHECK tr_status tr__control_request_read(tr_bytes line, struct control_request **request,

@@ -49,7 +49,7 @@ size_t tr_system_running_sized(tr_system *system, tr_worker_info *workers, size_
 {
     if (!system)
         return 0;
-    /* Without memory, the members that say what runs stay empty. */
+    /* Without memory, the members about the running turn stay empty. */
     struct view *view = source_resize(&system->source, NULL, sizeof *view);
     for (uint32_t i = 0; workers && i < system->worker_count && i < max; i++) {
         tr_worker_info info;

@@ -38,7 +38,7 @@ static bool found_grow(struct found *found)
     return true;
 }
 
-/* Adds a message. What it contains follows later: see found_close. */
+/* Adds a message. found_close adds the messages inside it later. */
 static void found_add(struct found *found, const tr_type *type)
 {
     if (!type || found->status != TR_OK || strncmp(type->name, "tr_", 3) == 0)
@@ -55,7 +55,7 @@ static void found_add(struct found *found, const tr_type *type)
         found->types[found->count++] = type;
 }
 
-/* Adds what the messages contain, and what they are answered with. */
+/* Adds the messages that the found ones contain, and those that answer them. */
 static void found_close(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {
@@ -227,7 +227,7 @@ static int compare_types(const void *left, const void *right)
     return order ? order : (int)a->field_count - (int)b->field_count;
 }
 
-/* Writes the kinds by name. There are few: the next one is searched each time. */
+/* Writes the kinds in the order of their names. There are few, so each time the next one is searched. */
 static void kinds_put(struct json_line *text, const struct tr_durables *durables,
                       const struct memory_source *memory)
 {
@@ -322,7 +322,7 @@ void tr__verb_messages(struct visitor *visitor, const struct control_request *re
         const tr_handler *handler =
             (const tr_handler *)(const void *)((const char *)behavior->handlers +
                                                i * behavior->handler_size);
-        /* As for tell and ask: messages of the runtime are not for others to send. */
+        /* Leave out messages of the runtime, which clients must not send. */
         if (handler->type && strncmp(handler->type->name, "tr_", 3) != 0)
             message_put(line, handler->type, visitor->observer->source);
     }

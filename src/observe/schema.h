@@ -20,7 +20,7 @@
 struct visitor;
 struct control_request;
 
-/** Where the messages of a program are found. All borrowed, and all of it may be missing. */
+/** Where the messages of a program are found. All members are borrowed, and may be NULL. */
 struct schema_source {
     const char *app;
     const tr_behavior *root;

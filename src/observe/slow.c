@@ -54,7 +54,7 @@ static void row_write(struct visitor *visitor, const struct slow_row *row)
     char causal[20];
     bool is_there = tr__observer_find(visitor->observer, actor, &info);
     (void)snprintf(causal, sizeof causal, "%016" PRIx64, turn->causal);
-    /* Each worker counts its own. */
+    /* Each worker counts its own turns, so the index of the worker makes the number unique. */
     tr__json_unsigned(
         line, "number", turn->number * visitor->observer->system->worker_count + row->worker);
     tr__past_time(visitor, turn->ended_ns);

@@ -39,7 +39,7 @@ static struct list *bucket_of(struct spans *spans, uint64_t causal, uint64_t rec
     return &spans->buckets[hash_mix(causal ^ hash_mix(receiver)) % SPANS_BUCKETS];
 }
 
-/* Finds a turn that has not ended; the newest is the likeliest one. */
+/* Finds the span of a turn that has not ended. Begins with the newest, which is most likely the one. */
 static struct span *open_find(struct spans *spans, uint64_t turn)
 {
     for (struct list *link = spans->open.previous; link != &spans->open; link = link->previous) {
@@ -97,7 +97,7 @@ static void span_end(struct spans *spans, const struct follow_event *event)
 {
     struct span *span = open_find(spans, event->turn);
     if (!span)
-        return; /* its beginning was dropped */
+        return; /* the record of the beginning was dropped */
     span->end_ns = event->time_ns;
     span->status = event->status;
     span->tick = spans->tick;
@@ -106,7 +106,10 @@ static void span_end(struct spans *spans, const struct follow_event *event)
     spans->ended_count++;
 }
 
-/* A timer of the runtime, such as that of kept connections, has the causal id of the turn that started it, for good. */
+/*
+ * Whether an event is of a timer of the runtime, such as that of kept connections. Such a timer keeps the causal id of
+ * the turn that started it forever.
+ */
 static bool is_housekeeping(const struct follow_event *event)
 {
     return event->kind == ENVELOPE_EVENT && event->type &&
@@ -137,7 +140,7 @@ void tr__spans_tick(struct spans *spans)
     spans->tick++;
 }
 
-/* A timer is set by an earlier turn of the same actor with this causal id. */
+/* Returns the parent of a turn that a timer began: an earlier turn of the same actor with this causal id. */
 static uint64_t timer_parent(struct spans *spans, const struct span *span)
 {
     const struct span *found = NULL;
@@ -150,7 +153,10 @@ static uint64_t timer_parent(struct spans *spans, const struct span *span)
     return found ? found->turn : 0;
 }
 
-/* Finds the turn that sent the message of a span: messages between two actors stay in order. */
+/*
+ * Finds the turn that sent the message of a span. This works by order, because messages between two actors do not
+ * overtake each other.
+ */
 static void span_link(struct spans *spans, struct span *span)
 {
     struct list *bucket = bucket_of(spans, span->causal, span->actor);

@@ -27,7 +27,7 @@ struct span {
     uint64_t actor;
     tr_time start_ns;
     tr_time end_ns;
-    uint64_t tick; /* in which it has ended */
+    uint64_t tick; /* the tick in which the turn has ended */
     const tr_type *type;
     const char *handler;
     const char *behavior;
@@ -39,7 +39,7 @@ struct span {
 
 /** A message that a turn has sent. */
 struct span_send {
-    struct list link; /* in its bucket; alone: not used */
+    struct list link; /* link in its bucket; alone in its list: not used */
     uint64_t turn;
     uint64_t causal;
     uint64_t receiver;
@@ -49,28 +49,31 @@ struct span_send {
 
 struct spans {
     struct list open;
-    struct list ended; /* the first that ended first */
+    struct list ended; /* spans that have ended, in this order */
     struct list unused;
     struct list buckets[SPANS_BUCKETS]; /* of sends, by causal id and receiver */
-    size_t sends_next;                  /* the place of the next one */
+    size_t sends_next;                  /* index for the next send */
     uint64_t tick;
     size_t ended_count;
-    uint64_t dropped; /* since spans_drops_take was called */
+    uint64_t dropped; /* spans that were dropped since spans_drops_take was called */
     struct span all[SPANS_MAX];
     struct span_send sends[SPANS_SENDS_MAX];
 };
 
-/** Allocates one. NULL: no memory. */
+/** Makes an empty table. NULL: out of memory. */
 struct spans *tr__spans_new(const struct memory_source *source);
 void tr__spans_free(const struct memory_source *source, struct spans *spans);
 
 /** Takes a record. */
 void tr__spans_add(struct spans *spans, const struct follow_event *event);
-/** A look at all records has ended: what had ended before it is ready. */
+/** Ends a look at all records. Spans that had ended before this look are ready now. */
 void tr__spans_tick(struct spans *spans);
-/** Returns the first span that is ready, with its parent; NULL: there is none. tr__spans_remove ends that. */
+/**
+ * Returns the first span that is ready, with its parent; NULL: there is none. It stays in the table until
+ * tr__spans_remove.
+ */
 struct span *tr__spans_first(struct spans *spans);
-/** Returns the next one that is ready. */
+/** Returns the next span that is ready after this one. */
 struct span *tr__spans_next(struct spans *spans, struct span *span);
 void tr__spans_remove(struct spans *spans, struct span *span);
 

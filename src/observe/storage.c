@@ -28,7 +28,7 @@ void tr__verb_store(struct visitor *visitor, const struct control_request *reque
     tr__json_unsigned(line, "waiting_to_retry", atom32_load(&host->backoff_count, ATOM_RELAXED));
     tr__json_open(line, "kinds", '[');
     for (size_t i = 0; i < host->kind_count; i++) {
-        /* The actors of a kind that are awake are the children of its keeper. */
+        /* The awake actors of a kind are the children of its keeper. */
         const struct cell *keeper = host->kinds[i].keeper;
         tr__json_open(line, NULL, '{');
         tr__json_string(line, "kind", host->kinds[i].declared->name);

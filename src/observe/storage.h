@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Verbs about durable actors and their store, as far as they need no disk. */
+/** Verbs about durable actors and their store that need no read from the disk. */
 #ifndef OBSERVE_STORAGE_H
 #define OBSERVE_STORAGE_H
 

@@ -8,7 +8,8 @@
 void tr__verb_store_backup(struct visitor *visitor, const struct control_request *request);
 void tr__verb_store_compact(struct visitor *visitor, const struct control_request *request);
 /**
- * Frees what was begun for clients that have gone, and has ended. `waits`: also waits for the rest, which was cancelled.
+ * Frees the backups whose clients have gone, if they have ended. `waits`: also waits for those that were cancelled and
+ * have not ended yet.
  */
 void tr__backups_collect(struct observer *observer, bool waits);
 

@@ -61,9 +61,9 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 
 struct check {
     struct stored stored;
-    char kind[TR_NAME_MAX + 1]; /* "": before the first */
-    struct request_key after;   /* the actor that is looked at */
-    uint32_t page;              /* the last one of its pages that was read */
+    char kind[TR_NAME_MAX + 1]; /* kind of the current actor; "": none yet */
+    struct request_key after;   /* key of the actor that is being checked */
+    uint32_t page;              /* the last page of this actor that was read */
     uint32_t page_last;
     uint64_t actors;
     uint64_t damaged;
@@ -82,7 +82,7 @@ static void check_tell(struct visitor *visitor)
     tr__json_string(&visitor->output, "kind", check->kind);
 }
 
-/* Whether the program ends: then nobody needs the rest, and it must not wait. */
+/* Whether the program ends. Then the check stops, because the program must not wait for it. */
 static bool is_stopping(const struct visitor *visitor)
 {
     const struct tr_system *system = visitor->observer->system;
@@ -95,7 +95,7 @@ static bool on_row(void *context, const struct store_row *row)
     return !is_stopping(context);
 }
 
-/* Reads all rows of an actor: each is compared with its seal. Its pages are read later. */
+/* Reads all rows of an actor and compares each with its seal. The pages are read later. */
 static tr_status rows_check(struct visitor *visitor, struct check *check)
 {
     static const struct store_range all = {.limit = 0};
@@ -125,7 +125,7 @@ static tr_status rows_check(struct visitor *visitor, struct check *check)
     return status == TR_OK ? tr__store_last_page(reader, kind, key, &check->page_last) : status;
 }
 
-/* Reads some pages of an actor: each is compared with its sum. */
+/* Reads some pages of an actor and compares each with its sum. */
 static tr_status pages_check(struct check *check)
 {
     enum { AT_ONCE = 64 };
@@ -171,7 +171,7 @@ static tr_status check_next(struct check *check)
     }
 }
 
-/* Ends the look at an actor. An actor that was destroyed meanwhile is no damage. */
+/* Ends the check of an actor. If it was destroyed meanwhile, that is no damage. */
 static tr_status actor_end(struct visitor *visitor, struct check *check, tr_status found)
 {
     struct json_line *line = &visitor->output;
@@ -189,7 +189,7 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
     return found == TR_STORE_FAILED || found == TR_NO_MEMORY ? found : TR_OK;
 }
 
-/* Looks at the rows of the next actor, or at some pages of this one. TR_NOT_FOUND: all were looked at. */
+/* Checks the rows of the next actor, or some pages of the current one. TR_NOT_FOUND: all actors were checked. */
 static tr_status check_some(struct visitor *visitor, struct check *check)
 {
     tr_status found = TR_OK;
@@ -246,7 +246,7 @@ struct restored {
     struct store *store;
     struct store_reader *reader;
     struct store_state state;
-    void *bytes; /* of the state */
+    void *bytes; /* bytes of the state */
     struct export_rows rows;
 };
 
@@ -268,8 +268,7 @@ static tr_status restored_read(const struct stored *stored, const char *director
     *restored = (struct restored){.rows = {.source = stored->source}};
     tr_status status = tr__store_open(&options, &restored->store, error);
     if (status == TR_OK) {
-        *error =
-            (tr_error){.status = TR_OK}; /* it may have the text of a file that need not be there */
+        *error = (tr_error){.status = TR_OK}; /* forget the text about a file that need not exist */
         status = tr__store_reader_new(restored->store, &restored->reader);
     }
     if (status == TR_OK)
@@ -299,7 +298,7 @@ static tr_status batch_copy(struct store_batch *batch, tr_bytes *bytes)
     return TR_OK;
 }
 
-/* Puts what was read in the place of what is stored. */
+/* Replaces what is stored of the actor by what was read from the backup. */
 static tr_status restored_put(const struct stored *stored, const char *kind, tr_bytes key,
                               bool replaces, struct restored *restored, struct store_batch *batch)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Verbs that look after the store: figures, a check of everything that is stored, a backup, and one actor back from it. */
+/**
+ * Verbs that take care of the store: figures, a check of all that is stored, a backup, and restoring one actor from a
+ * backup.
+ */
 #ifndef OBSERVE_STORE_CARE_H
 #define OBSERVE_STORE_CARE_H
 

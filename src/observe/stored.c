@@ -51,7 +51,7 @@ tr_time tr__stored_now(const struct stored *stored)
 
 /* ---- Values. ---- */
 
-/* Says how large a value is that is larger than wanted. Returns false if it is not. */
+/* If a value is larger than wanted, writes its size instead and returns true. */
 static bool large_write(const struct stored *stored, const char *member, size_t size,
                         struct json_line *line)
 {
@@ -64,7 +64,7 @@ static bool large_write(const struct stored *stored, const char *member, size_t 
     return true;
 }
 
-/* Writes a message by its descriptor. Returns false if it cannot be written so. */
+/* Writes a message by its descriptor. Returns false if that is not possible. */
 static bool typed_write(const struct stored *stored, const tr_type *type, const char *member,
                         tr_bytes packed, struct json_line *line)
 {
@@ -93,7 +93,7 @@ void tr__stored_message(const struct stored *stored, const tr_type *type, const 
         tr__json_string(line, member, "...");
 }
 
-/* The shape with a certain hash, as it is in the store. */
+/* A search for the shape with a certain hash in the store. */
 struct wanted_shape {
     uint64_t hash;
     struct json_line text;
@@ -145,7 +145,7 @@ void tr__stored_value(const struct stored *stored, const struct durable_kind *ki
 {
     uint64_t hash;
     tr_bytes packed = tr__shape_front_read(bytes, &hash);
-    /* The bytes belong to the reader, which is used again for the shape. */
+    /* Copy the bytes: they belong to the reader, which reads the shape next. */
     void *copy = source_resize(stored->source, NULL, packed.size ? packed.size : 1);
     if (!copy) {
         line->has_failed = true;

@@ -14,7 +14,8 @@
 
 struct store_reader;
 
-enum { STORED_ROWS = 100, STORED_VALUE = 1024 }; /* what is shown of keys and of a value */
+/* how many keys, and how many bytes of a value, are shown */
+enum { STORED_ROWS = 100, STORED_VALUE = 1024 };
 
 /** How stored actors are looked at. */
 struct stored {
@@ -40,8 +41,8 @@ TR_MUST_CHECK tr_status tr__stored_write(const struct stored *stored, const char
                                          tr_bytes key, struct json_line *line);
 
 /**
- * Writes a state, a snapshot or an event as a member, by its descriptor or its shape. One that has more than `value_max` bytes
- * is null, and a member <member>_bytes says how many it has.
+ * Writes a state, a snapshot or an event as a member, by its descriptor or its shape. A value of more than `value_max`
+ * bytes is written as null, and a member <member>_bytes has its size.
  */
 void tr__stored_value(const struct stored *stored, const struct durable_kind *kind,
                       const tr_type *type, const char *member, tr_bytes bytes,
@@ -50,15 +51,15 @@ void tr__stored_value(const struct stored *stored, const struct durable_kind *ki
 void tr__stored_message(const struct stored *stored, const tr_type *type, const char *member,
                         tr_bytes packed, struct json_line *line);
 
-/** What one queue of an actor has. */
+/** The figures of one queue of an actor. */
 struct stored_queue {
     char name[TR_QUEUE_NAME_MAX + 1];
-    uint64_t items; /* that wait, also for their time */
+    uint64_t items; /* items that wait, including those that are not due yet */
     uint64_t bytes;
     uint64_t dead;
     uint64_t oldest; /* id of the first item; 0: none */
     char oldest_type[64];
-    tr_time failed_ns; /* when an item failed last; 0: none has */
+    tr_time failed_ns; /* when an item last failed; 0: none has */
 };
 /** Counts the queues of an actor, at most `max`. Returns how many in *count. */
 TR_MUST_CHECK tr_status tr__stored_queues(const struct stored *stored, const char *kind,

@@ -31,7 +31,7 @@ static void on_columns(void *context, const char *const *names, size_t count)
         memcpy(output->names[i], names[i], length);
         for (char *at = output->names[i]; at < output->names[i] + length; at++) {
             if (*at == '"' || *at == '\\' || (unsigned char)*at < 0x20)
-                *at = '?'; /* the name of a member is written as it is */
+                *at = '?'; /* the name is written into JSON without escapes */
         }
         output->names[i][length] = '\0';
     }
@@ -76,7 +76,7 @@ static tr_status on_sql_row(void *context, const tr_sql_value *values, size_t co
     return TR_OK;
 }
 
-/* Runs the statement. Its rows are in the output. */
+/* Runs the statement, and writes its rows to the output. */
 static tr_status sql_run(struct sql_output *output, const struct stored *stored,
                          const struct control_request *request, struct store_sql *sql)
 {
@@ -118,7 +118,7 @@ static void sql_end(struct visitor *visitor, const struct sql_output *output)
     tr__visitor_end(visitor);
 }
 
-/* Runs a statement that may change tables, of an actor that is asleep. */
+/* Runs a statement that may change tables. The actor must be asleep. */
 static void sql_write(struct sql_output *output, const struct stored *stored,
                       const struct control_request *request, tr_bytes key, struct store_sql *sql)
 {
@@ -131,7 +131,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     }
     tr_status status = sql_run(output, stored, request, sql);
     if (status == TR_OK && output->is_cut) {
-        /* The statement was ended in the middle. */
+        /* The output was full, and the statement was ended in the middle. */
         tr__visitor_refuse(visitor, request->id, TR_LIMIT, "too many rows for a change");
         status = TR_LIMIT;
     } else if (status == TR_OK) {
@@ -148,7 +148,7 @@ static void sql_write(struct sql_output *output, const struct stored *stored,
     tr__change_drop(change);
 }
 
-/* Checks what the request needs. Refuses it otherwise. */
+/* Checks that the request has all that it needs. If not, refuses it and returns false. */
 static bool sql_may(struct visitor *visitor, const struct control_request *request)
 {
     const char *why = NULL;

@@ -139,7 +139,7 @@ static void event_write(struct json_line *line, const struct follow_event *event
         tr__json_string(line, "status", tr_status_name(event->status));
 }
 
-/* Writes records above `after`. Returns the number of the last one that was looked at. */
+/* Writes records with numbers above `after`. Returns the number of the last record that was read. */
 static uint64_t events_write(struct visitor *visitor, const struct control_request *request,
                              uint64_t causal, uint64_t *missed)
 {

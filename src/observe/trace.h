@@ -14,12 +14,12 @@
 #include "observe/visitor.h"
 
 void tr__verb_trace(struct visitor *visitor, const struct control_request *request);
-/** The client is gone: its actor is not followed any more. */
+/** Ends the following of an actor, because the client is gone. */
 void tr__trace_leave(struct visitor *visitor);
 
-/** Reads a causal id: up to 16 hexadecimal digits. Returns 0 if it is none. */
+/** Reads a causal id: up to 16 hexadecimal digits. Returns 0 if the text is no such id. */
 uint64_t tr__causal_read(const char *text);
-/** Refuses a request whose causal id is none. */
+/** Refuses a request whose text for a causal id is not valid. */
 void tr__causal_refuse(struct visitor *visitor, const struct control_request *request);
 
 #endif

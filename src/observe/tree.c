@@ -28,14 +28,17 @@ struct tree {
     uint64_t children;
     bool has_more; /* there are more behaviors than groups */
     size_t count;
-    struct tree_group *last; /* the one that was used last */
+    struct tree_group *last; /* the group that was used last */
     struct tree_group groups[TREE_GROUPS];
 };
 
-/* Returns the child of the root above which `cell` is, or that is it; NULL: the cell is elsewhere. */
+/*
+ * Returns the child of the root below which `cell` is, or `cell` itself if it is such a child; NULL: the cell is not
+ * below the root.
+ */
 static const struct cell *child_above(const struct tree *tree, const struct cell *cell)
 {
-    /* Cells that change during the walk could lead it in a circle. */
+    /* The depth is limited, because cells that change during the walk could make a circle. */
     for (unsigned depth = 0; depth <= TR_PATH_MAX; depth++) {
         const struct cell *parent = slots_parent(&tree->system->slots, cell);
         if (!parent)
@@ -110,7 +113,7 @@ static void group_write(const struct tree *tree, const struct tree_group *group,
     tr__json_close(line, '}');
 }
 
-/* Writes what the root itself is. Returns false if it has ended. */
+/* Writes the members of the root itself. Returns false if it has ended. */
 static bool root_write(struct visitor *visitor, tr_ref root)
 {
     struct json_line *line = &visitor->output;

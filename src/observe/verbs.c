@@ -66,7 +66,7 @@ static void actor_write(struct json_line *line, const tr_actor_info *info)
     tr__json_unsigned(line, "children", info->children);
 }
 
-/* Whether an actor that the query has found is wanted by the other members of the request. */
+/* Whether an actor that the query has found also fits the other members of the request. */
 static bool is_listed(const struct visitor *visitor, const tr_actor_info *info)
 {
     const struct control_request *request = visitor->request;
@@ -102,7 +102,7 @@ bool tr__list_continue(struct visitor *visitor)
         tr__visitor_end(visitor);
         visitor->listed++;
     }
-    /* An actor below which the list was to be has ended: so have those below it. */
+    /* Continue. An error ends the list: the actor below which it is has ended, and so have all below it. */
     if (status == TR_OK && visitor->query.from && visitor->listed < limit)
         return false;
     tr__visitor_begin(visitor, request->id, false);
@@ -115,7 +115,7 @@ bool tr__list_continue(struct visitor *visitor)
 
 static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report);
 
-/* Lists the fullest mailboxes; for a page also how old the oldest messages of the first ones are. */
+/* Lists the fullest mailboxes. For a page also writes the age of the oldest message in the first few. */
 static void list_sorted(struct visitor *visitor, const struct control_request *request)
 {
     enum { MOST = 100, AGED = 20 };
@@ -218,7 +218,10 @@ static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_r
     tr__json_raw(line, "value", report->state_length ? report->state_text : "null");
 }
 
-/* The worker cannot say which message is the oldest, but it has been the same one since it is stuck. */
+/*
+ * Writes the age of the oldest message of a stuck worker's actor. The worker cannot say which message it is, but it has
+ * not changed since the worker is stuck.
+ */
 static void stuck_age_write(struct json_line *line, tr_time age_ns)
 {
     tr__json_open(line, "oldest", '{');
@@ -358,7 +361,7 @@ static void workers_write(struct visitor *visitor)
     source_resize(source, infos, 0);
 }
 
-/* Begins an answer with what info and top have in common. */
+/* Begins an answer with the members that info and top have in common. */
 static void overview_begin(struct visitor *visitor, const struct control_request *request)
 {
     struct json_line *line = &visitor->output;
@@ -408,7 +411,10 @@ static void verb_behaviors(struct visitor *visitor, const struct control_request
 
 /* ---- Top: everything at once. ---- */
 
-/* Adds the age of the oldest message of an actor, unless its worker is stuck. Returns false if that took long. */
+/*
+ * Adds the age of the oldest message of an actor, unless its worker is stuck. Returns false if the worker took long to
+ * answer.
+ */
 static bool age_write(struct visitor *visitor, const tr_actor_info *info, tr_actor_report *report)
 {
     struct observer *observer = visitor->observer;

@@ -10,8 +10,8 @@
 struct verb {
     const char *name;
     void (*run)(struct visitor *visitor, const struct control_request *request);
-    bool changes;    /* it changes something: the request needs "may":true */
-    bool is_offline; /* it works with a store alone, while no program runs */
+    bool changes;    /* the verb changes something, so the request needs "may":true */
+    bool is_offline; /* the verb works with a store alone, while no program runs */
 };
 
 extern const struct verb tr__verbs[];
@@ -21,7 +21,7 @@ extern const size_t tr__verb_count;
 /** Continues a list. Returns true if it has ended. */
 bool tr__list_continue(struct visitor *visitor);
 
-/** Writes members that say what a worker does. */
+/** Writes members that describe what a worker is doing. */
 void tr__running_write(struct json_line *line, const tr_worker_info *info);
 
 #endif

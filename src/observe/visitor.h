@@ -22,9 +22,9 @@
 enum {
     VISITOR_REQUEST_MAX = 64 * 1024,
     VISITOR_PAGE_MAX = 256 * 1024,
-    VISITOR_LINE_MAX = 1024 * 1024, /* of one line for a page of an inspector */
+    VISITOR_LINE_MAX = 1024 * 1024, /* bytes of one line for a page of an inspector */
     VISITOR_VIA_MAX = 80,
-    VISITOR_SLICE_US = 2000, /* after which it is another client's turn */
+    VISITOR_SLICE_US = 2000, /* length of a slice, after which another client has its turn */
     VISITOR_STEPS_MAX = 256  /* as well */
 };
 
@@ -39,24 +39,24 @@ enum visitor_job {
 
 struct visitor {
     struct observer *observer;
-    uint32_t uid; /* of the client */
+    uint32_t uid; /* user id of the client */
     char *input;  /* VISITOR_REQUEST_MAX bytes; NULL until the first byte */
     size_t input_size;
     struct json_line output;
     size_t line_at; /* where the last line of `output` begins */
     uint64_t line_id;
-    bool is_over; /* close it when `output` is sent */
-    /* Of a page of an inspector (observe/page.h). */
+    bool is_over; /* close the connection when `output` is sent */
+    /* For a page of an inspector (observe/page.h). */
     bool is_page;
     bool reads_only;
-    char via[VISITOR_VIA_MAX]; /* for the lines of the log; "": it is no page */
+    char via[VISITOR_VIA_MAX]; /* names the page in lines of the log; "": it is no page */
     enum visitor_job job;
-    struct control_request *request; /* of the job */
+    struct control_request *request; /* the request of the current job */
     /* JOB_LIST */
     tr_actor_query query;
     uint32_t listed;
-    bool follows;      /* it has called tr__follow_open: observe/trace.h */
-    uint64_t followed; /* the actor that it has marked; 0: none */
+    bool follows;      /* the visitor has called tr__follow_open: observe/trace.h */
+    uint64_t followed; /* the actor that the visitor has marked; 0: none */
     /* JOB_ASK */
     tr_pending asked;
     const tr_type *asked_type;
@@ -65,23 +65,23 @@ struct visitor {
     bool (*step)(struct visitor *visitor); /* returns true if the job has ended */
     void *work;                            /* what the job needs; NULL: nothing */
     void (*work_free)(struct visitor *visitor, void *work);
-    /* Adds members to the line that says how far it is; NULL: it has nothing to add. */
+    /* Adds members to the line that says how far the job is; NULL: there is nothing to add. */
     void (*work_tell)(struct visitor *visitor);
     tr_time begun_ns; /* when the job began */
-    tr_time told_ns;  /* when such a line was last written, or the job began */
+    tr_time told_ns;  /* when a line of progress was last written, or the job began */
     /* A text that comes in several requests. */
     struct json_line gathered;
 };
 
 /** Begins a visitor: the greeting is in its output. */
 void tr__visitor_open(struct visitor *visitor, struct observer *observer, uint32_t uid);
-/** Frees what it has. An ask that was not answered is cancelled. */
+/** Frees the memory of a visitor. An ask that was not answered is cancelled. */
 void tr__visitor_close(struct visitor *visitor);
 /** Takes bytes of the client, at most `visitor_space`. */
 void tr__visitor_input(struct visitor *visitor, const char *bytes, size_t size);
 /**
- * Continues what it has begun, and begins what the client has asked for since, for one slice. Returns true if it has more to
- * do at once, as soon as there is space in the output.
+ * Continues the current job, and begins the requests that have come since, for one slice. Returns true if it can
+ * continue at once, as soon as there is space in the output.
  */
 bool tr__visitor_work(struct visitor *visitor);
 /** Returns how many bytes tr__visitor_input can take. */
@@ -93,13 +93,13 @@ size_t tr__visitor_space(const struct visitor *visitor);
 void tr__visitor_begin(struct visitor *visitor, uint64_t id, bool is_part);
 /**
  * Ends both objects, and the line. A page gets no line of more than VISITOR_LINE_MAX bytes: its request is refused with
- * TR_TOO_LARGE, and it ignores the rest of the answer.
+ * TR_TOO_LARGE, and the page ignores the rest of the answer.
  */
 void tr__visitor_end(struct visitor *visitor);
-/** Answers that it was not done: "why" has a sentence for a person. */
+/** Answers that a request was refused. "why" has a sentence for a person. */
 void tr__visitor_refuse(struct visitor *visitor, uint64_t id, tr_status status, const char *format,
                         ...) TR_PRINTF(4, 5);
-/** Begins a job with steps. `work` belongs to it, and is freed by `work_free` when it ends. */
+/** Begins a job with steps. The job owns `work`, and frees it by `work_free` when it ends. */
 void tr__visitor_steps(struct visitor *visitor, enum visitor_job job,
                        bool (*step)(struct visitor *visitor), void *work,
                        void (*work_free)(struct visitor *visitor, void *work));

@@ -65,7 +65,7 @@ void tr__verb_waits(struct visitor *visitor, const struct control_request *reque
         tr_status status = report ? TR_STOPPED : TR_NO_MEMORY;
         tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     } else {
-        /* A worker that is stuck could not answer. */
+        /* Do not ask a worker that is stuck, because it could not answer. */
         bool is_stuck = tr__observer_is_stuck(observer, info.worker, &running);
         tr_status status = is_stuck ? TR_TIMEOUT : tr__show_waits(observer->client, actor, report);
         report_write(visitor, request->id, status, report);
