@@ -125,8 +125,8 @@ typedef struct tr_connection_id {
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
  * A connection has ended. Comes once for each tr_connected that was not refused. `code` is that of the close: 1000 or
- * 1001 if the client closed the connection, 1006 if the connection was lost. Connections that ended with their process
- * come when the actor next wakes, before other mail. What was kept with the connection can still be read. If a crash
+ * 1001 if the client closed the connection, 1006 if the connection was lost. If the process ends, its connections are
+ * lost: the actor gets this message for each of them when it next wakes, before other mail. What was kept with the connection can still be read. If a crash
  * interrupts the handler, it runs again.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));

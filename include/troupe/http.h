@@ -204,10 +204,9 @@ bool tr_http_read(tr_self *self, tr_bytes *bytes);
 /** Reads the rest of the body; more than `max` bytes end the turn, and the request with 413. In a turn. May wait. */
 tr_bytes tr_http_body(tr_self *self, size_t max);
 /**
- * Returns the id of the request of this turn: X-Request-Id of the request if it has 1 to 128 letters, digits, '.', '_' and '-',
- * else one that was made. NULL without .has_ids. It is in the answer, in the line of .logs, and in the requests that this turn
- * makes by tr_http_ask, which also have its traceparent. The turn has a new causal id, and an id that was made is that causal id
- * in hexadecimal.
+ * Returns the id of the request of this turn; NULL without .has_ids. The id is the header X-Request-Id, if that has 1 to 128
+ * letters, digits, '.', '_' and '-'; otherwise it is the causal id of the turn in hexadecimal. The id is in the answer, in the line
+ * of .logs, and in the requests that this turn makes by tr_http_ask.
  * In a turn. Does not wait.
  */
 const char *tr_http_request_id(tr_self *self);

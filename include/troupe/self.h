@@ -254,8 +254,8 @@ typedef enum tr_timer_kind {
 #define tr_timer_fixed_delay(self, key, period_ns, ...)                                            \
     TR_TIMER_(self, key, TR_TIMER_FIXED_DELAY, period_ns, __VA_ARGS__, )
 /**
- * Starts a timer as tr_timer_once does, and returns the status, also TR_CANCELLED, instead of ending
- * the turn. On TR_OK *timer names a timer without a key, unless `timer` is NULL.
+ * As tr_timer_once, but returns the status instead of ending the turn; it may be TR_CANCELLED too.
+ * If `key` is NULL and `timer` is not, TR_OK sets *timer to the new timer.
  * In a turn. Does not wait.
  */
 #define tr_try_timer_once(self, timer, key, delay_ns, ...)                                         \

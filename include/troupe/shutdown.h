@@ -83,7 +83,7 @@ typedef struct tr_report_busy {
 /** An actor that took long to stop. */
 typedef struct tr_report_slow {
     char path[256];
-    tr_time after_ns; /* time from the order to stop, to all actors, to the end of this one */
+    tr_time after_ns; /* time from the order that stops all actors until this actor ended */
 } tr_report_slow;
 
 /** What an actor did after the order to stop, which goes to all actors. */

@@ -43,7 +43,10 @@ struct socket_above {
 
 /** Connects the WebSocket of a visit that was admitted. Waits. */
 void tr__socket_open(struct visit *visit);
-/** Sends an event to a socket, or closes it. Does not wait. */
+/**
+ * Sends an event to a socket. Closes the socket instead if events before `number` were lost, or if too much is unsent. Does
+ * not wait.
+ */
 void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text);
 
 #endif

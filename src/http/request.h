@@ -48,7 +48,7 @@ struct http_request {
     /* tr_http_keep_plain was called: the answer is not compressed */
     bool is_plain;
     bool has_later; /* tr_reply_later was called */
-    /* if has_later: the ask of the turn that gets the reply */
+    /* valid if has_later: the ask that this turn waits for; the reply of the program answers it */
     tr_pending later;
     /* The body. */
     bool body_is_over;

@@ -57,8 +57,8 @@ void tr__input_drop(struct channel *channel);
 /** Forgets the turn that had bytes of this channel: it is gone, with its stack. */
 void tr__input_abandon(struct channel *channel);
 /**
- * Takes the bytes from the turn that has borrowed them. The turn must not use them any more, or has the memory itself
- * now.
+ * Ends the loan of the input to a turn, if there is one. Moves and frees no bytes. Afterwards the turn may use them only if
+ * their memory belongs to the turn.
  */
 void tr__input_unborrow(struct channel *channel);
 /** Replaces the input by these bytes. The memory of the old ones has another owner now. */

@@ -29,7 +29,7 @@ static const char *name_of_value(unsigned byte)
     }
 }
 
-/* Sets the fault that `expected` should be at `at`. Names the byte there, which is part of a word and no value. */
+/* Sets the fault "`expected` is expected, and not this byte". For a byte at `at` that begins no value. */
 static void expected_byte(struct json_input *in, json_place at, const char *expected)
 {
     size_t offset = json_offset(in, at);

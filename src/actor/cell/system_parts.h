@@ -23,7 +23,6 @@ struct schedule_place;
 struct tr_system;
 struct view;
 
-/** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
 /** The path of a ref that dead letters show, kept for the next dead letter. */
 struct dead_letter_path {
     uint64_t ref;
@@ -31,6 +30,7 @@ struct dead_letter_path {
     char text[TR_DEAD_LETTER_PATH_MAX + 1];
 };
 
+/** Messages that were not delivered or not handled: actor/mail/dead_letter.h. */
 struct dead_letters {
     struct lock lock;
     uint64_t total;

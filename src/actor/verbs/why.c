@@ -528,8 +528,8 @@ static void see_alive(struct worker *worker, struct cell *cell, tr_why_report *r
 }
 
 /*
- * Clears in `holds` of each reason the things that the actor need not do now, such as a stop that
- * was not requested.
+ * Clears the bits of `holds`, in each reason, that do not apply to the actor now: TR_HOLDS_STOP, for
+ * example, if it was not ordered to stop.
  */
 static void mask(const struct cell *cell, tr_why_report *report)
 {

@@ -74,8 +74,8 @@ static tr_status open_reading(struct store_session *session, const struct store_
 }
 
 /*
- * The writer is closed last, because the connection that opened the database first keeps others
- * out.
+ * Closes the connections, the writer last: it was opened first, and while it is open no other
+ * process can open the database.
  */
 static void close_links(struct store_session *session)
 {
