@@ -60,7 +60,7 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
     void *to = net_buffer_reserve(&own, bytes.size + more + 1);
     if (!to)
         return TR_NO_MEMORY;
-    if (bytes.size)
+    if (bytes.data)
         memcpy(to, bytes.data, bytes.size);
     net_buffer_commit(&own, bytes.size);
     area_leave(channel);
