@@ -45,7 +45,9 @@
  * commit: the state, and what tr_kv_put, tr_sql and the other verbs below have changed; all of it,
  * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
  * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
- * nothing, also after a migration.
+ * nothing, also after a migration, and also in a new actor: a key that was only looked at is not
+ * stored. What makes a key is the first change, a set-up that changes the state, or a handler for
+ * tr_created that has run, whatever it has changed.
  *
  * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
  * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
@@ -91,12 +93,12 @@
  * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is
  * stashed, or a reply is owed (tr_reply_later) and its ask has not timed out. After 30 s without
  * work (idle_ns) it goes to sleep: it gets a tr_sleeping and then has 15 s (grace_ns) to finish, in
- * which it still handles messages. Then its memory is freed, and its ref is that of a stopped
- * actor. So do not keep the ref: keep the key, and call tr_durable each time. A message that is
- * sent while it falls asleep is handled, or waits for the next start; it is not lost. But a ref
- * that another worker or thread got just before may be stopped when it is used: TR_STOPPED, and
- * tr_durable gives the next one. tr_ask_key (keys.h) gets the ref, asks, and repeats that if need
- * be. See docs/guide/durable.md.
+ * which it still handles messages. Then its memory is freed, and its ref refers to a stopped actor.
+ * So do not keep the ref: keep the key, and call tr_durable each time. A message that is sent while
+ * it falls asleep is handled, or waits for the next start; it is not lost. But a ref that another
+ * worker or thread got just before may be stopped when it is used: TR_STOPPED, and tr_durable gives
+ * the next one. tr_ask_key (keys.h) gets the ref, asks, and repeats that if need be. See
+ * docs/guide/durable.md.
  *
  * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
  * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
@@ -119,9 +121,9 @@ struct tr_durables;
 /* ---- Messages of the runtime to a durable actor. Without a handler they are not sent. ---- */
 
 /**
- * The first message to a key that did not exist. If the turn of this or of the tr_awake after it
- * fails, or the process ends before both are over, what they have stored is removed, and tr_created
- * comes again.
+ * The first message to a key that did not exist. If this turn fails, or the turn of the tr_awake
+ * after it, everything that the two have stored is removed, and tr_created comes again. The same
+ * happens if the process ends before both turns are over.
  */
 TR_MESSAGE(tr_created);
 /** Comes at each start, after tr_created. Other messages wait until its handler has ended. */
@@ -199,17 +201,17 @@ typedef struct tr_durable_options {
     const tr_migration *const *migrations TR_ZERO;
     /**
      * &account_events: the state is made from events, see event.h, and the state type of the
-     * behavior is const. `version` and `migrations` are then those of snapshots. NULL: the state
+     * behavior is const. `version` and `migrations` are then about snapshots. NULL: the state
      * itself is stored.
      */
     const tr_events *events TR_ZERO;
     /**
      * Time to live: a key that has handled no message for this time is destroyed, and gets its
-     * tr_destroying. 0: never. The time is that of the wall clock, and continues while the actor
-     * sleeps and no process runs. It is destroyed at the earliest after this time, and at the latest
-     * a sixteenth later, or when a process has the store open again. Its own alarms and its run
-     * handler do not count; a key with a message that waits, a turn that waits or an owed reply is
-     * not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
+     * tr_destroying. 0: never. The time is time of the wall clock: it passes also while the actor
+     * sleeps and while no process runs. It is destroyed at the earliest after this time, and at the
+     * latest a sixteenth later, or when a process has the store open again. Its own alarms and its
+     * run handler do not count; a key with a message that waits, a turn that waits or an owed reply
+     * is not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
      * message. A wall clock that is set forward by mistake makes keys end early.
      */
     tr_time ttl_ns TR_ZERO;
@@ -239,7 +241,7 @@ typedef struct tr_durable_kind {
  * tr_durable_options...).
  * At file scope.
  *
- * The kind has the name of the actor. The state is that of its behavior.
+ * The kind has the name of the actor. The state of its behavior is the state that is stored.
  */
 #define TR_DURABLE(actor, ...) TR_DURABLE_(actor, __VA_ARGS__, )
 /** Declares a kind that another file defines. At file scope. */
@@ -319,6 +321,22 @@ typedef struct tr_durable_kind {
  * list is more than its block holds.
  */
 #define tr_append(self, list, item) TR_APPEND_(tr_self_append, self, list, item)
+/**
+ * Replaces an item of a list of the state: tr_replace(self, cart->items, 2, item).
+ * In a turn. Does not wait.
+ *
+ * The list is copied first if it is not one that tr_append has made, as there; the item is copied. What the old item
+ * points to stays: give its strings to tr_free. Ends the turn as tr_append does, and with
+ * TR_INVALID_ARGUMENT: the list has no item of that index.
+ */
+#define tr_replace(self, list, index, item) TR_REPLACE_(self, list, index, item)
+/**
+ * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up.
+ * In a turn. Does not wait.
+ *
+ * As tr_replace, but for the item.
+ */
+#define tr_remove(self, list, index) TR_REMOVE_(self, list, index)
 
 TR_BEGIN_C
 /* ---- This actor. ---- */
@@ -459,6 +477,9 @@ void tr_hold_release(tr_hold *hold);
 /** See tr_append. In a turn. Does not wait. */
 const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
                            const void *item);
+/** See tr_replace, and with `item` NULL tr_remove. In a turn. Does not wait. */
+const void *tr_self_replace(tr_self *self, const void *items, size_t count, size_t size,
+                            size_t index, const void *item);
 /** See tr_try_durable. In a turn. Does not wait. */
 TR_MUST_CHECK tr_status tr_self_try_durable(tr_self *self, const tr_durable_kind *kind,
                                             tr_bytes key, uint64_t *ref_bits);

@@ -49,6 +49,9 @@
 #ifndef DURABLE_ACTOR_H
 #define DURABLE_ACTOR_H
 
+#include "actor/cell/durable.h"
+#include "actor/cell/system.h"
+#include "actor/cell/worker.h"
 #include "actor/mail/outbox.h"
 #include "durable/host.h"
 #include "durable/items.h"
@@ -70,7 +73,7 @@ struct durable_call {
     uint64_t connection; /* 0: none */
     const char *caller;  /* in memory of the turn; NULL: nobody */
     bool is_socket;      /* the turn handles a message of a connection */
-    bool is_end;         /* the turn is that of tr_disconnected */
+    bool is_end;         /* the turn handles tr_disconnected */
 };
 
 struct durable_actor {
@@ -168,6 +171,14 @@ struct durable_actor {
 static inline struct durable_actor *durable_of(const struct tr_self *self)
 {
     return (struct durable_actor *)(void *)cell_durable(self->cell);
+}
+
+/** Whether the calling thread acts for the worker that owns the actor: the condition of "Owner only". */
+static inline bool durable_is_mine(const struct durable_actor *actor)
+{
+    const struct tr_system *system = actor->kind->host->system;
+    uint32_t owner = cell_owner(actor->durable.cell);
+    return owner < CELL_GROUP_ADDRESS && worker_is_mine(system->workers[owner]);
 }
 
 static inline tr_bytes actor_key(const struct durable_actor *actor)

@@ -50,8 +50,8 @@ TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *a
                                           const char *name, struct alarm_mark mark,
                                           uint32_t failures);
 /**
- * Notes whether the commit of a part of this turn, which is now on its way to the disk, has replaced or removed the
- * alarm that the turn handles.
+ * Notes whether the alarm that this turn handles was replaced or removed by a commit of the turn
+ * that is now on its way to the disk.
  */
 void tr__alarm_commit_over(struct durable_actor *actor, struct durable_frame *frame);
 /** Frees an alarm. If it is in a list, removes it from the list first. */

@@ -330,8 +330,9 @@ static bool on_sweep_due(void *context, const struct store_due *due)
     int number = kind_of(page, due);
     const struct hint_kind *kind = number < 0 ? NULL : &clock->hints.kinds[number];
     /*
-     * If a kind is behind, its own walk sends the hints of its alarms, except for alarms before the place of that walk.
-     * An alarm that finds no free place waits for the next sweep.
+     * If a kind is behind, it has a walk of its own. That walk sends the hints of the kind's
+     * alarms, except for alarms before its place. An alarm that finds no free place waits for the
+     * next sweep.
      */
     if (kind && (!kind->is_behind || place_compare(&due->place, &kind->place) <= 0))
         (void)!clock_tell_due(page, due, number, true);

@@ -2,10 +2,11 @@
 /**
  * The clock of a host: the actor /system/durable, which finds in the store which alarms are due.
  *
- * The clock walks the alarms of all actors in the order of their times, wakes their actors, and sends each of them a
- * hint. It does not wait for an answer. It remembers how far it has come in this order. An alarm that is set before
- * that place, or whose actor did not answer, is found by a second walk: tr__clock_tell starts one, and from time to
- * time all due alarms are walked again. A second hint to the same actor does no harm.
+ * The clock walks over the alarms of all actors in the order of their times. It wakes the actor of
+ * each alarm that is due, and sends it a hint. It does not wait for an answer. It remembers how far
+ * it has come in this order. An alarm that is set before that place, or whose actor did not answer,
+ * is found by a second walk: tr__clock_tell starts one, and from time to time all due alarms are
+ * walked again. A second hint to the same actor does no harm.
  *
  * Many alarms may be due at once. To limit how many actors are woken together, each kind has HINTS_WAKING places for
  * actors that are being woken (durable/hints.h). When a kind has no free place, the common walk continues without it,

@@ -29,8 +29,9 @@
 #include "os/probe.h"
 
 /*
- * Notes that the open commit has ended and is stored later. Keeps its changes apart from those of the next commit,
- * which may fail. The packed state is already in the worker's context, because the caller has compared it.
+ * Notes that the open commit has ended and is stored later. Keeps the changes of this commit apart
+ * from the changes of the next commit, because the next commit may fail. The packed state is
+ * already in the worker's context, because the caller has compared it.
  */
 static tr_status commit_finish(struct worker *worker, struct durable_actor *actor, size_t size)
 {
@@ -209,9 +210,9 @@ static bool commit_is_due(struct worker *worker, struct durable_actor *actor)
 }
 
 /*
- * Stores the mark of tr_destroy, which the open commit has called, with the other changes of that commit and before any
- * of its messages leaves. The rows of the actor are removed when the grace ends (durable/drive.c), by the next
- * generation, or when the store is opened next.
+ * Stores the mark of tr_destroy if the open commit has called it: with the other changes of that
+ * commit, and before any message of the commit leaves. The rows of the actor are removed when the
+ * grace ends (durable/drive.c), by the next generation, or when the store is opened next.
  */
 static tr_status commit_doom(struct durable_actor *actor)
 {
@@ -253,8 +254,12 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
         const void *bytes = host_context(actor->kind->host, worker)->bytes;
         has_changed = size != actor->stored_size || memcmp(bytes, actor->stored, size) != 0;
     }
-    /* Store the state even if it has not changed, because the store says that the actor is new or half created. */
-    bool is_forced = must && (actor->is_new || actor->is_half);
+    /*
+     * Store the state even if it has not changed, because the store says that the actor is half created, or because
+     * tr_created has run and must not run again. A new key that nothing has changed is not stored.
+     */
+    bool is_created = actor->is_new && actor->kind->created;
+    bool is_forced = must && (is_created || actor->is_half);
     bool has_tables = tr__durable_sql_has_changed(actor);
     bool is_due = has_changed || has_tables || actor->batch || is_forced;
     bool was_dirty = actor->is_dirty;
@@ -266,6 +271,7 @@ static tr_status commit_close(struct worker *worker, struct durable_actor *actor
     if (status != TR_OK)
         return status;
     if (is_due && (must || commit_is_due(worker, actor))) {
+        is_forced |= actor->is_new; /* what is stored of a key without a state would not be found */
         status = state_close(worker, actor, size, has_changed, is_forced);
         if (status == TR_OK && has_tables)
             status = tr__durable_sql_put(actor);

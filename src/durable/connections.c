@@ -15,11 +15,13 @@
 #include "durable/turn.h"
 #include "sleep/sleep.h"
 #include "store/read.h"
+#include "base/assert.h"
 
 enum { CODE_LOST = 1006 /* WebSocket: the connection has ended without a close frame */ };
 
 struct connections *tr__connections_of(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     if (actor->connections)
         return actor->connections;
     struct connections *made = source_resize(&worker->source, NULL, sizeof *made);
@@ -33,6 +35,7 @@ struct connections *tr__connections_of(struct worker *worker, struct durable_act
 
 struct connection *tr__connection_find(const struct durable_actor *actor, uint64_t number)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     if (!actor->connections || !number)
         return NULL;
     LIST_EACH (link, &actor->connections->all) {
@@ -47,6 +50,7 @@ tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *
                               const struct tr_durable_once *once, struct durable_call *call,
                               tr_bytes *id)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct connection *connection = tr__connection_find(actor, once->connection);
     const char *caller = connection ? connection->caller : once->caller;
     *call = (struct durable_call){.connection = once->connection, .is_socket = connection};
@@ -147,6 +151,7 @@ static void connection_remove(struct worker *worker, struct durable_actor *actor
 
 void tr__connections_drop(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     struct list *link;
     if (!actor->connections)
         return;
@@ -160,6 +165,7 @@ void tr__connections_drop(struct worker *worker, struct durable_actor *actor)
 
 tr_status tr__connection_put(struct durable_actor *actor, const struct connection *connection)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     const struct connection_row row = {
         .epoch = actor->end.generation.epoch,
         .session = connection->session,
@@ -212,6 +218,7 @@ static tr_status load_connection(struct worker *worker, struct durable_actor *ac
 tr_status tr__connections_load(struct worker *worker, struct durable_actor *actor,
                                const struct store_row *row, bool *is_other)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     bool is_event = strcmp(row->name, EVENT_ROWS) == 0;
     *is_other = !is_event && strcmp(row->name, CONNECTION_ROWS) != 0;
     if (*is_other)
@@ -248,6 +255,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
 tr_status tr__connection_send(struct tr_self *self, struct connection *connection, uint64_t number,
                               tr_buffer *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (connection->is_lost)
         return TR_OK;
     if (!connection->is_opening)
@@ -509,9 +517,10 @@ tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message)
 tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
                              struct durable_actor *actor, void *state)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_next next = TR_SAME;
     while (next.code == TR_NEXT_SAME && !self->is_cancelled && connections_are_lost(actor)) {
-        /* Lost connections are those of earlier processes, and they are first in the list. */
+        /* Lost connections belong to earlier processes, and are first in the list. */
         struct list *first = list_first(&actor->connections->all);
         const struct connection *connection = LIST_OWNER(first, struct connection, link);
         next = disconnect(self, verb, actor, state, connection->number, CODE_LOST);
@@ -521,6 +530,7 @@ tr_next tr__connections_bury(struct tr_self *self, struct tr_self *verb,
 
 void tr__connections_settle(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     if (!actor->is_settling || !list_is_empty(&actor->commits))
         return;
     actor->is_settling = false;
@@ -570,12 +580,14 @@ static void send_gone(struct worker *worker, const tr_durable_kind *kind, tr_byt
 void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                          uint64_t number, int code)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     send_gone(worker, kind, key, (struct tr_durable_disconnect){.number = number, .code = code});
 }
 
 void tr__connection_unwanted(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                              uint64_t session, uint64_t channel)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     send_gone(
         worker,
         kind,

@@ -2,9 +2,10 @@
 /**
  * The driver of the sleep machine: performs its steps.
  *
- * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps cancel turns and end
- * the actor. A turn of the actor cannot do that from its own stack, so these steps wait for a message of the runtime
- * that passes all barriers (tr__durable_nudge).
+ * Most steps can be performed anywhere on the actor's worker. From STEP_NAME_WAKE_LOCKS on, steps
+ * cancel turns and end the actor. A turn of the actor cannot do that from its own stack. So these
+ * steps wait until the actor handles a message of the runtime, which passes all barriers
+ * (tr__durable_nudge).
  */
 #include "os/probe.h"
 #include "durable/drive.h"
@@ -24,6 +25,7 @@
 #include "durable/queue.h"
 #include "durable/retry_backoff.h"
 #include "durable/setup.h"
+#include "durable/state.h"
 #include "durable/waker.h"
 #include "durable/work.h"
 #include "sleep/authority.h"
@@ -191,13 +193,15 @@ static void drive_serialize(struct worker *worker, struct durable_actor *actor)
     if (status == TR_OK)
         status = tr__commit_end(worker, actor, true);
     if (status != TR_OK) {
+        char why[sizeof(tr_wire_error)];
+        tr__durable_state_why(worker, actor, status, why, sizeof why);
         tr__commit_fail(worker, actor, status);
         log_about(
             worker,
             actor,
             TR_LEVEL_ERROR,
             "the last changes are not stored; the actor falls asleep with the previous state: ",
-            tr_status_text(status));
+            why);
     }
     (void)!tr__sleep_serialized(&actor->machine, status);
 }

@@ -312,7 +312,8 @@ void tr__events_free(struct worker *worker, struct durable_actor *actor)
 /* ---- Snapshots. ---- */
 
 /*
- * Looks for snapshots that are older than those this generation has made or started from, so that they can be deleted.
+ * Looks for snapshots that can be deleted: they are older than the snapshots that this generation
+ * has made or started from.
  */
 static tr_status events_find_snapshots(struct worker *worker, struct durable_actor *actor)
 {

@@ -22,6 +22,7 @@ struct hint {
 
 tr_status tr__hints_init(struct hints *hints, struct worker *worker, size_t kind_count)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     size_t size = kind_count * sizeof *hints->kinds;
     *hints = (struct hints){.kind_count = kind_count, .bucket_count = BUCKETS_FIRST};
     hints->kinds = source_resize(&worker->source, NULL, size ? size : 1);
@@ -43,6 +44,7 @@ tr_status tr__hints_init(struct hints *hints, struct worker *worker, size_t kind
 
 void tr__hints_deinit(struct hints *hints, struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     for (size_t i = 0; hints->buckets && i < hints->bucket_count; i++) {
         for (struct hint *hint = hints->buckets[i], *next; hint; hint = next) {
             next = hint->next;
@@ -56,6 +58,7 @@ void tr__hints_deinit(struct hints *hints, struct worker *worker)
 
 uint64_t tr__hints_ticket(const struct worker *worker, const struct store_alarm_place *place)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     uint64_t hash = hash_bytes(worker->system->names.key, place->name, strlen(place->name));
     hash = hash_mix(hash ^ hash_mix((uint64_t)place->actor));
     return hash ? hash : 1;
@@ -143,6 +146,7 @@ enum hint_verdict tr__hints_decide(const struct hints *hints, uint64_t ticket, s
 tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t ticket, size_t kind,
                         uint64_t ref, bool is_awake, tr_time now_ns, bool *is_late)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct hint_kind *of = &hints->kinds[kind];
     struct hint *hint = *place_of(hints, ticket);
     *is_late = false;
@@ -178,6 +182,7 @@ tr_status tr__hints_add(struct hints *hints, struct worker *worker, uint64_t tic
 
 int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct hint *hint = *place_of(hints, ticket);
     if (!hint)
         return -1;
@@ -188,6 +193,7 @@ int tr__hints_answer(struct hints *hints, struct worker *worker, uint64_t ticket
 
 void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     for (size_t i = 0; i < hints->kind_count; i++) {
         LIST_EACH (link, &hints->kinds[i].waking) {
             struct hint *hint = LIST_OWNER(link, struct hint, link);
@@ -202,6 +208,7 @@ void tr__hints_pass(struct hints *hints, struct worker *worker, tr_time now_ns)
 
 void tr__hints_forget(struct hints *hints, struct worker *worker, tr_time since_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     for (size_t i = 0; i < hints->kind_count; i++) {
         LIST_EACH (link, &hints->kinds[i].waiting) {
             struct hint *hint = LIST_OWNER(link, struct hint, link);

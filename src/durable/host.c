@@ -266,7 +266,9 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
                  kind ? kind->name : "?",
                  key.size > 100 ? 100 : (int)key.size,
                  key.data ? (const char *)key.data : "",
-                 tr_status_text(status));
+                 status == TR_NOT_FOUND
+                     ? "this kind is not in the .durable = TR_DURABLES(...) of this program"
+                     : tr_status_text(status));
     return tr_ref_from_bits(bits);
 }
 

@@ -10,6 +10,7 @@
 #define DURABLE_HOST_H
 
 #include <troupe/durable.h>
+#include <troupe/wire.h>
 
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
@@ -51,6 +52,7 @@ struct worker_context {
     uint32_t granted_count; /* cells that may begin and are on their way to their set-up */
     struct aside aside;     /* the large stack on which SQL statements run */
     struct message_shapes messages;
+    tr_wire_error fault; /* why a state could not be packed last; tr__durable_state_why */
 };
 
 struct durable_kind {
@@ -117,10 +119,10 @@ struct durable_host {
     atom64 timeouts;           /* graces that have ended by their deadline; read by any thread */
     const char *records;  /* the directory of the store; NULL: turns that fail leave no records */
     bool records_secrets; /* records have the values of secret fields */
-    atom64 record_actor;  /* its next turns are recorded, failed or not; 0: none */
-    atom32 record_left;   /* so many of them */
+    atom64 record_actor;  /* the next turns of this actor are recorded, failed or not; 0: none */
+    atom32 record_left;   /* how many turns of record_actor are still to be recorded */
     atom64
-        record_again_ns; /* all names are taken: until then no turn that fails replaces a record */
+        record_again_ns; /* if all names are taken: no failed turn replaces a record before this time */
     struct rehearsal *rehearsal; /* actors are loaded and not started; NULL: none */
     struct replay *replay;       /* a record that is run again; NULL: none. See durable/record.h */
     tr_time offset_first_ns;     /* wall clock minus monotonic clock when the host started */

@@ -54,7 +54,10 @@ struct item_look {
     tr_time failed_ns; /* when the last attempt has failed, by the wall clock; 0: none has failed */
     tr_time due_ns;
 };
-/** Reads a row, which must not be that of QUEUE_IDS, into *look. TR_STORE_CORRUPT, TR_NOT_SUPPORTED. Any thread. */
+/**
+ * Reads a row into *look. The row must not be the QUEUE_IDS row. TR_STORE_CORRUPT,
+ * TR_NOT_SUPPORTED. Any thread.
+ */
 TR_MUST_CHECK tr_status tr__item_row_look(const struct store_row *row, struct item_look *look);
 
 #endif

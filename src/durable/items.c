@@ -92,6 +92,7 @@ struct queue *tr__items_queue(const struct queues *queues, const char *name)
 
 struct queue *tr__items_queue_make(struct worker *worker, struct queues *queues, const char *name)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct queue *queue = tr__items_queue(queues, name);
     if (queue)
         return queue;
@@ -107,6 +108,7 @@ struct queue *tr__items_queue_make(struct worker *worker, struct queues *queues,
 
 void tr__items_deinit(struct worker *worker, struct queues *queues)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct list *link;
     while ((link = list_pop_first(&queues->changed))) {
         struct queue_item *item = LIST_OWNER(link, struct queue_item, changed);
@@ -136,6 +138,7 @@ void tr__items_deinit(struct worker *worker, struct queues *queues)
 struct queue_item *tr__item_new(struct worker *worker, struct queue *queue, const char *type,
                                 uint64_t id, size_t bytes_size)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     size_t type_size = strlen(type) + 1;
     struct queue_item *item =
         source_resize(&worker->source, NULL, sizeof *item + type_size + bytes_size);
@@ -151,6 +154,7 @@ struct queue_item *tr__item_new(struct worker *worker, struct queue *queue, cons
 
 void tr__item_free(struct worker *worker, struct queue_item *item)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     source_resize(&worker->source, item->cause, 0);
     source_resize(&worker->source, item, 0);
 }
@@ -184,6 +188,7 @@ static struct queue_item **bucket_of(const struct queues *queues, uint64_t id)
 
 tr_status tr__items_add(struct worker *worker, struct queues *queues, struct queue_item *item)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct queue *queue = item->queue;
     bool has_table = queues->count < queues->bucket_count || table_grow(worker, queues);
     if (!has_table || !heap_reserve(worker, &queue->ready, queue->count + queue->dead_count + 1) ||

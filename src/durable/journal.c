@@ -93,7 +93,7 @@ static tr_status begin_with_snapshot(const struct journal_source *source,
         if (!arrival.is_damaged)
             return status == TR_OK ? TR_BAD_DATA : status;
         result->damaged++;
-        /* The source gave no snapshot, or one that was not asked for. */
+        /* The source gave no snapshot, or a snapshot for which nobody asked. */
         if (arrival.sequence == 0)
             return TR_BAD_DATA;
         most = arrival.sequence - 1;

@@ -54,7 +54,7 @@ TR_MUST_CHECK tr_status tr__journal_open(struct journal *journal, uint64_t first
  */
 typedef tr_status (*journal_sink)(void *context, uint64_t sequence, const void *bytes, size_t size);
 
-/** The store of one actor. */
+/** Where recovery reads the events and snapshots of one actor. */
 struct journal_source {
     void *context;
     /**
@@ -111,7 +111,7 @@ TR_MUST_CHECK tr_status tr__journal_replay(const struct journal *journal,
 
 /**
  * Assigns sequence numbers to `count` events and sets *first. `expected` is the highest number that the writer knows.
- * The journal counts these events from now on, so call this when they are written.
+ * The journal counts these events from now on, so call this only in the step that writes them.
  *
  * TR_REFUSED: events were written after `expected`. TR_INVALID_ARGUMENT: `count` is 0. TR_LIMIT.
  */

@@ -8,6 +8,7 @@
 #include <troupe/gateway.h>
 
 #include "actor/cell/dispatch.h"
+#include "actor/cell/signal.h"
 #include "durable/alarm.h"
 #include "durable/connections.h"
 #include "durable/events.h"
@@ -34,7 +35,7 @@ static bool hook_is_barrier(const void *message)
     return ((const struct tr_durable_hooked *)message)->reason == SLEEP_REASON_DESTROY;
 }
 
-/* Handlers of the runtime, which follow those of the application. */
+/* Handlers of the runtime. They follow the handlers of the application. */
 static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_begins,
      .call = tr__durable_begin,
@@ -72,20 +73,6 @@ static const tr_handler own_handlers[] = {
     {.type = &tr_type_tr_durable_driven, .call = tr__durable_drive_turn, .name = "sleep"},
 };
 enum { OWN_HANDLERS = sizeof own_handlers / sizeof own_handlers[0] };
-
-/* Signals are called outside of messages, where nothing can be stored. They are left as they are. */
-static bool is_signal(const tr_type *type)
-{
-    static const tr_type *const signals[] = {&tr_type_tr_pre_start,
-                                             &tr_type_tr_post_stop,
-                                             &tr_type_tr_pre_restart,
-                                             &tr_type_tr_post_restart};
-    for (size_t i = 0; type && i < sizeof signals / sizeof signals[0]; i++) {
-        if (type == signals[i] || tr_type_is_equal(type, signals[i]))
-            return true;
-    }
-    return false;
-}
 
 static const tr_handler *kind_find_handler(const tr_behavior *behavior, const tr_type *type)
 {
@@ -159,7 +146,8 @@ static void handlers_fill(struct durable_kind *kind, const tr_behavior *behavior
     for (size_t i = 0; i < behavior->handler_count; i++) {
         tr_handler *handler = &kind->handlers[i];
         *handler = behavior->handlers[i];
-        if (is_signal(handler->type))
+        /* Nothing can be stored outside of messages: handlers of such signals stay as they are. */
+        if (handler->type && tr__signal_is_called(handler->type))
             continue;
         handler->call = tr__durable_call;
         handler->is_barrier = !handler->interleaves;

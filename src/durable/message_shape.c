@@ -9,6 +9,7 @@
 #include "durable/shapes.h"
 #include "store/batch.h"
 #include "wire/shape.h"
+#include "base/assert.h"
 
 struct message_shape {
     const tr_type *type;
@@ -60,6 +61,7 @@ static struct message_shape *shape_of(struct worker *worker, const struct durabl
 tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
                             struct store_batch *batch, const tr_type *type, uint64_t *hash)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     const struct message_shape *shape = batch ? shape_of(worker, host, type) : NULL;
     if (!shape)
         return TR_NO_MEMORY;
@@ -72,6 +74,7 @@ tr_status tr__message_shape(struct worker *worker, const struct durable_host *ho
 tr_status tr__message_shape_check(struct worker *worker, const struct durable_actor *actor,
                                   const tr_type *type, uint64_t hash, char *why)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     char path[TR_PATH_MAX + 1];
     bool is_longer;
     const struct durable_host *host = actor->kind->host;

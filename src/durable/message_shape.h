@@ -4,9 +4,9 @@
  * hash of their shape in front (wire/shape.h), as a state is. Messages that an earlier version of the library has
  * stored have no hash, and are read by the positions of their fields.
  *
- * Which messages a kind stores is not known when it is declared. So each worker collects the types that its actors have
- * stored or read, and every batch of that worker has the shapes that are not known to be stored, until one of these
- * batches is on disk.
+ * Which messages a kind stores is not known when it is declared. So each worker collects the types
+ * that its actors have stored or read. A shape that is not known to be stored is put into every
+ * batch of that worker, until one of these batches is on disk.
  *
  * Owner of the worker only.
  */
@@ -19,9 +19,9 @@ struct durable_actor;
 struct store_batch;
 
 /**
- * Writes the hash that messages of a type are stored with; 0: none. Adds the shape to the batch that the message goes to, if
- * it is not known to be stored: the actor may move to another worker before the batch is submitted. A batch of NULL is
- * TR_NO_MEMORY. TR_NO_MEMORY.
+ * Writes the hash with which messages of a type are stored; 0: none. If the shape is not known to
+ * be stored, adds it to the batch of the message, because the actor may move to another worker
+ * before the batch is submitted. TR_NO_MEMORY, also if `batch` is NULL.
  */
 TR_MUST_CHECK tr_status tr__message_shape(struct worker *worker, const struct durable_host *host,
                                           struct store_batch *batch, const tr_type *type,

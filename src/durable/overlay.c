@@ -138,7 +138,10 @@ void tr__overlays_undo(struct worker *worker, struct durable_actor *actor)
     }
 }
 
-/* Merges two sorted runs, [from, middle) and [middle, to). Of equal keys, those of the first run come first. */
+/*
+ * Merges two sorted runs, [from, middle) and [middle, to). Among equal keys, the keys of the first
+ * run come first.
+ */
 static void overlays_merge(const struct overlay **sorted, const struct overlay **spare, size_t from,
                            size_t middle, size_t to)
 {

@@ -97,7 +97,8 @@ static bool pressure_evict_idle(struct worker *worker, struct worker_context *co
         if (!is_over_limit(worker, context, more) || !may_evict(worker, context))
             break;
         /*
-         * Move the actor to the end of the list, so that one that was asked or cannot sleep is tried after the others.
+         * Move the actor to the end of the list. So an actor that was asked already, or that cannot
+         * sleep, is tried after the others.
          */
         struct list *link = list_first(&context->awake);
         list_remove(link);
@@ -137,7 +138,7 @@ static void line_wait(struct worker *worker, struct worker_context *context, str
                       worker->loop.now_ns + TR_AWAKE_WAIT_NS);
 }
 
-/* Sends the first cell of the line to this worker again, where it now begins. */
+/* Posts the first cell of the line to this worker once more. This time the actor begins. */
 static void line_grant(struct worker *worker, struct worker_context *context)
 {
     struct cell *cell = cell_of_ready(context->line_first);

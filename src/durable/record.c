@@ -280,8 +280,8 @@ static bool replace_claim(const struct tr_self *self, struct durable_host *host)
 }
 
 /*
- * Writes the file: the first name that is free, or that of the oldest one, if a turn may replace it. Returns its number, or
- * 0.
+ * Writes the file: the first name that is free, or else the name of the oldest record, if a turn
+ * may replace that record. Returns its number, or 0.
  */
 static int file_write(struct tr_self *self, struct durable_host *host, bool has_failed,
                       tr_bytes body, char *path, size_t size)

@@ -58,8 +58,8 @@ void tr__record_before(struct tr_self *self, struct durable_actor *actor);
 /** Writes the record of a turn that has failed. In a replay, notes how the turn has failed. */
 void tr__record_failed(struct tr_self *self, struct durable_actor *actor);
 /**
- * Writes the record of a turn that has not failed, if tr__record_order has asked for it. In a replay, compares the
- * state with that of the record.
+ * Writes the record of a turn that has not failed, if tr__record_order has asked for it. In a
+ * replay, compares the state with the state in the record.
  */
 void tr__record_ended(struct tr_self *self, struct durable_actor *actor);
 /** Whether a turn that does not fail has use for tr__record_before and tr__record_ended. */

@@ -21,14 +21,14 @@
 #define RECORD_DIRECTORY "crash"
 #define RECORD_FILE_FORMAT RECORD_DIRECTORY "/turn-%d.trr"
 
-/** When all files are there, a turn that fails replaces one at most so often. */
+/** If there are RECORD_FILES_MAX files, a failed turn replaces one, but only once in this time. */
 #define RECORD_REPLACE_NS TR_SECOND
 
 enum {
     RECORD_FILES_MAX = 16,             /* in the directory `crash` of a store */
-    RECORD_FILES_KEPT = 8,             /* of these, that later ones do not replace */
+    RECORD_FILES_KEPT = 8,             /* how many of these files are never replaced */
     RECORD_SIZE_MAX = 8 * 1024 * 1024, /* of a file */
-    RECORD_READS_MAX = 4096,           /* reads of one turn that are kept; later ones are not */
+    RECORD_READS_MAX = 4096,           /* the most reads of one turn that are kept */
     RECORD_HEAD_MAX = 8192,
     RECORD_WHY_SIZE = 200,
     RECORD_PAIR_LEAST = 8 /* bytes of a pair in a list: its two sizes */

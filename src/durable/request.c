@@ -17,6 +17,7 @@
 #include "durable/ttl.h"
 #include "durable/turn.h"
 #include "store/read.h"
+#include "base/assert.h"
 
 /** A repeat that waits for the answer to the first request. */
 struct request_repeat {
@@ -84,6 +85,7 @@ static struct request *request_of_turn(const struct tr_self *self,
 
 bool tr__request_is_open(const struct tr_self *self, const struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     return request_of_turn(self, actor);
 }
 
@@ -109,6 +111,7 @@ static void repeats_refuse(struct worker *worker, const struct durable_actor *ac
 
 void tr__requests_drop(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     struct requests *requests = actor->requests;
     struct list *link;
     if (!requests)
@@ -126,6 +129,7 @@ void tr__requests_drop(struct worker *worker, struct durable_actor *actor)
 
 void tr__requests_submitted(struct durable_actor *actor, uint64_t commit)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     struct list *all = &actor->requests->answered;
     for (struct list *link = all->previous; link != all; link = link->previous) {
         struct request *request = LIST_OWNER(link, struct request, state);
@@ -137,6 +141,7 @@ void tr__requests_submitted(struct durable_actor *actor, uint64_t commit)
 
 void tr__requests_stored(struct worker *worker, struct durable_actor *actor, uint64_t commit)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     struct list *link;
     while ((link = list_first(&actor->requests->answered))) {
         struct request *request = LIST_OWNER(link, struct request, state);
@@ -299,9 +304,10 @@ static tr_status close_with_item(struct worker *worker, struct durable_actor *ac
 
 tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     struct requests *requests = actor->requests;
     tr_status status = requests->failed;
-    uint32_t count = actor->outbox.count; /* only these: answers to repeats are added behind them */
+    uint32_t count = actor->outbox.count; /* answers to repeats are added behind these */
     for (uint32_t i = 0; i < count && status == TR_OK && !list_is_empty(&requests->open); i++) {
         const struct outbox_item item = actor->outbox.items[i];
         status = close_with_item(worker, actor, &item);
@@ -311,6 +317,7 @@ tr_status tr__requests_close(struct worker *worker, struct durable_actor *actor)
 
 void tr__request_lost_answer(struct tr_self *self, const struct durable_answer *answer)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct durable_actor *actor = durable_of(self);
     struct request *request = request_open(actor, answer->asker, answer->ask);
@@ -341,6 +348,7 @@ static tr_status put_begun(struct worker *worker, struct durable_actor *actor,
 
 tr_status tr__requests_begin(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     const struct tr_self *self = worker->outbox_turn;
     struct request *request = self ? request_of_turn(self, actor) : NULL;
     if (!request)
@@ -388,6 +396,7 @@ static tr_status close_unanswered(struct tr_self *self, struct durable_actor *ac
 
 void tr__request_turn_over(struct tr_self *self, struct durable_actor *actor, tr_next next)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct request *request = request_of_turn(self, actor);
     tr_status status = TR_OK;

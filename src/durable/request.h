@@ -2,9 +2,9 @@
 /**
  * Requests with an id: each has one effect and one answer, however often it is sent.
  *
- * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is that of the handler
- * for the message. The outcome of the request is stored under its id, in the batch of that part of the turn which
- * answers it.
+ * Such a request comes as a tr_durable_once, which has the id and the packed message. Its turn is
+ * the turn of the handler for the message. The outcome of the request is stored under its id. It is
+ * in the same batch as the changes of the stretch that answers the request.
  *
  * 1. A request is open from its turn on until its answer is in a batch. Any turn may send the answer:
  *    tr__requests_close finds answers in the outbox when a commit is closed, by the asker and the number of the ask.

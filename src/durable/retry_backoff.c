@@ -19,7 +19,7 @@ struct backoff {
     tr_time forget_ns;
     struct cell *next; /* cell of the generation that waits; NULL: none */
     uint32_t vain;     /* generations in a row that have finished no item of their queues */
-    tr_time wake_ns;   /* when the next generation begins for its queues; TR_NEVER: it does not */
+    tr_time wake_ns;   /* when the queues begin the next generation; TR_NEVER: they do not */
     size_t key_size;
     char key[];
 };

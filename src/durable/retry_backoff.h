@@ -9,8 +9,8 @@
  * of retry_max_ns without a request.
  *
  * A backoff also follows a generation that leaves items for the run handler and has finished none (durable/waker.h).
- * After a backoff of the same lengths the next generation begins for these items, until a generation finishes one. A
- * request begins the next generation at once.
+ * These backoffs grow in the same way. After each of them the next generation begins for the items, until a generation
+ * finishes one. A request does not wait for the end of such a backoff: with it the next generation begins at once.
  *
  * The clock of the host (durable/clock.c) has the timer. All backoffs are under the host's lock.
  */

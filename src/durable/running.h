@@ -7,8 +7,9 @@
  * while a turn with an item or an alarm runs, or its blocking call, a slot of the file "running" in the directory of
  * the store names the item or alarm. A slot that the next start finds is a failed attempt (tr__running_fail).
  *
- * The file is mapped and never synced: it costs no system call, a killed process leaves it as it was, and what a power cut
- * does to it does not matter. Without the file, or without a free slot, an attempt that ends with the process is not counted.
+ * The file is mapped and never synced: it costs no system call, and after a kill of the process it
+ * is as the process left it. What a power cut does to it does not matter. Without the file, or
+ * without a free slot, an attempt that ends with the process is not counted.
  *
  * 1. A slot is free if its `state` is SLOT_FREE. The other members are written before the state, and read after it.
  * 2. The first SLOTS_PAST slots are those that the start has found. Each is freed when the failed attempt is stored. A

@@ -178,7 +178,7 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
                        TR_STALE,
                        "the store has %llu events of this actor, but its kind has no events",
                        (unsigned long long)stored->sequence);
-    /* a state without bytes is only a mark, of a time when the kind had events */
+    /* a state without bytes is only a mark from the time when the kind had events */
     if (!stored->has_state || !stored->bytes.size)
         return TR_SAME;
     if (stored->version > kind->version)
@@ -209,6 +209,18 @@ static tr_next load_state(tr_self *self, struct durable_actor *actor, void *stat
     return TR_SAME;
 }
 
+/*
+ * Notes the zeros of a new key as stored, so that a key that nothing changes stays one of which nothing is stored. What
+ * the set-up writes is a change, because nobody knows whether it would write the same the next time.
+ */
+static tr_next load_zeros(tr_self *self, struct durable_actor *actor)
+{
+    if (actor->kind->created)
+        return TR_SAME; /* stored when tr_created has ended, whatever it has changed */
+    tr_status status = stored_pack(self->worker, actor);
+    return status == TR_OK ? TR_SAME : tr_fail(self, status, "out of memory for the state");
+}
+
 static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *state)
 {
     const struct durable_kind *kind = actor->kind;
@@ -231,7 +243,7 @@ static tr_next setup_load(tr_self *self, struct durable_actor *actor, void *stat
         return tr_fail(self, status, "the state cannot be read: %s", tr_status_text(status));
     if (kind->declared->options.events)
         return tr__events_load(self, actor, state, actor->is_new ? NULL : &stored);
-    return actor->is_new ? TR_SAME : load_state(self, actor, state, &stored);
+    return actor->is_new ? load_zeros(self, actor) : load_state(self, actor, state, &stored);
 }
 
 /* ---- The set-up. ---- */

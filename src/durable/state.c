@@ -38,6 +38,8 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
     for (;;) {
         size_t size = tr__pack_tail(
             type, actor->durable.cell->state, tail, context->bytes, context->size, &error);
+        if (!size)
+            context->fault = error;
         if (!size || size > TR_STATE_MAX) {
             *status = size ? TR_TOO_LARGE : error.status;
             return 0;
@@ -52,6 +54,18 @@ size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor
         context->bytes = bytes;
         context->size = 2 * size;
     }
+}
+
+void tr__durable_state_why(struct worker *worker, struct durable_actor *actor, tr_status status,
+                           char *text, size_t size)
+{
+    tr_wire_error *fault = &host_context(actor->kind->host, worker)->fault;
+    if (fault->status == status && status != TR_OK && fault->path[0])
+        snprintf(
+            text, size, "%s: the field %s: %s", tr_status_text(status), fault->path, fault->text);
+    else
+        snprintf(text, size, "%s", tr_status_text(status));
+    fault->status = TR_OK;
 }
 
 tr_status tr__durable_state_copy(const struct durable_actor *actor, struct store_batch *batch,

@@ -44,6 +44,11 @@ struct state_block {
 size_t tr__durable_state_pack(struct worker *worker, struct durable_actor *actor,
                               tr_status *status);
 /**
+ * Writes the text of a status with which a commit has failed. If its state could not be packed, the text names the field.
+ */
+void tr__durable_state_why(struct worker *worker, struct durable_actor *actor, tr_status status,
+                           char *text, size_t size);
+/**
  * Copies a packed state into memory of the batch in the form that is stored: after the hash of its shape. TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__durable_state_copy(const struct durable_actor *actor,

@@ -12,6 +12,7 @@
 #include "durable/turn.h"
 #include "durable/work.h"
 #include "store/read.h"
+#include "base/assert.h"
 
 /* The bytes of the alarm: when the actor was used last, low byte first. */
 enum { USE_SIZE = 8 };
@@ -28,6 +29,7 @@ static tr_time later_of(tr_time a, tr_time b)
 
 bool tr__ttl_load(struct durable_actor *actor, const struct store_row *row)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     const unsigned char *bytes = row->bytes.data;
     if (strcmp(row->name, TTL_ALARM) != 0)
         return false;
@@ -41,6 +43,7 @@ bool tr__ttl_load(struct durable_actor *actor, const struct store_row *row)
 
 void tr__ttl_use(struct worker *worker, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     const tr_platform *platform = worker->system->platform;
     if (actor->kind->ttl_ns)
         actor->ttl.used_ns = platform->wall_now(platform);
@@ -48,6 +51,7 @@ void tr__ttl_use(struct worker *worker, struct durable_actor *actor)
 
 tr_time tr__ttl_due(const struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     return actor->ttl.due_ns ? actor->ttl.due_ns : TR_NEVER;
 }
 
@@ -71,6 +75,7 @@ static tr_status ttl_put(struct durable_actor *actor, tr_time use_ns, tr_time du
 
 tr_status tr__ttl_close(struct durable_actor *actor, bool is_due)
 {
+    TR_ASSERT_SLOW(durable_is_mine(actor));
     const struct durable_ttl *ttl = &actor->ttl;
     tr_time part_ns = actor->kind->ttl_ns / TTL_PART;
     if (!ttl->used_ns || actor->is_doomed || actor->is_destroy_wanted)
@@ -96,7 +101,7 @@ static bool has_message(const struct envelope *last)
     return false;
 }
 
-/* Whether the actor handles a message, or one waits. */
+/* Whether the actor handles a message, or a message waits. */
 static bool ttl_is_busy(struct worker *worker, struct durable_actor *actor)
 {
     static const uint32_t busy = 1u << COUNTER_REQUESTS | 1u << COUNTER_LATERS |
@@ -128,6 +133,7 @@ static tr_status ttl_move(struct durable_actor *actor, tr_time use_ns, tr_time n
 
 tr_next tr__ttl_turn(struct tr_self *self, struct durable_actor *actor)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     const struct durable_kind *kind = actor->kind;
     tr_time now_ns = tr_wall_now(self);

@@ -26,8 +26,8 @@ enum { TTL_PART = 16 };
 #define TTL_RESERVED '\001'
 
 /**
- * Reads the row of the alarm TTL_ALARM when the alarms of an actor are loaded. Returns false if the row is that of
- * another alarm.
+ * Reads the row of the alarm TTL_ALARM when the alarms of an actor are loaded. Returns false if the
+ * row belongs to another alarm.
  */
 bool tr__ttl_load(struct durable_actor *actor, const struct store_row *row);
 /** Notes that the actor is used now: it begins to handle a message. */

@@ -19,6 +19,7 @@
 #include "durable/queue_retry.h"
 #include "durable/request.h"
 #include "durable/running.h"
+#include "durable/state.h"
 #include "actor/ask/answer.h"
 #include "actor/cell/log.h"
 #include "actor/cell/verb.h"
@@ -142,8 +143,10 @@ void tr__frame_end(struct tr_self *self, struct durable_actor *actor)
 
 static tr_next not_stored(struct tr_self *self, tr_status status)
 {
+    char why[sizeof self->error.text];
+    tr__durable_state_why(self->worker, durable_of(self), status, why, sizeof why);
     turn_fail_reply(self, status);
-    return tr_fail(self, status, "the changes cannot be stored: %s", tr_status_text(status));
+    return tr_fail(self, status, "the changes cannot be stored: %s", why);
 }
 
 static tr_next no_memory(struct tr_self *self)
@@ -362,8 +365,9 @@ tr_next tr__durable_begin(tr_self *self, void *state, const void *message)
 }
 
 /*
- * Waits until no turn of the actor is a barrier. At most one turn is a barrier, and no other begins before the hook,
- * because a turn that was woken resumes before the next message is handled. Returns false if the hook must not run.
+ * Waits until no turn of the actor is a barrier. At most one turn is a barrier. No other turn
+ * begins before the hook, because a woken turn resumes before the next message is handled. Returns
+ * false if the hook must not run.
  */
 static bool hook_wait(struct tr_self *self, struct durable_actor *actor)
 {

@@ -33,10 +33,13 @@ struct durable_frame {
     struct wake_lock wake_lock; /* raised while the turn runs or waits */
     struct list holds;
     uint32_t lenient; /* number of TR_WAIT_UNTIL blocks that the turn is in */
-    /* the turn is that of on_sleep or on_destroy, which the sleep machine counts by itself, or of the run handler */
+    /*
+     * the turn runs on_sleep or on_destroy, which the sleep machine counts by itself, or the run
+     * handler
+     */
     bool is_hook;
     enum sleep_reason hook;     /* which hook; 0: none */
-    bool is_run;                /* the turn is that of the run handler, which is no request */
+    bool is_run;                /* the turn runs the run handler, so it has no request */
     enum sleep_counter counter; /* what wake_lock counts as, outside of TR_WAIT_UNTIL */
     bool is_barrier;            /* no hook begins before this turn has ended */
     struct list taker;          /* link in durable_actor.takers, while the turn waits on a queue */

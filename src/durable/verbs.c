@@ -150,31 +150,61 @@ void tr_save(tr_self *self)
 /*
  * A list that tr_append has made is a block of the heap with the mark of an array. The size of the block says how many
  * items fit. Any other list (read from the store, from tr_alloc, or a constant) is copied once, because the memory
- * after its items may be in use.
+ * after its items may be in use, and a constant cannot be written. Returns such a block with capacity for `more` items.
  */
-const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
-                           const void *item)
+static char *list_own(tr_self *self, const char *verb, const void *items, size_t count, size_t size,
+                      size_t more)
 {
-    TURN_VERB(self);
-    (void)verb_need(self, "tr_append");
     size_t bytes = tr__heap_array(self->cell->heap, items);
     if (count >= TR_PAYLOAD_MAX / size)
-        tr_crash(self, TR_TOO_LARGE, "tr_append: the list is too long");
+        tr_crash(self, TR_TOO_LARGE, "%s: the list is too long", verb);
     if (bytes && count * size > bytes)
         tr_crash(self,
                  TR_INVALID_ARGUMENT,
-                 "tr_append: the list has a count of %zu, but memory for %zu",
+                 "%s: the list has a count of %zu, but memory for %zu",
+                 verb,
                  count,
                  bytes / size);
     char *made = (char *)(uintptr_t)items;
-    if ((count + 1) * size > bytes) {
+    if ((count + more) * size > bytes) {
         size_t capacity = count < 4 ? 8 : 2 * count;
         made = tr_realloc(self, bytes ? made : NULL, capacity * size);
         if (!bytes && count)
             memcpy(made, items, count * size);
         tr__heap_mark_array(self->cell->heap, made);
     }
+    return made;
+}
+
+const void *tr_self_append(tr_self *self, const void *items, size_t count, size_t size,
+                           const void *item)
+{
+    TURN_VERB(self);
+    (void)verb_need(self, "tr_append");
+    char *made = list_own(self, "tr_append", items, count, size, 1);
     memcpy(made + count * size, item, size);
+    return made;
+}
+
+const void *tr_self_replace(tr_self *self, const void *items, size_t count, size_t size,
+                            size_t index, const void *item)
+{
+    TURN_VERB(self);
+    const char *verb = item ? "tr_replace" : "tr_remove";
+    (void)verb_need(self, verb);
+    if (index >= count)
+        tr_crash(self,
+                 TR_INVALID_ARGUMENT,
+                 "%s: the list has %zu items, and none of index %zu",
+                 verb,
+                 count,
+                 index);
+    char *made = list_own(self, verb, items, count, size, 0);
+    char *at = made + index * size;
+    if (item)
+        memcpy(at, item, size);
+    else
+        memmove(at, at + size, (count - index - 1) * size);
     return made;
 }
 

@@ -63,7 +63,7 @@ enum sleep_door {
     X(CLEAR_IDLE)         /* clear the timer */                                                    \
     X(FIRE_ABORT)         /* the soft signal to finish; ends waits on queues */                    \
     X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
-    X(SETTLE_CONNECTIONS) /* save those that hibernate, close others; destroy: close all */        \
+    X(SETTLE_CONNECTIONS) /* save or close connections; destroy: close all */                      \
     X(RUN_ON_SLEEP)       /* run it before waiting mail; answered by hook_begin and hook_end */    \
     X(RUN_ON_DESTROY)     /* run it before waiting mail; answered by hook_begin and hook_end */    \
     X(NAME_WAKE_LOCKS)    /* at the deadline: note which wake locks are raised */                  \

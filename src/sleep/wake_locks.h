@@ -25,7 +25,7 @@ struct wake_lock {
     const char *what; /* borrowed: "receipt", "add_item" */
     const char *file; /* borrowed; NULL: the runtime has made the wake lock */
     int line;
-    enum sleep_counter counter; /* while it is raised */
+    enum sleep_counter counter; /* the counter that the wake lock has raised */
     tr_time since;              /* when it was raised */
 };
 

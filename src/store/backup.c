@@ -18,6 +18,35 @@ static tr_status backup_refuse(tr_error *error, tr_status status, const char *te
     return status;
 }
 
+/* How many batches were committed. */
+static uint64_t committed(const struct store *store)
+{
+    return atom64_load(&store->group_sizes.sum, ATOM_RELAXED);
+}
+
+static void step_begin(struct store *store)
+{
+    store->step_ns = store->platform->mono_now(store->platform);
+    store->step_batches = committed(store);
+}
+
+/*
+ * Waits as long as the step took if something was committed meanwhile. So commits have the disk and the processors for
+ * themselves half of the time, and a backup takes at most twice as long as without commits.
+ */
+static void step_rest(struct store *store)
+{
+    const tr_platform *platform = store->platform;
+    tr_time now_ns = platform->mono_now(platform);
+    tr_time took_ns = now_ns - store->step_ns;
+    if (committed(store) != store->step_batches || tr__store_writing_since(store)) {
+        tr_time until_ns = now_ns + (took_ns < STORE_REST_NS ? took_ns : STORE_REST_NS);
+        while (platform->mono_now(platform) < until_ns)
+            platform->park(platform, store->hold_parker, until_ns);
+    }
+    step_begin(store);
+}
+
 tr_status tr__store_backup(struct store *store, const char *path, store_backup_step *on_step,
                            void *context, tr_error *error)
 {
@@ -37,8 +66,10 @@ tr_status tr__store_backup(struct store *store, const char *path, store_backup_s
         .context = context,
         .hold = tr__tidy_hold,
         .give = tr__tidy_give,
+        .rest = step_rest,
         .store = store,
     };
+    step_begin(store);
     tr_status status = store->driver->backup(store->session, &call, error);
     atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What operators do with a store: copy it while it is in use, check it, make it smaller.
+ * What operators do with a store: copy a store while it is in use, check it, make it smaller.
  *
  *     tr__store_backup(store, "/backups/monday", on_progress, context, &error);   open, commits continue
  *     tr__store_check(&options, &report, on_damage, context, &error);             not open: only reads
@@ -28,6 +28,8 @@ struct store_backup_progress {
 typedef bool store_backup_step(void *context, const struct store_backup_progress *progress);
 
 enum { STORE_BACKUP_STEP = 4 << 20 };
+/** Longest pause of a backup after a step, for commits. */
+#define STORE_REST_NS (1 * TR_SECOND)
 
 /**
  * Copies an open store into a new directory, `path`, which must not exist; its parent must.
@@ -35,7 +37,8 @@ enum { STORE_BACKUP_STEP = 4 << 20 };
  * The copy has every batch whose on_done came with TR_OK before the call, and may have later ones: it is the store as
  * of one moment before the end of the call. Each page is checked against its sum. The copy is made in `path`.part, is
  * synced, and gets its name at the end. So a directory with the name `path` is a complete backup. After a failure or a
- * crash `path`.part may be left; the next backup to the same path removes it.
+ * crash `path`.part may be left; the next backup to the same path removes it. While others commit, it pauses after each
+ * step for as long as the step took.
  *
  * Any thread, one backup of a store at a time. Waits for the disk, so it must not be a worker. `on_step` may be NULL.
  *
@@ -76,7 +79,7 @@ struct store_compact {
 };
 
 /**
- * Gives unused pages of a store that is not open back to the file system. Needs as much free space as the store has. A
+ * Gives unused pages of a store that is not open back to the file system. Needs free space for what is in use of it. A
  * crash leaves the store as it was, or compacted. If `options` name no program, the store may be of any program. Statuses
  * of tr__store_open. Any thread; waits for the disk.
  */
@@ -85,15 +88,14 @@ TR_MUST_CHECK tr_status tr__store_compact(const struct store_options *options,
 
 /**
  * As tr__store_compact, for a store that is open. Commits wait meanwhile, because the committing thread compacts
- * between two groups. Reads continue. Needs twice the size of the store as free space: for a temporary file and for the
- * log.
+ * between two groups. Reads continue, but for the moment in which the new file takes the place of the old one.
  *
  * `is_cancelled` may be NULL. If another thread sets *is_cancelled, the compaction soon ends with TR_CANCELLED, unless
  * everything is already copied.
  *
- * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs. TR_STORE_FULL,
- * TR_NO_MEMORY, TR_CANCELLED: nothing has changed. TR_STORE_FAILED: the store has failed. TR_NOT_SUPPORTED: the store
- * has no thread.
+ * Any thread but a worker; waits for the disk. TR_STORE_BUSY: a backup or another compaction runs, or somebody has read
+ * for more than a second. TR_STORE_FULL, TR_NO_MEMORY, TR_CANCELLED, TR_FAILED (the new file): nothing has changed. TR_STORE_FAILED: the store has
+ * failed. TR_NOT_SUPPORTED: the store has no thread, or is in memory.
  */
 TR_MUST_CHECK tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
                                          struct store_compact *report, tr_error *error);

@@ -113,6 +113,11 @@ struct store {
     atom32 is_shrink_wanted;  /* `shrink` is set */
     atom32 has_backup;        /* a backup or a compaction runs */
     atom64 tidy_page_ns;      /* how long a page took in the last pass */
+    atom64 checkpoints;       /* passes of the tidying thread since the start */
+    atom64 checkpoint_ns;     /* how long the last one took */
+    /* Thread of the backup only. */
+    tr_time step_ns;       /* when the current step began */
+    uint64_t step_batches; /* batches that were committed before it */
     /* Committing thread only. */
     bool is_burying;    /* the last search for rows of destroyed actors found some */
     size_t log_pages;   /* pages of the log after the last commit */

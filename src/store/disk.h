@@ -2,10 +2,11 @@
 /**
  * A disk in memory: for stores without a directory, for kits, and for tests of power cuts.
  *
- * A disk outlives the stores on it, so a test opens a store, cuts the power, and opens another store on what is left.
- * With `is_tracked` the disk remembers which writes were not synced. tr__disk_crash then decides for each sector of
- * each such write whether it arrived, and with which contents, as the tests of SQLite do (test6). Without `is_tracked`
- * the disk only needs memory for its files, and a crash loses nothing.
+ * A disk outlives the stores on it. So a test can open a store, cut the power, and open another
+ * store on the bytes that are left. With `is_tracked` the disk remembers which writes were not
+ * synced. tr__disk_crash then decides for each sector of each such write whether it arrived, and
+ * with which contents, as the tests of SQLite do (test6). Without `is_tracked` the disk only needs
+ * memory for its files, and a crash loses nothing.
  *
  * All functions: any thread. A file is used only by the caller that opened it.
  */
@@ -45,7 +46,7 @@ struct store_io_hook {
 enum disk_crash {
     DISK_CRASH_KEEP, /* All arrive: the process died, not the machine. */
     DISK_CRASH_DROP, /* None arrives. */
-    /* the first ones arrive in order, the last of these is torn; the rest is lost */
+    /* some writes arrive, in order; the last of them is torn, and all later writes are lost */
     DISK_CRASH_ORDER,
     DISK_CRASH_MIX,   /* Each sector by itself: arrives or not. */
     DISK_CRASH_WASTE, /* Each sector by itself: arrives, does not, or is garbage. */

@@ -43,6 +43,8 @@ struct store_backup_call {
     /* Between hold and give no checkpoint runs, but commits continue. If a checkpoint runs, hold waits for its end. */
     void (*hold)(struct store *store);
     void (*give)(struct store *store);
+    /* Called after each step, but not during a hold: waits if commits need the disk and the processors. */
+    void (*rest)(struct store *store);
     struct store *store;
 };
 
@@ -94,8 +96,7 @@ struct store_driver {
     tr_status (*compact)(const struct store_options *options, struct store_compact *report,
                          tr_error *error);
     /**
-     * Compacts the database while the store is open. The new pages are in the log afterwards, and `restart` cuts the
-     * log. Other statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has
+     * Cuts the log, and compacts the database while the store is open. Other statuses than TR_STORE_FAILED leave the store as it was. TR_CANCELLED soon after another thread has
      * set *is_cancelled, which may be NULL. Committing thread. NULL: not supported.
      */
     tr_status (*shrink)(struct store_session *session, const atom32 *is_cancelled,

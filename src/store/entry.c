@@ -6,9 +6,10 @@
  *
  * 1. The table has the newest entry of each name, unless that entry was left and has no pending
  *    batches; then the name is not in the table.
- * 2. An entry is drained if it is ready and none of its batches is pending. If the next entry of a name is made while
- *    the previous one is not drained, the next one becomes the successor of the previous one and is not ready. So the
- *    entries of a name form a chain, of which only the first is ready.
+ * 2. An entry is drained if it is ready and none of its batches is pending. If an entry of a name
+ *    is made while the previous entry is not drained, the new entry becomes the successor of the
+ *    previous one, and is not ready yet. So the entries of a name form a chain, of which only the
+ *    first is ready.
  * 3. An entry is freed when it was left and is drained: by leave, or after on_done of its last
  *    batch.
  */

@@ -8,10 +8,11 @@
 /**
  * Enters a name. From now on every earlier entry of the name is stale, whether it was left or not.
  *
- * Batches that an earlier entry submitted before it was left are still committed, and batches of an entry that was not
- * left may be on their way to the disk. While there are such batches, the new entry is not ready, because what it reads
- * could be outdated. Until it is ready the caller must not submit. `on_ready` is called once, on the committing thread,
- * when it becomes ready. If tr__store_entry_is_ready returns true right after this call, on_ready is never called.
+ * Batches that an earlier entry submitted before it was left are still committed. Batches of an
+ * entry that was not left may also be on their way to the disk. While there are such batches, the
+ * new entry is not ready, because what it reads could be outdated. Until it is ready the caller
+ * must not submit. `on_ready` is called once, on the committing thread, when it becomes ready. If
+ * tr__store_entry_is_ready returns true right after this call, on_ready is never called.
  *
  * TR_INVALID_ARGUMENT: kind or key is missing or too long. TR_NOT_PERMITTED: the store is read only.
  * TR_NO_MEMORY, TR_STORE_FAILED. Any thread.

@@ -269,7 +269,7 @@ tr_status tr__store_list_keys(struct store_reader *reader, const char *kind, tr_
         memcpy(from + kind_size, start.data, start.size);
     size_t from_size = kind_size + start.size;
     if (!is_first && after.size > 0)
-        from[from_size++] = 0; /* a NUL more: the first name after that key */
+        from[from_size++] = 0; /* one more NUL makes it the first name after that key */
     struct keyed keyed = {kind_size, visit, context};
     return reader->store->driver->list_names(reader->view,
                                              (tr_bytes){from, from_size},

@@ -8,8 +8,9 @@
 struct store_reader;
 
 /**
- * Makes a reader. It sees everything whose on_done was called before. One thread at a time uses it,
- * and it keeps its prepared statements, so make one for each worker. TR_NO_MEMORY, TR_STORE_FAILED.
+ * Makes a reader. It sees everything whose on_done was called before. One thread at a time uses a
+ * reader. It keeps its prepared statements, so make one reader for each worker. TR_NO_MEMORY,
+ * TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
 /** Returns the store to which a reader belongs. */
@@ -186,9 +187,9 @@ struct store_queued {
 };
 typedef bool store_visit_queued(void *context, const struct store_queued *queued);
 /**
- * Lists actors that have items in any queue, whose numbers are above `after`, in the order of these numbers, at most
- * `limit`. `has_items` says whether a queue with a name after `behind` has items. The results are not checked against
- * seals.
+ * Lists actors that have items in any queue, by their numbers: at most `limit` actors, whose
+ * numbers are above `after`. `has_items` says whether a queue with a name after `behind` has items.
+ * The results are not checked against seals.
  */
 TR_MUST_CHECK tr_status tr__store_list_queued(struct store_reader *reader, int64_t after,
                                               const char *behind, size_t limit,

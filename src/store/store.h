@@ -82,8 +82,9 @@ struct store_options {
     /** No threads: tr__store_work commits. For kits and the simulator. */
     bool is_threadless;
     /**
-     * Nothing is written, not even the epoch, and no name can be entered. The store must exist, and may be that of any
-     * program if `program` is NULL. For inspecting the store of a program that does not run. Implies is_threadless.
+     * Nothing is written, not even the epoch, and no name can be entered. The store must exist. If
+     * `program` is NULL, it may belong to any program. For inspecting the store of a program that
+     * does not run. Implies is_threadless.
      */
     bool is_read_only;
     /** Only for a threadless store: called by tr__store_submit if no other batch waits. May be NULL. */

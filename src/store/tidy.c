@@ -198,6 +198,8 @@ void tr__tidy_main(void *context)
         tr_time took_ns = platform->mono_now(platform) - begin_ns;
         atom64_store(
             &store->tidy_page_ns, (uint64_t)(took_ns / (tr_time)(pages + 1)), ATOM_RELAXED);
+        atom64_store(&store->checkpoint_ns, (uint64_t)took_ns, ATOM_RELAXED);
+        (void)atom64_fetch_add(&store->checkpoints, 1, ATOM_RELAXED);
         tr__tidy_give(store);
     }
 }
@@ -211,22 +213,6 @@ void tr__tidy_hold(struct store *store)
             platform->park(platform, store->hold_parker, TR_NEVER);
     }
     atom32_store(&store->is_hold_wanted, 0, ATOM_RELAXED);
-}
-
-/*
- * Cuts the log, which has all pages of the store now. Waits for a reader that prevents this, at most TIDY_CUT_NS;
- * afterwards later commits try again.
- */
-static tr_status shrink_cut(struct store *store, struct store_why *why)
-{
-    const tr_platform *platform = store->platform;
-    tr_time deadline_ns = platform->mono_now(platform) + TIDY_CUT_NS;
-    for (;;) {
-        tr_status status = store->driver->restart(store->session, true, why);
-        if (status != TR_STORE_BUSY || platform->mono_now(platform) >= deadline_ns)
-            return status == TR_STORE_FAILED ? status : TR_OK;
-        platform->yield(platform);
-    }
 }
 
 bool tr__tidy_shrink(struct store *store)
@@ -244,8 +230,6 @@ bool tr__tidy_shrink(struct store *store)
     if (status == TR_OK) {
         atom64_store(&store->writing_ns, (uint64_t)platform->mono_now(platform), ATOM_RELAXED);
         status = store->driver->shrink(store->session, shrink->is_cancelled, &shrink->why);
-        if (status == TR_OK)
-            status = shrink_cut(store, &shrink->why);
         atom64_store(&store->writing_ns, 0, ATOM_RELAXED);
         store->is_tidy = false;
         store->idle_ns = 0;

@@ -12,8 +12,8 @@
  *    have added.
  * 2. If the rest is small (TIDY_REST_PART), the committing thread writes it between two groups, and
  *    the log restarts. Otherwise there is another pass, which is shorter than the previous one.
- * 3. From TIDY_HIGH times log.soon on the committing thread waits before each group, at most
- *    TIDY_SLICE_NS, so that it adds half as many pages as the tidying thread writes in the same
+ * 3. If the log reaches TIDY_HIGH times log.soon, the committing thread waits before each group, at
+ *    most TIDY_SLICE_NS. So it adds half as many pages as the tidying thread writes in the same
  *    time. Groups are smaller then, and destroys wait. So passes become shorter, until rule 2
  *    applies.
  * 4. A group that could make the log longer than log.max waits until the log can restart, at most
@@ -39,8 +39,6 @@
  * again.
  */
 #define TIDY_READER_NS (200 * TR_MICROSECOND)
-/** Longest wait for a reader that prevents the log from being cut after a compaction. */
-#define TIDY_CUT_NS (100 * TR_MILLISECOND)
 /** After the last commit the log stays as it is for this time. */
 #define TIDY_IDLE_NS (1 * TR_SECOND)
 
@@ -86,8 +84,8 @@ void tr__tidy_hold(struct store *store);
 void tr__tidy_give(struct store *store);
 
 /**
- * Compacts the store if tr__store_order_shrink has asked for it, and cuts the log. Returns false otherwise. Committing
- * thread; the thread that asked holds the turn.
+ * Compacts the store if tr__store_order_shrink has asked for it. Returns false otherwise. Committing thread; the thread
+ * that asked holds the turn.
  */
 bool tr__tidy_shrink(struct store *store);
 /** Lets the committing thread compact the store, and waits for it. The thread has called tr__tidy_hold. */

@@ -18,7 +18,10 @@ TR_REQUEST(grow, done, (u64, n));
 TR_REQUEST(count, done);
 TR_REQUEST(replace, done);
 TR_REQUEST(resize, done);
-TR_ACTOR(shop, replace, resize, reuse, borrow, churn, lie, grow, count);
+TR_REQUEST(edit, done);
+TR_REQUEST(edit_what_is_not_there, done, (u64, index));
+TR_ACTOR(shop, edit, edit_what_is_not_there, replace, resize, reuse, borrow, churn, lie, grow,
+         count);
 TR_MESSAGE(shop_state, (list(u64), visits), (list(message(line)), lines));
 
 static void list_empty(tr_self *self, struct shop_state *state)
@@ -132,9 +135,48 @@ static tr_next on_count(tr_self *self, struct shop_state *state)
     return tr_reply(self, done, .bad = state->visits.count);
 }
 
-TR_BEHAVIOR(shop, struct shop_state, TR_ON(replace, on_replace), TR_ON(resize, on_resize),
-            TR_ON(reuse, on_reuse), TR_ON(borrow, on_borrow), TR_ON(churn, on_churn),
-            TR_ON(lie, on_lie), TR_ON(grow, on_grow), TR_ON(count, on_count));
+/* Changes a list as it was loaded, or a constant, and then the one that tr_replace has made. */
+static tr_next on_edit(tr_self *self, struct shop_state *state)
+{
+    static const uint64_t fixed[] = {0, 9, 2, 3};
+    const uint64_t *before = state->visits.items;
+    uint64_t bad = 0;
+    if (!state->visits.count) {
+        state->visits.items = before = fixed;
+        state->visits.count = 4;
+    }
+    size_t count = state->visits.count;
+    tr_replace(self, state->visits, 1, UINT64_C(1));
+    bad += state->visits.items == before || state->visits.items[1] != 1;
+    const uint64_t *own = state->visits.items;
+    tr_remove(self, state->visits, 0);
+    tr_remove(self, state->visits, state->visits.count - 1);
+    bad += state->visits.items != own || state->visits.count != count - 2;
+    for (size_t i = 0; i < state->visits.count; i++)
+        bad += state->visits.items[i] != i + 1;
+    tr_remove(self, state->visits, 0);
+    tr_append(self, state->visits, UINT64_C(7));
+    bad += state->visits.items != own || state->visits.items[state->visits.count - 1] != 7;
+    while (state->visits.count)
+        tr_remove(self, state->visits, 0);
+    bad += fixed[1] != 9;
+    for (uint64_t i = 0; i < 5; i++)
+        tr_append(self, state->visits, i);
+    return tr_reply(self, done, .bad = bad);
+}
+
+static tr_next on_edit_what_is_not_there(tr_self *self, struct shop_state *state,
+                                         const struct edit_what_is_not_there *message)
+{
+    tr_remove(self, state->visits, message->index);
+    return tr_reply(self, done);
+}
+
+TR_BEHAVIOR(shop, struct shop_state, TR_ON(edit, on_edit),
+            TR_ON(edit_what_is_not_there, on_edit_what_is_not_there), TR_ON(replace, on_replace),
+            TR_ON(resize, on_resize), TR_ON(reuse, on_reuse), TR_ON(borrow, on_borrow),
+            TR_ON(churn, on_churn), TR_ON(lie, on_lie), TR_ON(grow, on_grow),
+            TR_ON(count, on_count));
 TR_DURABLE(shop, shop_state, .idle_ns = TR_SECOND);
 
 static tr_kit *kit;
@@ -222,7 +264,29 @@ TEST(a_list_of_a_loaded_state_grows, "K-01")
     tr_kit_free(kit);
 }
 
-SUITE("durable append", what_a_loaded_state_points_to_may_be_freed,
+TEST(an_item_of_any_list_is_replaced_and_removed, "K-01")
+{
+    const struct done *done;
+    begin();
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), edit), &done), TR_OK);
+        ck_assert_uint_eq(done->bad, 0);
+        tr_kit_advance(kit, 20 * TR_SECOND); /* it sleeps */
+        ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), count), &done), TR_OK);
+        ck_assert_uint_eq(done->bad, 5);
+    }
+    for (uint64_t index = 5; index < 7; index++)
+        ck_assert_int_eq(
+            tr_try_await(
+                test, tr_ask(test, shop_now(), edit_what_is_not_there, .index = index), &done),
+            TR_FAILED);
+    ck_assert_int_eq(tr_try_await(test, tr_ask(test, shop_now(), count), &done), TR_OK);
+    ck_assert_uint_eq(done->bad, 5);
+    tr_kit_free(kit);
+}
+
+SUITE("durable append", an_item_of_any_list_is_replaced_and_removed,
+      what_a_loaded_state_points_to_may_be_freed,
       a_list_that_gets_the_block_of_a_freed_one_stays_inside, a_list_of_the_application_is_copied,
       emptied_lists_keep_no_memory, a_count_that_is_more_than_its_memory_fails_the_turn,
       a_list_of_a_loaded_state_grows)

@@ -14,6 +14,9 @@
  * Then the store must open, and each key must have exactly what one of its steps has left: none before the
  * last that was acknowledged, and none that was not asked for. The epoch must be a later one.
  *
+ * A backup that was reported must be there, open, and have all steps that were acknowledged before it began; so must one
+ * that is there before it was reported.
+ *
  * Every sixth cut damages some pages of the database besides. Then there may be errors, but nothing
  * that is wrong. After every fortieth the opening itself is recorded, and the power is cut in there as well.
  */
@@ -39,10 +42,19 @@ struct key {
     char *steps; /* steps[n]: p or d */
     uint64_t sent, acked;
 };
+/* A backup. */
+struct copy {
+    uint64_t number;
+    bool is_done;
+    uint64_t acked[KEYS]; /* before it began */
+    uint64_t epoch;
+};
 struct promise {
     struct key keys[KEYS];
     uint64_t epoch;
     uint64_t acks;
+    struct copy copies[4];
+    int copy_count;
 };
 
 /* What a key has after a step. */
@@ -55,15 +67,38 @@ static void after(const struct key *key, uint64_t step, uint64_t *first, uint64_
     }
 }
 
-static uint64_t match(const struct key *key, uint64_t first, uint64_t last)
+static uint64_t match(const struct key *key, uint64_t acked, uint64_t first, uint64_t last)
 {
-    for (uint64_t step = key->acked; step <= key->sent; step++) {
+    for (uint64_t step = acked; step <= key->sent; step++) {
         uint64_t f, l;
         after(key, step, &f, &l);
         if (f == first && l == last)
             return step;
     }
     return UINT64_MAX;
+}
+
+static void hear_copy(struct promise *promise, const char *line)
+{
+    uint64_t number;
+    if (sscanf(line, "%*c %" SCNu64, &number) != 1)
+        return;
+    int i = 0;
+    while (i < promise->copy_count && promise->copies[i].number != number)
+        i++;
+    struct copy *copy = &promise->copies[i];
+    if (line[0] == 'B') {
+        if (i == 4)
+            die("too many backups");
+        *copy = (struct copy){.number = number, .epoch = promise->epoch};
+        for (int j = 0; j < KEYS; j++)
+            copy->acked[j] = promise->keys[j].acked;
+        promise->copy_count = i + 1;
+    } else if (line[0] == 'D' && i < promise->copy_count) {
+        copy->is_done = true;
+    } else if (line[0] == 'X' && i < promise->copy_count) {
+        *copy = promise->copies[--promise->copy_count];
+    }
 }
 
 static void hear(struct promise *promise, const char *data, size_t size)
@@ -82,11 +117,13 @@ static void hear(struct promise *promise, const char *data, size_t size)
             promise->keys[number].acked = step;
         promise->acks++;
     } else if (sscanf(line, "L %u %" SCNu64 " %" SCNu64, &number, &step, &last) == 3) {
-        uint64_t found = match(&promise->keys[number], step, last);
+        struct key *key = &promise->keys[number];
+        uint64_t found = match(key, key->acked, step, last);
         if (found != UINT64_MAX)
             promise->keys[number].acked = found;
     } else if (sscanf(line, "G %" SCNu64, &step) == 1 && step > promise->epoch)
         promise->epoch = step;
+    hear_copy(promise, line);
 }
 
 /* ---- Looking. ---- */
@@ -94,9 +131,9 @@ static void hear(struct promise *promise, const char *data, size_t size)
 static const char *work_path, *recorder, *scratch;
 extern char **environ;
 
-/* Gives what is wrong, or NULL. */
+/* Looks at the store, or at a copy of it. Gives what is wrong, or NULL. */
 static const char *look(const char *root, const char *trace, const struct promise *promise,
-                        bool is_damaged, bool *is_refused)
+                        const struct copy *copy, bool is_damaged, bool *is_refused)
 {
     static char wrong[400], line[400];
     char store[PATH * 2], errors[PATH * 2], preload[PATH * 2], root_[PATH * 2], trace_[PATH * 2];
@@ -105,7 +142,10 @@ static const char *look(const char *root, const char *trace, const struct promis
     int ends[2], status, heard = 0;
     pid_t pid;
     posix_spawn_file_actions_t actions;
-    snprintf(store, sizeof store, "%s/store", root);
+    if (copy)
+        snprintf(store, sizeof store, "%s/copy%" PRIu64, root, copy->number);
+    else
+        snprintf(store, sizeof store, "%s/store", root);
     snprintf(errors, sizeof errors, "%s/errors", scratch);
     snprintf(preload, sizeof preload, "LD_PRELOAD=%s", recorder);
     snprintf(root_, sizeof root_, "CUTS_ROOT=%s", root);
@@ -135,7 +175,8 @@ static const char *look(const char *root, const char *trace, const struct promis
         heard++;
         if (sscanf(line, "%u %" SCNu64 " %" SCNu64 " %" SCNu64, &number, &first, &last, &epoch) ==
             4) {
-            if (match(key, first, last) == UINT64_MAX && !wrong[0])
+            uint64_t acked = copy ? copy->acked[number] : key->acked;
+            if (match(key, acked, first, last) == UINT64_MAX && !wrong[0])
                 snprintf(wrong,
                          sizeof wrong,
                          "key %u has steps %" PRIu64 " to %" PRIu64 "; %" PRIu64
@@ -143,9 +184,9 @@ static const char *look(const char *root, const char *trace, const struct promis
                          number,
                          first,
                          last,
-                         key->acked,
+                         acked,
                          key->sent);
-            if (epoch <= promise->epoch && !wrong[0])
+            if (epoch <= (copy ? copy->epoch : promise->epoch) && !wrong[0])
                 snprintf(
                     wrong, sizeof wrong, "epoch %" PRIu64 " after %" PRIu64, epoch, promise->epoch);
         } else if (strstr(line, " error ") && is_damaged)
@@ -207,6 +248,31 @@ static struct trace map(const char *path)
 }
 
 static uint64_t cut_count, damaged_count, refused_count, inner_count, failures, stop_after;
+static uint64_t copy_cuts; /* backups that were looked at */
+
+/* Gives what is wrong with the backups, or NULL. */
+static const char *look_at_copies(const char *root, const struct promise *promise)
+{
+    static char text[500];
+    for (int i = 0; i < promise->copy_count; i++) {
+        const struct copy *copy = &promise->copies[i];
+        struct stat stat_;
+        bool is_refused;
+        char path[PATH * 2];
+        snprintf(path, sizeof path, "%s/copy%" PRIu64, root, copy->number);
+        bool is_there = stat(path, &stat_) == 0;
+        if (!is_there && !copy->is_done)
+            continue;
+        const char *wrong =
+            is_there ? look(root, NULL, promise, copy, false, &is_refused) : "it is not there";
+        copy_cuts++;
+        if (!wrong)
+            continue;
+        snprintf(text, sizeof text, "backup %" PRIu64 ": %.400s", copy->number, wrong);
+        return text;
+    }
+    return NULL;
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -229,7 +295,7 @@ static void sweep(struct disk *disk, struct promise *promise, const char *path, 
     for (size_t i = 0; i < trace.count; i++) {
         memcpy(&record, trace.data + trace.starts[i], sizeof record);
         const uint8_t *data = trace.data + trace.starts[i] + sizeof record;
-        if (record.kind == CUTS_MARK && (data[0] == 'O' || data[0] == 'C') && open_count < 64)
+        if (record.kind == CUTS_MARK && strchr("OCBD", data[0]) && open_count < 64)
             opens[open_count++] = i;
         if (record.kind == CUTS_SYNC_END ||
             (record.kind == CUTS_MARK && (data[0] == 'A' || data[0] == 'L')))
@@ -267,7 +333,9 @@ static void sweep(struct disk *disk, struct promise *promise, const char *path, 
                 unlink(inner);
             }
             const char *wrong =
-                look(image, is_deep ? inner : NULL, promise, is_damaged, &is_refused);
+                look(image, is_deep ? inner : NULL, promise, NULL, is_damaged, &is_refused);
+            if (!wrong && depth == 0)
+                wrong = look_at_copies(image, promise);
             cut_count++;
             damaged_count += is_damaged;
             refused_count += is_refused;
@@ -289,6 +357,7 @@ static void sweep(struct disk *disk, struct promise *promise, const char *path, 
                 fflush(stdout);
             } else if (is_deep) {
                 struct promise copy = *promise;
+                copy.copy_count = 0;
                 sweep(deep, &copy, inner, 8, own, depth + 1);
             }
             if (deep)
@@ -382,11 +451,13 @@ int main(int argc, char **argv)
     disk->root_inode = stat(argv[1], &stat_) == 0 ? stat_.st_ino : 0;
     sweep(disk, &promise, argv[2], strtoull(argv[7], NULL, 0), mix(strtoull(argv[6], NULL, 0)), 0);
     printf("%" PRIu64 " cuts, %" PRIu64 " of them with damage (%" PRIu64
-           " told of errors), %" PRIu64 " while the store was opened again: %" PRIu64 " failed\n",
+           " told of errors), %" PRIu64 " while the store was opened again, %" PRIu64
+           " looks at backups: %" PRIu64 " failed\n",
            cut_count,
            damaged_count,
            refused_count,
            inner_count,
+           copy_cuts,
            failures);
     return failures ? 1 : 0;
 }

@@ -93,6 +93,19 @@ static void settle_file(struct file *file, uint64_t index)
     file->count -= i;
 }
 
+/* What is in a directory moves with it. */
+static void move_below(struct name *names, int count, const char *from, const char *to)
+{
+    size_t size = strlen(from);
+    for (int i = 0; i < count; i++) {
+        char rest[PATH];
+        if (strncmp(names[i].path, from, size) != 0 || names[i].path[size] != '/')
+            continue;
+        snprintf(rest, sizeof rest, "%s", names[i].path + size);
+        snprintf(names[i].path, PATH, "%.150s%.200s", to, rest);
+    }
+}
+
 static void change_names(struct name *names, int *count, const struct name_op *op)
 {
     const char *gone = op->kind == CUTS_RENAME ? op->to : op->name.path;
@@ -113,8 +126,10 @@ static void change_names(struct name *names, int *count, const struct name_op *o
         return;
     if (*count == NAMES_MAX)
         die("too many names");
-    if (op->kind == CUTS_RENAME)
+    if (op->kind == CUTS_RENAME) {
         snprintf(moved.path, PATH, "%s", op->to);
+        move_below(names, *count, op->name.path, op->to);
+    }
     names[(*count)++] = moved;
 }
 
@@ -207,7 +222,7 @@ void disk_apply(struct disk *disk, uint64_t index, const struct cuts_record *rec
     case CUTS_REMOVE: {
         struct name_op op = {.index = index, .kind = (int)record->kind};
         size_t size = record->kind == CUTS_RENAME ? strlen((const char *)data) : record->bytes;
-        if (disk->op_count == 256)
+        if (disk->op_count == OPS_MAX)
             die("too many changes of names");
         below(disk, (const char *)data, size, op.name.path);
         if (record->kind == CUTS_RENAME)
@@ -433,27 +448,22 @@ void disk_build(const struct disk *disk, const char *directory, uint64_t seed, b
         }
 }
 
-/* A directory as a disk on which all is synced. */
-void disk_load(struct disk *disk, const char *root)
+static void load_directory(struct disk *disk, const char *name)
 {
     char path[PATH * 2];
     struct stat stat_;
     struct dirent *entry;
-    memset(disk, 0, sizeof *disk);
-    snprintf(disk->root, PATH, "%s", root);
-    if (stat(root, &stat_) != 0)
-        die(root);
-    disk->root_inode = stat_.st_ino;
-    snprintf(path, sizeof path, "%s/store", root);
+    snprintf(path, sizeof path, "%s/%s", disk->root, name);
     DIR *directory = stat(path, &stat_) == 0 ? opendir(path) : NULL;
     if (!directory)
         return;
-    disk->names[disk->name_count++] =
-        (struct name){.path = "/store", .file = -1, .inode = stat_.st_ino};
+    struct name *own = &disk->names[disk->name_count++];
+    *own = (struct name){.file = -1, .inode = stat_.st_ino};
+    snprintf(own->path, PATH, "/%.100s", name);
     while ((entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
             continue;
-        snprintf(path, sizeof path, "%s/store/%.200s", root, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s/%.200s", disk->root, name, entry->d_name);
         int fd = open(path, O_RDONLY);
         if (fd < 0 || fstat(fd, &stat_) != 0)
             die(path);
@@ -462,10 +472,31 @@ void disk_load(struct disk *disk, const char *root)
         if (read(fd, disk->files[file].data, disk->files[file].size) != stat_.st_size)
             die(path);
         close(fd);
-        struct name *name = &disk->names[disk->name_count++];
-        snprintf(name->path, PATH, "/store/%.200s", entry->d_name);
-        name->file = file;
-        name->inode = stat_.st_ino;
+        if (disk->name_count == NAMES_MAX)
+            die("too many names");
+        struct name *found = &disk->names[disk->name_count++];
+        snprintf(found->path, PATH, "/%.100s/%.200s", name, entry->d_name);
+        found->file = file;
+        found->inode = stat_.st_ino;
     }
+    closedir(directory);
+}
+
+/* A directory, and those in it, as a disk on which all is synced. */
+void disk_load(struct disk *disk, const char *root)
+{
+    struct stat stat_;
+    struct dirent *entry;
+    memset(disk, 0, sizeof *disk);
+    snprintf(disk->root, PATH, "%s", root);
+    if (stat(root, &stat_) != 0)
+        die(root);
+    disk->root_inode = stat_.st_ino;
+    DIR *directory = opendir(root);
+    if (!directory)
+        die(root);
+    while ((entry = readdir(directory)))
+        if (entry->d_name[0] != '.')
+            load_directory(disk, entry->d_name);
     closedir(directory);
 }

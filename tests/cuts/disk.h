@@ -14,7 +14,8 @@
 #define PATH 400 /* of a path in the store; others may have twice as many */
 
 #define FILES_MAX 512
-#define NAMES_MAX 64
+#define NAMES_MAX 256
+#define OPS_MAX 1024
 
 struct op {
     uint64_t index; /* of its record */
@@ -51,7 +52,7 @@ struct disk {
     int file_count;
     struct name names[NAMES_MAX]; /* for sure */
     int name_count;
-    struct name_op ops[256];
+    struct name_op ops[OPS_MAX];
     int op_count;
     char root[PATH];
     uint64_t root_inode;

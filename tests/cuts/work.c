@@ -14,7 +14,12 @@
  *     L <key> <first> <last>      was seen by a look
  *     G <epoch>                   of a start that was reported
  *     O, C                        the store is opened, closed
+ *     B <n>, D <n>                backup n begins, is done
+ *     X <n>                       backup n is no longer needed
+ *
+ * Beside the steps a thread makes backups into ../copy<n>, and compacts the store, over the control socket.
  */
+#include "care.h"
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -265,8 +270,9 @@ static bool is_there[KEYS];   /* it has something to destroy */
 static tr_ref last_ref[KEYS]; /* each key belongs to one thread */
 static tr_system *system_;
 static uint64_t seed;
+static struct care care;
 
-static void mark(const char *format, ...)
+void mark(const char *format, ...)
 {
     char line[100];
     va_list list;
@@ -277,7 +283,7 @@ static void mark(const char *format, ...)
         mark_function(line);
 }
 
-static void die(const char *what, tr_status status)
+void die(const char *what, tr_status status)
 {
     fprintf(stderr, "work: %s: %s\n", what, tr_status_text(status));
     _exit(3);
@@ -448,8 +454,70 @@ static void carry(const char *path, bool is_end)
         else if (fscanf(file, "%" SCNu64 " %d", &steps[i], &there) == 2)
             is_there[i] = there;
     }
+    if (file && is_end)
+        fprintf(file, "%" PRIu64 "\n", care.copy_count);
+    else if (file && fscanf(file, "%" SCNu64, &care.copy_count) != 1)
+        care.copy_count = 0;
     if (file)
         fclose(file);
+}
+
+static char **arguments;
+
+/* Works, and ends the process or the program. */
+static void *run_main(void *context)
+{
+    pthread_t thread;
+    (void)context;
+    if (pthread_create(&thread, NULL, care_main, &care) != 0)
+        die("thread", TR_NO_MEMORY);
+    work((unsigned)atoi(arguments[4]));
+    atomic_store(&care.ends, true);
+    if (strcmp(arguments[6], "die") != 0)
+        pthread_join(thread, NULL);
+    carry(arguments[5], true);
+    if (strcmp(arguments[6], "die") == 0)
+        _exit(0);
+    mark("C");
+    tr_system_shutdown(system_, 20 * TR_SECOND);
+    return NULL;
+}
+
+static tr_next on_start(tr_self *self)
+{
+    pthread_t thread;
+    system_ = tr_system_of(self);
+    if (pthread_create(&thread, NULL, run_main, NULL) != 0)
+        die("thread", TR_NO_MEMORY);
+    return TR_SAME;
+}
+
+TR_ACTOR(cuts, ring);
+static tr_next on_idle(void)
+{
+    return TR_SAME;
+}
+TR_BEHAVIOR(cuts, void, TR_ON(tr_pre_start, on_start), TR_ON(ring, on_idle));
+
+static int run(char **argv)
+{
+    char *app_arguments[] = {argv[0], NULL};
+    arguments = argv;
+    seed = strtoull(argv[3], NULL, 0);
+    carry(argv[5], false);
+    snprintf(care.socket, sizeof care.socket, "%.90s.socket", argv[5]);
+    snprintf(care.root, sizeof care.root, "%.*s", (int)(strrchr(argv[2], '/') - argv[2]), argv[2]);
+    care.limit = (unsigned)atoi(argv[4]) / 12 + 1;
+    mark("O");
+    return tr_app_main(1,
+                       app_arguments,
+                       cuts,
+                       .name = "cuts",
+                       .workers = 2,
+                       .store = argv[2],
+                       .control = care.socket,
+                       .durable = TR_DURABLES(box, tale),
+                       .shutdown_timeout_ns = 20 * TR_SECOND);
 }
 
 int main(int argc, char **argv)
@@ -457,35 +525,19 @@ int main(int argc, char **argv)
     bool is_run = argc == 7 && strcmp(argv[1], "run") == 0;
     if (!is_run && !(argc == 3 && strcmp(argv[1], "look") == 0))
         return 2;
-    alarm(120);
-    if (!is_run)
-        alarm(20);
+    alarm(is_run ? 120 : 20);
     mark_function = (void (*)(const char *))dlsym(RTLD_DEFAULT, "cuts_mark");
-    tr_system_options options = {.name = "cuts",
-                                 .workers = is_run ? 2 : 1,
-                                 .store = argv[2],
-                                 .durable = TR_DURABLES(box, tale)};
+    if (is_run)
+        return run(argv);
+    tr_system_options options = {
+        .name = "cuts", .workers = 1, .store = argv[2], .durable = TR_DURABLES(box, tale)};
     mark("O");
     tr_status status = tr_system_new(&options, &system_);
     if (status != TR_OK)
         die("open", status);
     if ((status = tr_system_start(system_)) != TR_OK)
         die("start", status);
-    if (!is_run) {
-        look_at_all();
-        fflush(stdout);
-        _exit(0);
-    }
-    seed = strtoull(argv[3], NULL, 0);
-    carry(argv[5], false);
-    work((unsigned)atoi(argv[4]));
-    carry(argv[5], true);
-    if (strcmp(argv[6], "die") == 0)
-        _exit(0);
-    mark("C");
-    tr_system_shutdown(system_, 20 * TR_SECOND);
-    if ((status = tr_system_wait(system_)) != TR_OK)
-        die("shutdown", status);
-    tr_system_free(system_);
-    return 0;
+    look_at_all();
+    fflush(stdout);
+    _exit(0);
 }

@@ -2,122 +2,12 @@
 /**
  * Backups of a store that is in use: the copy has all that was acknowledged before, and each batch whole.
  */
-#include "support/stores.h"
+#include "support/store_load.h"
 
-#include "os/atomic.h"
-#include "store/backup.h"
+#include "store/core.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-
-enum { WRITERS = 16, ROUNDS_BEFORE = 200, MUCH = 64 * 1024 };
-
-/* Each writer has one batch on its way at any time: its round, in its state and in a key. */
-struct load {
-    atom32 is_over;
-    atom32 running;
-    atom64 commits;
-    tr_parker *parker;
-    struct writer {
-        struct load *load;
-        struct store_entry *entry;
-        atom64 done;    /* the last round that is acknowledged */
-        uint64_t round; /* of the batch on its way */
-    } writers[WRITERS];
-};
-
-static void submit(struct writer *writer);
-
-static void on_written(void *context, struct store_batch *batch, tr_status status)
-{
-    const tr_platform *platform = tr_platform_real();
-    struct writer *writer = context;
-    struct load *load = writer->load;
-    ck_assert_int_eq(status, TR_OK);
-    tr__store_batch_free(batch);
-    atom64_store(&writer->done, writer->round, ATOM_RELEASE);
-    atom64_fetch_add(&load->commits, 1, ATOM_RELAXED);
-    if (!atom32_load(&load->is_over, ATOM_ACQUIRE))
-        submit(writer);
-    else
-        atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL);
-    platform->wake(platform, load->parker);
-}
-
-static void submit(struct writer *writer)
-{
-    struct store_batch *batch = stores_batch(writer->entry);
-    char *text = tr__store_batch_alloc(batch, 32);
-    ck_assert_ptr_nonnull(text);
-    (void)snprintf(text, 32, "%llu", (unsigned long long)++writer->round);
-    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes(text)), TR_OK);
-    ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("key"), stores_bytes(text)), TR_OK);
-    ck_assert_int_eq(tr__store_submit(batch, on_written, writer), TR_OK);
-}
-
-static void load_begin(struct load *load, struct store *store)
-{
-    const tr_platform *platform = tr_platform_real();
-    *load = (struct load){.parker = NULL};
-    ck_assert_int_eq(platform->parker_new(platform, &load->parker), TR_OK);
-    atom32_init(&load->running, WRITERS);
-    for (int i = 0; i < WRITERS; i++) {
-        char key[16];
-        (void)snprintf(key, sizeof key, "%d", i);
-        load->writers[i] = (struct writer){.load = load, .entry = stores_enter(store, "k", key)};
-    }
-    for (int i = 0; i < WRITERS; i++)
-        submit(&load->writers[i]);
-}
-
-static void load_await(struct load *load, uint64_t commits)
-{
-    const tr_platform *platform = tr_platform_real();
-    uint64_t end = atom64_load(&load->commits, ATOM_RELAXED) + commits;
-    while (atom64_load(&load->commits, ATOM_RELAXED) < end)
-        platform->park(platform, load->parker, TR_NEVER);
-}
-
-static void load_end(struct load *load)
-{
-    const tr_platform *platform = tr_platform_real();
-    atom32_store(&load->is_over, 1, ATOM_RELEASE);
-    while (atom32_load(&load->running, ATOM_ACQUIRE) > 0)
-        platform->park(platform, load->parker, TR_NEVER);
-    for (int i = 0; i < WRITERS; i++)
-        tr__store_leave(load->writers[i].entry);
-    platform->parker_free(platform, load->parker);
-}
-
-/* A store in a directory, with threads, and a path beside it for the copy. */
-struct place {
-    struct store_options options;
-    char copy[96];
-    char part[128];
-};
-
-static struct place place_make(void)
-{
-    struct place place = {.options = stores_options(NULL)};
-    place.options.path = stores_directory();
-    place.options.is_threadless = false;
-    (void)snprintf(place.copy, sizeof place.copy, "%s-copy", place.options.path);
-    (void)snprintf(place.part, sizeof place.part, "%s.part", place.copy);
-    return place;
-}
-
-static void place_remove(const struct place *place)
-{
-    stores_remove(place->options.path);
-    stores_remove(place->copy);
-    stores_remove(place->part);
-}
-
-static bool is_there(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0;
-}
+#include <stdatomic.h>
 
 static tr_status backup(struct store *store, const struct place *place, tr_error *error)
 {
@@ -150,42 +40,6 @@ static void check_copy(const struct place *place, const uint64_t *least, const u
     for (size_t i = 0; i < MUCH; i++)
         ck_assert_int_eq(((const char *)value.data)[i], letter);
     tr__store_reader_free(reader);
-    tr__store_close(store);
-}
-
-/* More than one step of a backup. */
-static void put_much(struct store *store)
-{
-    static char value[MUCH];
-    struct store_entry *entry = stores_enter(store, "k", "much");
-    for (int i = 0; i < 3 * STORE_BACKUP_STEP / (int)sizeof value; i++) {
-        char key[16];
-        struct store_batch *batch = stores_batch(entry);
-        (void)snprintf(key, sizeof key, "%d", i);
-        ck_assert_int_eq(
-            tr__store_kv_put(batch, stores_bytes(key), (tr_bytes){value, sizeof value}), TR_OK);
-        ck_assert_int_eq(stores_commit(store, batch), TR_OK);
-    }
-    tr__store_leave(entry);
-}
-
-/* A store of several steps, in whose first pages are the rows of the writers. */
-static void make_much(const struct place *place)
-{
-    struct store_options options = place->options;
-    options.is_threadless = true;
-    struct store *store = stores_open(&options);
-    for (int i = 0; i < WRITERS; i++) {
-        char key[16];
-        (void)snprintf(key, sizeof key, "%d", i);
-        struct store_entry *entry = stores_enter(store, "k", key);
-        struct store_batch *batch = stores_batch(entry);
-        ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes("0")), TR_OK);
-        ck_assert_int_eq(tr__store_kv_put(batch, stores_bytes("key"), stores_bytes("0")), TR_OK);
-        ck_assert_int_eq(stores_commit(store, batch), TR_OK);
-        tr__store_leave(entry);
-    }
-    put_much(store);
     tr__store_close(store);
 }
 
@@ -371,185 +225,49 @@ TEST(backups_that_cannot_be_made_are_refused, "K-22")
     place_remove(&place);
 }
 
-/* A batch that a test waits for. */
-struct waited {
-    tr_parker *parker;
-    atom32 is_done;
-    tr_status status;
-};
+/* The pauses of a backup, by its parker. */
+static struct {
+    tr_platform platform;
+    _Atomic(const tr_parker *) parker; /* NULL: none is counted */
+    atomic_int count;
+} pauses;
 
-static void on_waited(void *context, struct store_batch *batch, tr_status status)
+static void park_counted(const tr_platform *platform, tr_parker *parker, tr_time deadline)
 {
-    const tr_platform *platform = tr_platform_real();
-    struct waited *waited = context;
-    tr__store_batch_free(batch);
-    waited->status = status;
-    tr_parker *parker = waited->parker;
-    atom32_store(&waited->is_done, 1, ATOM_RELEASE);
-    platform->wake(platform, parker);
+    if (parker == atomic_load(&pauses.parker) && deadline != TR_NEVER)
+        atomic_fetch_add(&pauses.count, 1);
+    tr_platform_real()->park(platform, parker, deadline);
 }
 
-/* As stores_commit, for a store with threads. */
-static tr_status commit_await(struct store_batch *batch)
+static bool commit_one(void *context, const struct store_backup_progress *progress)
 {
-    const tr_platform *platform = tr_platform_real();
-    struct waited waited = {.status = TR_OK};
-    ck_assert_int_eq(platform->parker_new(platform, &waited.parker), TR_OK);
-    ck_assert_int_eq(tr__store_submit(batch, on_waited, &waited), TR_OK);
-    while (!atom32_load(&waited.is_done, ATOM_ACQUIRE))
-        platform->park(platform, waited.parker, TR_NEVER);
-    platform->parker_free(platform, waited.parker);
-    return waited.status;
+    (void)progress;
+    return put_await(context, "value") == TR_OK;
 }
 
-static tr_status put_await(struct store_entry *entry, const char *state)
-{
-    struct store_batch *batch = stores_batch(entry);
-    ck_assert_int_eq(tr__store_put_state(batch, 1, stores_bytes(state)), TR_OK);
-    return commit_await(batch);
-}
-
-/* Destroys what make_much has made, so that most pages are free. */
-static void destroy_much(struct store *store)
-{
-    struct store_entry *entry = stores_enter(store, "k", "much");
-    struct store_batch *batch = stores_batch(entry);
-    ck_assert_int_eq(tr__store_destroy(batch), TR_OK);
-    ck_assert_int_eq(commit_await(batch), TR_OK);
-    tr__store_leave(entry);
-}
-
-TEST(a_store_is_compacted_beside_commits, "K-22", "O-28")
+TEST(a_backup_pauses_for_commits_and_only_for_them, "K-22", "O-28")
 {
     struct place place = place_make();
-    make_much(&place);
-    struct store *store = stores_open(&place.options);
-    destroy_much(store);
-    struct load load;
-    load_begin(&load, store);
-    load_await(&load, ROUNDS_BEFORE);
-    struct store_compact report = {0};
-    tr_error error = {0};
-    tr_status status = TR_OK;
-    do { /* the rows of a destroyed actor are deleted in the background */
-        status = tr__store_shrink(store, NULL, &report, &error);
-        ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
-    } while (report.bytes_after > STORE_BACKUP_STEP);
-    load_await(&load, ROUNDS_BEFORE);
-    load_end(&load);
-    struct store_reader *reader = stores_reader(store);
-    for (int i = 0; i < WRITERS; i++) {
-        char key[16];
-        (void)snprintf(key, sizeof key, "%d", i);
-        uint64_t done = atom64_load(&load.writers[i].done, ATOM_ACQUIRE);
-        ck_assert_uint_eq(strtoull(stores_state(reader, "k", key), NULL, 10), done);
-    }
-    tr__store_reader_free(reader);
-    tr__store_close(store);
-    struct store_options options = place.options;
-    struct store_check checked;
-    ck_assert_int_eq(tr__store_check(&options, &checked, NULL, NULL, &error), TR_OK);
-    ck_assert_uint_eq(checked.damages, 0);
-    ck_assert_uint_eq(checked.actors, WRITERS);
-    place_remove(&place);
-}
-
-static tr_status on_full(void *context, enum store_io io, const char *file, uint64_t offset,
-                         size_t size)
-{
-    (void)file;
-    (void)offset;
-    (void)size;
-    return io == STORE_IO_WRITE && atom32_load((atom32 *)context, ATOM_ACQUIRE) ? TR_STORE_FULL
-                                                                                : TR_OK;
-}
-
-TEST(a_full_disk_stops_a_compaction_and_not_the_store, "K-22", "O-28")
-{
-    struct place place = place_make();
-    atom32 is_full;
-    atom32_init(&is_full, 0);
-    const struct store_io_hook hook = {on_full, &is_full};
-    make_much(&place);
-    place.options.hook = &hook;
-    struct store *store = stores_open(&place.options);
-    struct store_entry *entry = stores_enter(store, "k", "0");
-    ck_assert_int_eq(put_await(entry, "before"), TR_OK);
-    struct store_compact report;
     tr_error error;
-    atom32_store(&is_full, 1, ATOM_RELEASE);
-    ck_assert_int_eq(tr__store_shrink(store, NULL, &report, &error), TR_STORE_FULL);
-    ck_assert_ptr_nonnull(strstr(error.text, "compacting"));
-    atom32_store(&is_full, 0, ATOM_RELEASE);
-    ck_assert_int_eq(tr__store_status(store), TR_OK);
-    ck_assert_int_eq(put_await(entry, "after"), TR_OK);
-    struct store_reader *reader = stores_reader(store);
-    ck_assert_str_eq(stores_state(reader, "k", "0"), "after");
-    tr__store_reader_free(reader);
-    tr__store_leave(entry);
-    tr__store_close(store);
-    place_remove(&place);
-}
-
-/* Sets a flag at the first write to a file whose name ends so. */
-struct stopper {
-    const char *end;
-    atom32 is_cancelled;
-};
-
-static tr_status on_write(void *context, enum store_io io, const char *file, uint64_t offset,
-                          size_t size)
-{
-    struct stopper *stopper = context;
-    size_t length = strlen(file);
-    size_t end = strlen(stopper->end);
-    (void)offset;
-    (void)size;
-    if (io == STORE_IO_WRITE && *stopper->end && length >= end &&
-        strcmp(file + length - end, stopper->end) == 0)
-        atom32_store(&stopper->is_cancelled, 1, ATOM_RELAXED);
-    return TR_OK;
-}
-
-/* Both while rows are copied into a temporary file and while that file is copied over the database. */
-TEST(a_compaction_is_cancelled_and_changes_nothing, "K-22", "O-28")
-{
-    static const char *const ends[] = {"", "troupe.db-log"};
-    struct place place = place_make();
-    struct stopper stopper = {.end = ""};
-    const struct store_io_hook hook = {on_write, &stopper};
     make_much(&place);
-    place.options.hook = &hook;
+    pauses.platform = *place.options.source.platform;
+    pauses.platform.park = park_counted;
+    place.options.source.platform = &pauses.platform;
     struct store *store = stores_open(&place.options);
-    struct store_entry *entry = stores_enter(store, "k", "0");
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct store_compact report;
-        tr_error error;
-        ck_assert_int_eq(put_await(entry, "before"), TR_OK);
-        stopper.end = ends[i];
-        atom32_store(&stopper.is_cancelled, !*ends[i], ATOM_RELAXED);
-        tr_status status = tr__store_shrink(store, &stopper.is_cancelled, &report, &error);
-        ck_assert_msg(status == TR_CANCELLED, "%zu: %s", i, tr_status_name(status));
-        ck_assert_ptr_nonnull(strstr(error.text, "nothing has changed"));
-        stopper.end = "";
-        ck_assert_int_eq(tr__store_status(store), TR_OK);
-        ck_assert_int_eq(put_await(entry, "after"), TR_OK);
-        struct store_reader *reader = stores_reader(store);
-        ck_assert_str_eq(stores_state(reader, "k", "0"), "after");
-        tr__store_reader_free(reader);
-    }
-    tr__store_leave(entry);
+    pauses.parker = store->hold_parker;
+    struct store_entry *much = stores_enter(store, "k", "much");
+    ck_assert_int_eq(backup(store, &place, &error), TR_OK);
+    ck_assert_int_eq(pauses.count, 0);
+    stores_remove(place.copy);
+    ck_assert_int_eq(tr__store_backup(store, place.copy, commit_one, much, &error), TR_OK);
+    ck_assert_int_ge(pauses.count, 2);
+    pauses.parker = NULL;
+    tr__store_leave(much);
     tr__store_close(store);
-    struct store_check checked;
-    tr_error error;
-    ck_assert_int_eq(tr__store_check(&place.options, &checked, NULL, NULL, &error), TR_OK);
-    ck_assert_uint_eq(checked.damages, 0);
     place_remove(&place);
 }
 
 SUITE("store: backup", a_copy_made_beside_commits_has_all_that_was_acknowledged_before,
       a_backup_reports_its_steps_and_can_be_cancelled,
-      a_backup_replaces_what_an_earlier_one_has_left, a_damaged_page_is_not_copied,
-      backups_that_cannot_be_made_are_refused, a_store_is_compacted_beside_commits,
-      a_full_disk_stops_a_compaction_and_not_the_store,
-      a_compaction_is_cancelled_and_changes_nothing)
+      a_backup_pauses_for_commits_and_only_for_them, a_backup_replaces_what_an_earlier_one_has_left,
+      a_damaged_page_is_not_copied, backups_that_cannot_be_made_are_refused)

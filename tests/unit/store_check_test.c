@@ -8,10 +8,9 @@
 
 enum { ACTORS = 50, VALUE = 2000 };
 
-static void fill(struct store_disk *disk)
+static void fill_with(const struct store_options *options)
 {
-    struct store_options options = stores_options(disk);
-    struct store *store = stores_open(&options);
+    struct store *store = stores_open(options);
     static char value[VALUE];
     for (int i = 0; i < ACTORS; i++) {
         char key[16];
@@ -29,10 +28,15 @@ static void fill(struct store_disk *disk)
     tr__store_close(store);
 }
 
-static void destroy_most(struct store_disk *disk)
+static void fill(struct store_disk *disk)
 {
     struct store_options options = stores_options(disk);
-    struct store *store = stores_open(&options);
+    fill_with(&options);
+}
+
+static void destroy_most(const struct store_options *options)
+{
+    struct store *store = stores_open(options);
     for (int i = 1; i < ACTORS; i++) {
         char key[16];
         (void)snprintf(key, sizeof key, "%d", i);
@@ -129,12 +133,13 @@ TEST(a_check_of_what_is_no_store_is_refused, "K-22")
 
 TEST(a_compacted_store_is_smaller_and_has_what_it_had, "K-22")
 {
-    struct store_disk *disk = stores_disk(false);
-    struct store_options options = stores_options(disk);
+    struct store_options options = stores_options(NULL);
+    options.path = stores_directory();
     struct store_compact report;
+    struct store_check checked;
     tr_error error = {0};
-    fill(disk);
-    destroy_most(disk);
+    fill_with(&options);
+    destroy_most(&options);
     tr_status status = tr__store_compact(&options, &report, &error);
     ck_assert_msg(status == TR_OK, "%s: %s", tr_status_name(status), error.text);
     ck_assert_uint_lt(report.bytes_after, report.bytes_before / 2);
@@ -142,8 +147,8 @@ TEST(a_compacted_store_is_smaller_and_has_what_it_had, "K-22")
     ck_assert_int_eq(tr__store_compact(&options, &report, &error), TR_OK);
     options.program = "another";
     ck_assert_int_eq(tr__store_compact(&options, &report, &error), TR_STORE_FOREIGN);
-    options = stores_options(disk);
-    struct store_check checked = check(disk);
+    options.program = stores_options(NULL).program;
+    ck_assert_int_eq(tr__store_check(&options, &checked, on_damage, NULL, &error), TR_OK);
     ck_assert_uint_eq(checked.damages, 0);
     ck_assert_uint_eq(checked.actors, 1);
     struct store *store = stores_open(&options);
@@ -151,9 +156,21 @@ TEST(a_compacted_store_is_smaller_and_has_what_it_had, "K-22")
     ck_assert_str_eq(stores_state(reader, "k", "0"), "state");
     tr__store_reader_free(reader);
     tr__store_close(store);
+    stores_remove(options.path);
+}
+
+TEST(a_store_in_memory_is_not_compacted, "K-22")
+{
+    struct store_disk *disk = stores_disk(false);
+    struct store_options options = stores_options(disk);
+    struct store_compact report;
+    tr_error error = {0};
+    fill(disk);
+    ck_assert_int_eq(tr__store_compact(&options, &report, &error), TR_NOT_SUPPORTED);
+    ck_assert_uint_eq(check(disk).damages, 0);
     tr__disk_free(disk);
 }
 
 SUITE("store: check", a_whole_store_has_no_damage_and_is_not_changed,
       a_flip_in_any_page_in_use_is_found, a_check_of_what_is_no_store_is_refused,
-      a_compacted_store_is_smaller_and_has_what_it_had)
+      a_compacted_store_is_smaller_and_has_what_it_had, a_store_in_memory_is_not_compacted)

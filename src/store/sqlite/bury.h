@@ -2,10 +2,10 @@
 /**
  * Destroyed actors: their names become free at once, and their rows are deleted a few at a time.
  *
- * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed to a name that no
- * actor has: a NUL and its number. So nothing refers to the actor any more, its number is not reused while the row
- * exists, and what is left of the actor is found by that name, even after a crash. The other rows are deleted in
- * slices, and the renamed row last.
+ * An actor with few rows is deleted with its batch. The row of an actor with many rows is renamed
+ * to a name that no actor has: a NUL and its number. So nothing refers to the actor any more, and
+ * its number is not reused while the row exists. By that name the remains of the actor are found,
+ * even after a crash. The other rows are deleted in slices, and the renamed row last.
  */
 #ifndef STORE_SQLITE_BURY_H
 #define STORE_SQLITE_BURY_H

@@ -1,33 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Compaction, by SQLite's VACUUM: it copies the rows into a temporary file, and then copies that file over the
- * database.
+ * Compaction: SQLite copies the rows into a new file, which then takes the place of the database.
+ *
+ * 1. The log is cut, and nothing is committed meanwhile. So the database file alone is the store.
+ * 2. VACUUM INTO makes `troupe.db-new`, whose pages get sums and whose first page gets the mark, as all pages do.
+ * 3. That file is synced, and locked as the database is.
+ * 4. Readers are locked out for the moment in which the file gets the name of the database. The index of the log then says
+ *    that the database has changed, so each connection drops its cache, and opens the file of the new name (vfs.c).
+ * 5. The directory is synced. Not before that is anything committed: after a power cut the name may still be that of the
+ *    earlier file, for which the log would be wrong.
+ *
+ * So after a crash there is either file under the name, both have the same rows, and the log is empty. The log does not
+ * grow. SQLite's VACUUM in place would write the whole store into the log.
  */
 #include "store/sqlite/compact.h"
 
 #include "store/sqlite/check.h"
 #include "store/sqlite/make.h"
+#include "store/sqlite/place.h"
 #include "store/sqlite/session.h"
+#include "store/sqlite/tidy.h"
+#include "store/sqlite/vfs_watch.h"
 
-#include "base/assert.h"
+#include "os/file.h"
+#include "os/plain_file.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* Compacts the database. The copy that SQLite makes is a temporary file, because it may be larger than the memory. */
-static tr_status compact_all(struct store_session *session, tr_error *error)
+/* How long readers are waited for. Each of them reads a few rows, or what an operator looks at. */
+#define COMPACT_READERS_NS (1 * TR_SECOND)
+
+/* Writes what has failed, and returns the status. */
+static tr_status compact_refuse(struct store_why *why, tr_status status, const char *text)
 {
-    struct store_why why;
+    (void)snprintf(why->text, sizeof why->text, "compacting: %.300s", text);
+    return status;
+}
+
+/* Locks readers out, and waits for those that read. */
+static tr_status bar_readers(struct store_session *session, struct store_why *why)
+{
+    const tr_platform *platform = session->source.platform;
+    tr_time deadline_ns = platform->mono_now(platform) + COMPACT_READERS_NS;
+    while (!tr__shm_bar(&session->vfs.shm)) {
+        if (platform->mono_now(platform) >= deadline_ns)
+            return compact_refuse(why, TR_STORE_BUSY, "somebody reads for too long");
+        platform->yield(platform);
+    }
+    return TR_OK;
+}
+
+/* Step 1. Most of the log is written before readers are locked out, so that they wait for little. */
+static tr_status cut_log(struct store_session *session, struct store_why *why)
+{
+    tr_status status = tr__session_restart(session, true, why);
+    if (status != TR_STORE_BUSY)
+        return status;
+    status = bar_readers(session, why);
+    if (status == TR_OK)
+        status = tr__session_restart(session, true, why);
+    tr__shm_admit(&session->vfs.shm);
+    return status;
+}
+
+/* Makes the new file: steps 2 and 3. */
+static tr_status make_new(struct store_session *session, const atom32 *is_cancelled, int fd,
+                          struct store_why *why)
+{
+    tr_error error;
+    struct vfs *vfs = &session->vfs;
     struct link *link = &session->writer;
-    tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
-    if (status)
-        return tr__make_refuse_by(error, session, link, status);
-    int result =
-        sqlite3_wal_checkpoint_v2(link->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    status = tr__link_status(result);
-    if (status)
-        (void)tr__session_fail(session, link, "writing the compacted store", &why);
-    return status ? tr__make_refuse(error, status, "%s", why.text) : TR_OK;
+    char *text = sqlite3_mprintf("VACUUM INTO %Q", vfs->new_path);
+    if (!text)
+        return compact_refuse(why, TR_NO_MEMORY, "out of memory");
+    vfs->stops = is_cancelled;
+    tr_status status = tr__link_execute(link, text);
+    vfs->stops = NULL;
+    sqlite3_free(text);
+    if (status == TR_STORE_FULL && is_cancelled && atom32_load(is_cancelled, ATOM_RELAXED))
+        return compact_refuse(why, TR_CANCELLED, "stopped; nothing has changed");
+    if (status != TR_OK) {
+        char failure[sizeof why->text];
+        tr__make_text_by(vfs, link, failure, sizeof failure);
+        return compact_refuse(why, status, failure);
+    }
+    status = tr__plain_file_sync(&(struct plain_file){.fd = fd, .path = vfs->new_path}, &error);
+    return status ? compact_refuse(why, status, error.text) : TR_OK;
+}
+
+/* Gives the new file the name of the database: step 4. */
+static tr_status replace(struct store_session *session, struct store_why *why)
+{
+    tr_error error;
+    struct vfs *vfs = &session->vfs;
+    tr_status status = bar_readers(session, why);
+    if (status == TR_OK && !tr__shm_renew(&vfs->shm))
+        status = compact_refuse(why, TR_STORE_BUSY, "the log is not empty");
+    if (status == TR_OK) {
+        status = tr__vfs_replace(vfs, &error);
+        if (status != TR_OK)
+            (void)compact_refuse(why, status, error.text);
+    }
+    tr__shm_admit(&vfs->shm);
+    return status;
+}
+
+/*
+ * Steps 2 to 4. *fd is the lock of the new file. A failure is that of the new file and not of the store, so it is not
+ * TR_STORE_FAILED.
+ */
+static tr_status compact(struct store_session *session, const atom32 *is_cancelled, int *fd,
+                         struct store_why *why)
+{
+    tr_error error;
+    const char *path = session->vfs.new_path;
+    tr_status status = tr__plain_file_remove(path, false, &error);
+    if (status == TR_OK)
+        status = tr__place_lock_database(path, fd, &error);
+    if (status != TR_OK)
+        (void)compact_refuse(why, status, error.text);
+    if (status == TR_OK)
+        status = make_new(session, is_cancelled, *fd, why);
+    if (status == TR_OK)
+        status = replace(session, why);
+    if (status == TR_OK)
+        return TR_OK;
+    (void)!tr__plain_file_remove(path, false, NULL);
+    return status == TR_STORE_FAILED ? TR_FAILED : status;
+}
+
+/*
+ * Step 5. Empties the file that has lost its name: connections that have not read since then still have it open, and its
+ * space would not be free.
+ */
+static tr_status settle(struct store_session *session, int *fd, struct store_why *why)
+{
+    tr_error error;
+    int before = session->database_fd;
+    session->database_fd = *fd;
+    *fd = before;
+    tr_status status = tr__place_sync(session, &error);
+    if (status == TR_OK) /* behind a symbolic link the database is in another directory */
+        status = tr__os_directory_sync_parent(session->vfs.path, &error);
+    if (status != TR_OK) {
+        atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+        return compact_refuse(why, TR_STORE_FAILED, error.text);
+    }
+    (void)!tr__plain_file_resize(
+        &(struct plain_file){.fd = before, .path = session->vfs.path}, 0, NULL);
+    return tr__session_check_files(session, why);
+}
+
+tr_status tr__session_shrink(struct store_session *session, const atom32 *is_cancelled,
+                             struct store_why *why)
+{
+    int fd = -1;
+    if (!session->directory)
+        return compact_refuse(why, TR_NOT_SUPPORTED, "a store in memory has no files");
+    (void)compact_refuse(why, TR_OK, "the log could not be cut");
+    tr_status status = cut_log(session, why);
+    if (status == TR_OK)
+        status = compact(session, is_cancelled, &fd, why);
+    if (status == TR_OK)
+        status = settle(session, &fd, why);
+    tr__os_file_unlock(fd);
+    return status;
 }
 
 /* Finds out which program owns a store that is not open. */
@@ -49,6 +186,7 @@ tr_status tr__session_compact(const struct store_options *options, struct store_
                               tr_error *error)
 {
     uint64_t epoch;
+    struct store_why why;
     char owner[TR_NAME_MAX + 1];
     struct store_options owned = *options;
     struct store_session *session = NULL;
@@ -62,33 +200,9 @@ tr_status tr__session_compact(const struct store_options *options, struct store_
         status = tr__session_open(&owned, &session, &epoch, error);
     if (status || !session)
         return status;
-    status = compact_all(session, error);
+    status = tr__session_shrink(session, NULL, &why);
     tr__session_close(session);
-    return status ? status : tr__check_place(options, &report->bytes_after, error);
-}
-
-/*
- * SQLite looks for an interruption only while it copies rows, and not while it copies the new file over the old one. It
- * writes in both cases, so it is stopped by a write that fails. As on a full disk, the store then stays as it was.
- */
-tr_status tr__session_shrink(struct store_session *session, const atom32 *is_cancelled,
-                             struct store_why *why)
-{
-    struct link *link = &session->writer;
-    TR_ASSERT(sqlite3_get_autocommit(link->database));
-    session->vfs.stops = is_cancelled;
-    tr_status status = tr__link_execute(link, "PRAGMA temp_store = FILE; VACUUM");
-    session->vfs.stops = NULL;
-    if (status == TR_STORE_FULL && is_cancelled && atom32_load(is_cancelled, ATOM_RELAXED)) {
-        status = TR_CANCELLED;
-        (void)snprintf(why->text, sizeof why->text, "compacting was stopped; nothing has changed");
-    } else if (status) {
-        int size = snprintf(why->text, sizeof why->text, "compacting: ");
-        tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
-    }
-    tr_status after = tr__link_execute(link, "PRAGMA temp_store = MEMORY");
-    if (status == TR_STORE_FAILED || after == TR_STORE_FAILED ||
-        !sqlite3_get_autocommit(link->database))
-        return tr__session_fail(session, link, "compacting", why);
-    return status ? status : tr__session_check_files(session, why);
+    if (status != TR_OK)
+        return tr__make_refuse(error, status, "%s", why.text);
+    return tr__check_place(options, &report->bytes_after, error);
 }

@@ -67,6 +67,8 @@ static tr_status copy_count(struct copy *copy, size_t size)
     if (status == TR_OK && copy->call->on_step &&
         !copy->call->on_step(copy->call->context, &progress))
         return tr__make_refuse(copy->error, TR_CANCELLED, "the backup was cancelled");
+    if (status == TR_OK && !copy->is_last)
+        copy->call->rest(copy->call->store);
     return status;
 }
 

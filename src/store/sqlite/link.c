@@ -37,7 +37,7 @@ tr_status tr__link_status(int result)
         return TR_STORE_FULL;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:      /* The schema is not that of a store: the statements are correct. */
+    case SQLITE_ERROR: /* The schema is not the schema of a store: the statements are correct. */
     case SQLITE_CONSTRAINT: /* The statements never insert a row that exists. */
     case SQLITE_MISMATCH:
         return TR_STORE_CORRUPT;

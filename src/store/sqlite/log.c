@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The log of SQLite, see https://www.sqlite.org/walformat.html: a header of 32 bytes and frames,
- * each with a header of 24 bytes and a page. The sum of a frame continues that of the frame before
- * it. So two frames that fit together were written one after the other, no matter what became of
- * the frames before them.
+ * each with a header of 24 bytes and a page. The sum of a frame continues the sum of the frame
+ * before it. So if two frames fit together, they were written one after the other. What became of
+ * the frames before them does not matter.
  *
  * A transaction is written after the previous one was synced. So if a frame ends a transaction and the frame after it
  * fits, the transaction and all before it were durable. If the log breaks before such a frame, it was damaged. If there
@@ -41,7 +41,7 @@ struct log {
     /* byte order of the words that are summed; the numbers of the format are always big endian */
     bool is_big_endian;
     uint64_t frame_count;
-    /* most pages that the database can have: those of its file, and one for each frame */
+    /* most pages that the database can have: the bytes of its file, and one for each frame */
     uint64_t pages_max;
     unsigned char salts[8];
     unsigned char frame[FRAME]; /* the last frame that was read */

@@ -13,10 +13,10 @@
 
 /**
  * Checks the log. TR_OK: what SQLite will read is everything that was ever acknowledged, except
- * perhaps the last transaction: if that one is damaged, it cannot be known whether it was synced.
- * TR_OK also if there is no log and the database is not marked as having one. TR_STORE_CORRUPT:
- * acknowledged data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED `*why` is the rest of a
- * sentence that begins with the path of the log. TR_NO_MEMORY.
+ * perhaps the last transaction: if the last frame is damaged, nobody can know whether it was
+ * synced. TR_OK also if there is no log and the database is not marked as having one.
+ * TR_STORE_CORRUPT: acknowledged data is missing. With TR_STORE_CORRUPT and TR_STORE_FAILED `*why`
+ * is the rest of a sentence that begins with the path of the log. TR_NO_MEMORY.
  *
  * Call it after tr__vfs_look. `database` is the file of a connection. The log is closed again; the
  * database is not opened a second time.

@@ -283,7 +283,7 @@ static tr_status check_files(struct store_session *session, sqlite3_file *file, 
     return TR_OK;
 }
 
-/* Checks that the database is that of a store, with a known format. */
+/* Checks that the database belongs to a store, with a known format. */
 static tr_status check_marks(struct store_session *session, int64_t *format, tr_error *error)
 {
     struct link *link = &session->writer;

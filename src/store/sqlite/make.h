@@ -26,8 +26,8 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           char *owner, tr_error *error);
 /**
- * Gives the store the key of another store whose rows are copied into it, and an epoch that is not below the epochs of
- * these rows.
+ * Gives the store the key of another store, because rows of that store are copied into this one.
+ * Also gives it an epoch that is not below the epochs of these rows.
  */
 TR_MUST_CHECK tr_status tr__make_adopt(struct store_session *session, struct hash_key key,
                                        uint64_t epoch, const char *program);
@@ -48,9 +48,9 @@ tr_status tr__make_refuse_by(tr_error *error, struct store_session *session,
 void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size_t size);
 
 /**
- * Marks the database file as that of a store, unless it is already marked. SQLite's tools do not open a marked file. A
- * marked store without its log is refused, so the log is made durable first. TR_STORE_FULL, TR_STORE_FAILED,
- * TR_NO_MEMORY.
+ * Marks the database file as the file of a store, unless it is already marked. SQLite's tools do
+ * not open a marked file. A marked store without its log is refused, so the log is made durable
+ * first. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 

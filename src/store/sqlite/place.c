@@ -4,9 +4,9 @@
  *
  * The directory is locked, because it cannot be replaced unnoticed: a second process that finds the
  * store at the same path locks the same directory. The lock file is locked too, for file systems
- * that cannot lock directories and for earlier versions of Troupe. In the database file, the range
- * of bytes that SQLite uses for its own locks is locked, so that SQLite's tools report a locked
- * database. None of these locks is lost when the process opens the same file again and closes it.
+ * that cannot lock directories and for earlier versions of Troupe. In the database file, the bytes
+ * that SQLite uses for its own locks are locked. So SQLite's tools report a locked database. None
+ * of these locks is lost when the process opens the same file again and closes it.
  */
 #include "store/sqlite/place.h"
 
@@ -119,6 +119,11 @@ static tr_status lock_directory(struct store_session *session, tr_error *error)
     return status;
 }
 
+tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error)
+{
+    return tr__os_file_lock_range(path, SQLITE_LOCKS_AT, SQLITE_LOCKS, fd, error);
+}
+
 /* Finds the database, or makes an empty file, and locks it. The directory must be locked. */
 static tr_status take_database(struct store_session *session, tr_error *error)
 {
@@ -127,8 +132,7 @@ static tr_status take_database(struct store_session *session, tr_error *error)
         return refuse_memory(error);
     tr_status status = check_remains(session, error);
     if (status == TR_OK)
-        status = tr__os_file_lock_range(
-            session->path, SQLITE_LOCKS_AT, SQLITE_LOCKS, &session->database_fd, error);
+        status = tr__place_lock_database(session->path, &session->database_fd, error);
     return status ? status : place_resolve(session, session->path, &session->path, error);
 }
 

@@ -27,6 +27,9 @@ TR_MUST_CHECK tr_status tr__place_take_directory(struct store_session *session,
 TR_MUST_CHECK tr_status tr__place_take_disk(struct store_session *session, struct store_disk *disk,
                                             tr_error *error);
 void tr__place_give(struct store_session *session);
+
+/** Opens a database, or makes an empty file, and locks in it what SQLite's tools would lock. TR_STORE_BUSY, ... */
+TR_MUST_CHECK tr_status tr__place_lock_database(const char *path, int *fd, tr_error *error);
 /** Whether a directory has the database of a store. */
 bool tr__place_has_store(const char *directory);
 

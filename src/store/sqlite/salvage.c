@@ -7,8 +7,9 @@
  * store gets the key of the old one. Seals contain the actor's name, not the number of its row, so
  * the copy may have other numbers.
  *
- * First the database is read with the valid part of its log. If something is still missing, the database is read again
- * without the log, because a page that is damaged in one may be intact in the other.
+ * First the database is read with the valid part of its log. If something is still missing, the
+ * database is read again without the log. A page that is damaged in the log may be intact in the
+ * database file.
  *
  * Of an actor that is marked to be destroyed only its row with the mark is copied, and the next opening destroys it. So
  * the second run does not copy an earlier state of such an actor. Rows of destroyed actors are left out.
@@ -39,9 +40,10 @@ static bool is_readable(int result)
 }
 
 /*
- * Returns the first number after `id` from which the table can be read again; 0 if there is no such number. At `id`
- * itself the table cannot be read. A page of the table has rows with neighbouring numbers, so the next numbers are
- * tried one by one, then in growing steps, and then the last step is bisected.
+ * Returns the first number after `id` from which the table can be read again; 0 if there is no such
+ * number. At `id` itself the table cannot be read. A page of the table has rows with neighbouring
+ * numbers. So the next numbers are tried one by one, and then in growing steps. The last step is
+ * bisected.
  */
 static int64_t find_after_gap(struct salvage *salvage, int64_t id)
 {

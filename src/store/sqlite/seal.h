@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The seal of a row: the generation that wrote it, and a sum over that, the actor, and the contents
- * of the row. A row that was torn, flipped, or belongs to another actor does not match its seal.
+ * The seal of a row: the generation that wrote the row, and a sum over this generation, the actor,
+ * and the contents of the row. A row that was torn, flipped, or belongs to another actor does not
+ * match its seal.
  *
  * The sum is SipHash with a key of the store, part by part: the sum so far is half of the key of
  * the next part. It does not protect against people who can read the key, which is in the store.

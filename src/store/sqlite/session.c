@@ -21,6 +21,8 @@
 #include "store/sqlite/view.h"
 #include "store/sqlite/view_page.h"
 
+#include "os/plain_file.h"
+
 #include <stdio.h>
 
 tr_status tr__session_link(struct store_session *session, struct link *link)
@@ -34,7 +36,12 @@ tr_status tr__session_link(struct store_session *session, struct link *link)
 static tr_status open_links(struct store_session *session, const struct store_options *options,
                             tr_error *error)
 {
-    tr_status status = tr__link_open(&session->writer, &session->vfs, session->path);
+    /* A compaction that a crash has cut off may have left a file. */
+    tr_status status =
+        session->disk ? TR_OK : tr__plain_file_remove(session->vfs.new_path, false, error);
+    if (status)
+        return status;
+    status = tr__link_open(&session->writer, &session->vfs, session->path);
     if (status)
         return tr__make_refuse_by(error, session, &session->writer, status);
     tr__session_watch_log(session);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** An open database: the connection that writes, the one that tidies, and what both share. */
+/**
+ * An open database: the connection that writes, the connection that tidies, and what both share.
+ */
 #ifndef STORE_SQLITE_SESSION_H
 #define STORE_SQLITE_SESSION_H
 
@@ -78,8 +80,8 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
                            struct store_why *why);
 
 /**
- * Checks, after a commit, that its files are still those of the store. TR_STORE_FAILED: one was
- * deleted, replaced or cut, and the store has failed.
+ * Checks after a commit that the paths of the store still lead to the files that are open.
+ * TR_STORE_FAILED: one was deleted, replaced or cut, and the store has failed.
  */
 tr_status tr__session_check_files(struct store_session *session, struct store_why *why);
 

@@ -8,6 +8,26 @@
 
 #include <string.h>
 
+/* The slots from here on are locked by readers: WAL_READ_LOCK(0) of SQLite. */
+enum { READERS_AT = 3 };
+
+/* The head of the index of a log, of which it has two copies: see walformat.html of SQLite. */
+struct index_head {
+    uint32_t version;
+    uint32_t unused;
+    uint32_t changes; /* a count that changes with each transaction */
+    uint8_t is_made;
+    uint8_t is_big_endian;
+    uint16_t page_size;
+    uint32_t frames;
+    uint32_t pages; /* of the database */
+    uint32_t frame_sum[2];
+    uint32_t salt[2];
+    uint32_t sum[2]; /* of all members before */
+};
+_Static_assert(sizeof(struct index_head) == 48, "the size that SQLite's format says");
+enum { INDEX_VERSION = 3007000 };
+
 void tr__shm_init(struct shm *shm, const struct memory_source *source)
 {
     *shm = (struct shm){.source = *source};
@@ -46,10 +66,13 @@ static int raise_level(struct shm *shm, struct shm_user *user, int level)
         user->level = SQLITE_LOCK_RESERVED;
     }
     if (level == SQLITE_LOCK_EXCLUSIVE && user->level < SQLITE_LOCK_EXCLUSIVE) {
-        shm->exclusive = user;
-        user->level = SQLITE_LOCK_PENDING;
+        /*
+         * Nobody waits for this lock: a connection that is closed tries it to learn whether it is the last one. So it
+         * must not keep others from opening meanwhile, as SQLite's pending lock does.
+         */
         if (shm->shared > 1)
             return SQLITE_BUSY;
+        shm->exclusive = user;
         user->level = SQLITE_LOCK_EXCLUSIVE;
     }
     return SQLITE_OK;
@@ -142,7 +165,7 @@ static int change_slots(struct shm *shm, struct shm_user *user, int first, int c
             user->exclusive &= ~bit;
             user->shared &= ~bit;
         } else if (flags & SQLITE_SHM_SHARED) {
-            if (*slot < 0)
+            if (*slot < 0 || (shm->is_barred && i >= READERS_AT))
                 return SQLITE_BUSY;
             if (!(user->shared & bit))
                 (*slot)++;
@@ -186,4 +209,51 @@ void tr__shm_unmap(struct shm *shm, struct shm_user *user)
             free_regions(shm);
     }
     lock_give(&shm->lock);
+}
+
+bool tr__shm_bar(struct shm *shm)
+{
+    bool is_reading = false;
+    lock_take(&shm->lock);
+    shm->is_barred = true;
+    for (int i = READERS_AT; i < SQLITE_SHM_NLOCK; i++)
+        is_reading = is_reading || shm->slots[i] != 0;
+    lock_give(&shm->lock);
+    return !is_reading;
+}
+
+void tr__shm_admit(struct shm *shm)
+{
+    lock_take(&shm->lock);
+    shm->is_barred = false;
+    lock_give(&shm->lock);
+}
+
+bool tr__shm_renew(struct shm *shm)
+{
+    struct index_head heads[2];
+    lock_take(&shm->lock);
+    bool is_empty = shm->is_barred && shm->region_count > 0;
+    if (is_empty) {
+        memcpy(heads, shm->regions[0], sizeof heads);
+        is_empty = heads[0].version == INDEX_VERSION && heads[0].is_made && heads[0].frames == 0 &&
+                   memcmp(&heads[0], &heads[1], sizeof heads[0]) == 0;
+    }
+    if (is_empty) {
+        uint32_t words[sizeof(struct index_head) / 4];
+        uint32_t *sum = words + sizeof words / 4 - 2;
+        heads[0].changes++;
+        heads[0].pages = 0; /* not known */
+        memcpy(words, &heads[0], sizeof words);
+        sum[0] = sum[1] = 0;
+        for (const uint32_t *word = words; word < sum; word += 2) {
+            sum[0] += word[0] + sum[1];
+            sum[1] += word[1] + sum[0];
+        }
+        memcpy(&heads[0], words, sizeof words);
+        heads[1] = heads[0];
+        memcpy(shm->regions[0], heads, sizeof heads);
+    }
+    lock_give(&shm->lock);
+    return is_empty;
 }

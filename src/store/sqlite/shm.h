@@ -26,6 +26,7 @@ struct shm {
     void **regions;
     size_t region_count;
     size_t users;
+    bool is_barred; /* no reader may begin */
     /* locks of the log. Above 0: shared by this many connections; -1: held by one */
     int slots[SQLITE_SHM_NLOCK];
 
@@ -36,7 +37,7 @@ struct shm {
     unsigned shared;
     /* the connection with the reserved lock or a higher one; NULL: none */
     const struct shm_user *reserved;
-    /* the connection that has the exclusive lock or waits for it; NULL: none */
+    /* the connection that has the exclusive lock; NULL: none */
     const struct shm_user *exclusive;
 };
 
@@ -60,5 +61,14 @@ int tr__shm_map(struct shm *shm, struct shm_user *user, int index, int size, boo
 int tr__shm_lock(struct shm *shm, struct shm_user *user, int first, int count, int flags);
 void tr__shm_barrier(struct shm *shm);
 void tr__shm_unmap(struct shm *shm, struct shm_user *user);
+
+/** Lets no reader begin until tr__shm_admit. Returns whether there is none now. */
+bool tr__shm_bar(struct shm *shm);
+void tr__shm_admit(struct shm *shm);
+/**
+ * Writes to the index of an empty log that the database has changed, and has as many pages as its file. So each connection
+ * drops its cache before it reads again. Returns false if the log is not empty. No reader may be there: tr__shm_bar.
+ */
+bool tr__shm_renew(struct shm *shm);
 
 #endif

@@ -3,9 +3,10 @@
  * The log of SQLite: how long it is, and how it is written into the database. store/tidy.h says
  * when.
  *
- * A checkpoint of SQLite that runs beside commits syncs the database only if it has reached the end of the log.
- * Otherwise the written pages stay in the cache of the kernel until the last checkpoint, whose sync would then take as
- * long as all of them together, on the committing thread. So each pass syncs what it has written.
+ * A checkpoint of SQLite that runs beside commits syncs the database only if it has reached the end
+ * of the log. Otherwise the written pages stay in the cache of the kernel until the last
+ * checkpoint. The sync of that checkpoint would then write all of them, and delay the committing
+ * thread for so long. So each pass syncs what it has written.
  */
 #include "store/sqlite/tidy.h"
 

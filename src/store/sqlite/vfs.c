@@ -19,7 +19,11 @@ struct vfs_file {
     const char *path; /* path in memory of the VFS or of SQLite; "" for a file without a name */
     bool is_database;
     bool is_log;
-    bool is_dirty; /* written since the last sync, by this opener */
+    bool is_new;       /* the database that a compaction makes, which one connection uses */
+    bool is_closed;    /* the real file could not be opened again */
+    bool is_dirty;     /* written since the last sync, by this opener */
+    int flags;         /* for opening it again */
+    uint32_t replaced; /* vfs.replaced when it was opened */
     struct shm_user user;
     struct disk_file *virtual;
     /* The file of the real VFS, of as many bytes as the real VFS requires. SQLite aligns files to 8. */
@@ -31,6 +35,12 @@ struct vfs_file {
  * matter in tests.
  */
 enum { LOG_STEP = 256 * 1024, LOG_STEP_VIRTUAL = 5 * PAGE_SIZE };
+
+/*
+ * The two bytes in the first page of a database that say whether it has a log. SQLite makes a new one for VACUUM INTO
+ * that has none, so they are exchanged on the way to the file and back.
+ */
+enum { HEAD_VERSIONS = 18, HEAD_UNDO = 1, HEAD_LOG = 2 };
 
 static const char sqlite_magic[VFS_MAGIC_SIZE] = "SQLite format 3";
 static const char store_magic[VFS_MAGIC_SIZE] = "Troupe store 3\n";
@@ -97,6 +107,34 @@ static int result_of(tr_status status, int io_error)
     }
 }
 
+static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, int *out_flags);
+
+/* Whether the path of an open database was given to another file. */
+static bool is_replaced(const struct vfs_file *file)
+{
+    return file->is_database && !file->is_new && !file->virtual &&
+           file->replaced != atom32_load(&file->vfs->replaced, ATOM_ACQUIRE);
+}
+
+/*
+ * Opens the database again if its path was given to another file. A connection calls this before each use of the real
+ * file. In the middle of a transaction of its own there is nothing to do, because its readers are locked out then.
+ */
+static int file_renew(struct vfs_file *file)
+{
+    struct vfs *vfs = file->vfs;
+    uint32_t replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE); /* partner: tr__vfs_replace */
+    if (file->replaced == replaced || !file->is_database || file->is_new || file->virtual)
+        return SQLITE_OK;
+    if (!file->is_closed)
+        (void)real_of(file)->pMethods->xClose(real_of(file));
+    int result = open_real(file, vfs->path, file->flags, NULL);
+    file->is_closed = result != SQLITE_OK;
+    if (!file->is_closed)
+        file->replaced = replaced;
+    return result;
+}
+
 static int file_close(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
@@ -106,7 +144,7 @@ static int file_close(sqlite3_file *base)
         tr__disk_close(file->virtual);
         return SQLITE_OK;
     }
-    return real_of(file)->pMethods->xClose(real_of(file));
+    return file->is_closed ? SQLITE_OK : real_of(file)->pMethods->xClose(real_of(file));
 }
 
 static bool is_whole_page(const struct vfs_file *file, int size, sqlite3_int64 offset)
@@ -125,7 +163,12 @@ static int read_bytes(struct vfs_file *file, void *memory, int size, sqlite3_int
     }
     if (ask_hook(file->vfs, STORE_IO_READ, file->path, offset, size) != TR_OK)
         return SQLITE_IOERR_READ;
-    int result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
+    int result;
+    do { /* as in file_size */
+        if (file_renew(file) != SQLITE_OK)
+            return SQLITE_IOERR_READ;
+        result = real_of(file)->pMethods->xRead(real_of(file), memory, size, offset);
+    } while (is_replaced(file));
     return vfs_note(file->vfs, "read", file->path, result);
 }
 
@@ -140,6 +183,8 @@ static int file_read(sqlite3_file *base, void *memory, int size, sqlite3_int64 o
     if (result == SQLITE_OK && is_whole_page(file, size, offset) &&
         !page_is_sound(memory, (uint64_t)offset / PAGE_SIZE + 1))
         result = SQLITE_CORRUPT;
+    if (file->is_new && offset <= HEAD_VERSIONS && offset + size >= HEAD_VERSIONS + 2)
+        memset((char *)memory + (HEAD_VERSIONS - offset), HEAD_UNDO, 2);
     return result;
 }
 
@@ -157,16 +202,25 @@ static int write_bytes(struct vfs_file *file, const void *memory, int size, sqli
     tr_status status = ask_hook(file->vfs, STORE_IO_WRITE, file->path, offset, size);
     if (status != TR_OK && status != TR_STORE_FULL)
         return SQLITE_IOERR_WRITE;
-    int written =
-        real_of(file)->pMethods->xWrite(real_of(file), memory, status ? size / 2 : size, offset);
+    int written = file_renew(file);
+    if (written == SQLITE_OK)
+        written = real_of(file)->pMethods->xWrite(
+            real_of(file), memory, status ? size / 2 : size, offset);
     return status ? SQLITE_FULL : vfs_note(file->vfs, "write", file->path, written);
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
     struct vfs_file *file = file_of(base);
-    if (!file->virtual)
-        return real_of(file)->pMethods->xFileSize(real_of(file), size);
+    if (!file->virtual) {
+        int result;
+        do { /* the old file of a database is emptied after another one has taken its place */
+            result = file_renew(file);
+            if (result == SQLITE_OK)
+                result = real_of(file)->pMethods->xFileSize(real_of(file), size);
+        } while (result == SQLITE_OK && is_replaced(file));
+        return result;
+    }
     *size = (sqlite3_int64)tr__disk_file_size(file->virtual);
     return SQLITE_OK;
 }
@@ -177,13 +231,15 @@ static int sync_bytes(struct vfs_file *file, int flags)
         return result_of(tr__disk_sync(file->virtual, !file->is_database), SQLITE_IOERR_FSYNC);
     if (ask_hook(file->vfs, STORE_IO_SYNC, file->path, 0, 0) != TR_OK)
         return SQLITE_IOERR_FSYNC;
-    return vfs_note(
-        file->vfs, "sync", file->path, real_of(file)->pMethods->xSync(real_of(file), flags));
+    int result = file_renew(file);
+    if (result == SQLITE_OK)
+        result = real_of(file)->pMethods->xSync(real_of(file), flags);
+    return vfs_note(file->vfs, "sync", file->path, result);
 }
 
 /*
- * Fills the log with bytes that cannot be taken for a frame, nor for the rest of a partly written frame, whose last
- * bytes are zeros or the sum of a page.
+ * Fills the log with bytes that look neither like a frame nor like the rest of a partly written
+ * frame. The last bytes of a frame are zeros or the sum of a page.
  */
 static int log_fill(struct vfs_file *file, sqlite3_int64 from, int size)
 {
@@ -247,11 +303,14 @@ static int file_write(sqlite3_file *base, const void *memory, int size, sqlite3_
         return write_bytes(file, memory, size, offset);
     unsigned char page[PAGE_SIZE];
     memcpy(page, memory, PAGE_SIZE);
+    if (file->is_new && offset == 0)
+        memset(page + HEAD_VERSIONS, HEAD_LOG, 2);
     page_seal(page, (uint64_t)offset / PAGE_SIZE + 1);
     if (offset == 0 && file->vfs->is_marked && memcmp(page, sqlite_magic, VFS_MAGIC_SIZE) == 0)
         memcpy(page, store_magic, VFS_MAGIC_SIZE);
     int result = write_bytes(file, page, size, offset);
-    vfs_changed(&file->vfs->changes, (uint64_t)offset / PAGE_SIZE);
+    if (!file->is_new)
+        vfs_changed(&file->vfs->changes, (uint64_t)offset / PAGE_SIZE);
     return result;
 }
 
@@ -274,8 +333,10 @@ static int truncate_bytes(struct vfs_file *file, sqlite3_int64 size)
         return result_of(tr__disk_truncate(file->virtual, (uint64_t)size), SQLITE_IOERR_TRUNCATE);
     if (ask_hook(file->vfs, STORE_IO_TRUNCATE, file->path, size, 0) != TR_OK)
         return SQLITE_IOERR_TRUNCATE;
-    return vfs_note(
-        file->vfs, "truncate", file->path, real_of(file)->pMethods->xTruncate(real_of(file), size));
+    int result = file_renew(file);
+    if (result == SQLITE_OK)
+        result = real_of(file)->pMethods->xTruncate(real_of(file), size);
+    return vfs_note(file->vfs, "truncate", file->path, result);
 }
 
 /*
@@ -312,7 +373,8 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
     if (file->is_log)
         return log_truncate(file, size);
     /* Lower the limit before the file is cut, so that a check meanwhile does not take the cut for damage. */
-    if (file->is_database && (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
+    if (file->is_database && !file->is_new &&
+        (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,
                      (uint64_t)size,
                      ATOM_RELEASE); /* partner: tr__vfs_missing */
@@ -325,26 +387,31 @@ static int file_sync(sqlite3_file *base, int flags)
     return sync_bytes(file_of(base), flags);
 }
 
+/* One connection uses a new database, and the locks of the store are not its. */
 static int file_lock(sqlite3_file *base, int level)
 {
+    if (file_of(base)->is_new)
+        return SQLITE_OK;
     return tr__shm_lock_file(&file_of(base)->vfs->shm, &file_of(base)->user, level);
 }
 
 static int file_unlock(sqlite3_file *base, int level)
 {
+    if (file_of(base)->is_new)
+        return SQLITE_OK;
     return tr__shm_unlock_file(&file_of(base)->vfs->shm, &file_of(base)->user, level);
 }
 
 static int file_check_reserved(sqlite3_file *base, int *result)
 {
-    *result = tr__shm_is_reserved(&file_of(base)->vfs->shm);
+    *result = !file_of(base)->is_new && tr__shm_is_reserved(&file_of(base)->vfs->shm);
     return SQLITE_OK;
 }
 
 static int file_control(sqlite3_file *base, int operation, void *argument)
 {
     struct vfs_file *file = file_of(base);
-    if (file->virtual)
+    if (file->virtual || file_renew(file) != SQLITE_OK)
         return SQLITE_NOTFOUND;
     return real_of(file)->pMethods->xFileControl(real_of(file), operation, argument);
 }
@@ -352,15 +419,18 @@ static int file_control(sqlite3_file *base, int operation, void *argument)
 static int file_sector_size(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
-    return file->virtual ? PAGE_SIZE : real_of(file)->pMethods->xSectorSize(real_of(file));
+    return file->virtual || file_renew(file) != SQLITE_OK
+               ? PAGE_SIZE
+               : real_of(file)->pMethods->xSectorSize(real_of(file));
 }
 
 static int file_device(sqlite3_file *base)
 {
     struct vfs_file *file = file_of(base);
     /* Virtual files behave as files of Linux do: a torn write does not damage its neighbours. */
-    return file->virtual ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
-                         : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
+    return file->virtual || file_renew(file) != SQLITE_OK
+               ? SQLITE_IOCAP_POWERSAFE_OVERWRITE
+               : real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
 }
 
 static int file_shm_map(sqlite3_file *base, int index, int size, int extend, void volatile **region)
@@ -411,7 +481,7 @@ static int open_real(struct vfs_file *file, sqlite3_filename path, int flags, in
 {
     struct vfs *vfs = file->vfs;
     int given_flags = 0;
-    if (vfs->is_watched && (file->is_database || file->is_log))
+    if (vfs->is_watched && !file->is_new && (file->is_database || file->is_log))
         flags &= ~SQLITE_OPEN_CREATE;
     int result = vfs->real->xOpen(vfs->real, path, real_of(file), flags, &given_flags);
     if (result != SQLITE_OK)
@@ -446,14 +516,18 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .vfs = vfs,
         .is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0,
         .is_log = (flags & SQLITE_OPEN_WAL) != 0,
+        .flags = flags,
+        /* before the file is opened: so a file that has lost its path to another one meanwhile is opened again */
+        .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* partner: tr__vfs_replace */
     };
     path = path ? tr__vfs_name_of(vfs, path) : NULL;
+    file->is_new = path == vfs->new_path;
     if (file->is_log && vfs->has_no_log) {
         path = NULL;
         flags = SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
                 SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_DELETEONCLOSE;
     }
-    file->path = file->is_database ? vfs->path : path ? path : "";
+    file->path = file->is_database && !file->is_new ? vfs->path : path ? path : "";
     int result = vfs->disk ? open_virtual(file, path, flags, out_flags)
                            : open_real(file, path, flags, out_flags);
     /* Without methods SQLite does not close it. */
@@ -534,6 +608,7 @@ tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source, stru
     if (hook)
         vfs->hook = *hook;
     tr__shm_init(&vfs->shm, source);
+    lock_init(&vfs->place_lock);
     tr__vfs_changes_init(&vfs->changes);
     (void)snprintf(vfs->name, sizeof vfs->name, "troupe-%p", (void *)vfs);
     vfs->base = (sqlite3_vfs){

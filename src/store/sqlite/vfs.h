@@ -46,13 +46,21 @@ struct vfs {
     const char *path;
     const char *log_path;
     const char *undo_path;
+    const char
+        *new_path; /* the database that a compaction makes, until it takes the place of `path` */
     /* The first page is written with the mark of a store. Set before there are threads. */
     bool is_marked;
     bool is_sync_off;  /* For the crash tests: neither SQLite nor the VFS itself syncs. */
     bool is_read_only; /* Only files without a name are written. */
     bool has_no_log;   /* The log is not read; an empty file without a name replaces it. */
     bool is_watched;   /* database_id and log_id are known. Set before there are threads. */
+    /*
+     * Protects database_id and which file `path` names, both of which tr__vfs_replace changes. No other lock is taken
+     * under it. Not needed to read database_id on the thread that calls tr__vfs_replace.
+     */
+    struct lock place_lock;
     struct os_file_id database_id;
+    atom32 replaced; /* how often `path` was given to another file */
     struct os_file_id log_id;
     /* least size of the database file, unless a connection of the store cuts the file */
     atom64 database_least;

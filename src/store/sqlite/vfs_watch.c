@@ -54,13 +54,37 @@ tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error)
     return status == TR_NOT_FOUND ? TR_STORE_FAILED : status;
 }
 
-bool tr__vfs_is_strange(const struct vfs *vfs, const char *path)
+bool tr__vfs_is_strange(struct vfs *vfs, const char *path)
 {
     uint64_t size;
     if (!vfs->is_watched)
         return false;
-    return (path == vfs->path && !is_in_place(path, &vfs->database_id, &size)) ||
-           (path == vfs->log_path && !is_in_place(path, &vfs->log_id, &size));
+    if (path == vfs->log_path)
+        return !is_in_place(path, &vfs->log_id, &size);
+    if (path != vfs->path)
+        return false;
+    lock_take(&vfs->place_lock);
+    bool is_strange = !is_in_place(path, &vfs->database_id, &size);
+    lock_give(&vfs->place_lock);
+    return is_strange;
+}
+
+tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error)
+{
+    struct os_file_id id;
+    tr_status status = tr__os_file_find(vfs->new_path, &id, error);
+    if (status != TR_OK)
+        return status == TR_NOT_FOUND ? TR_STORE_FAILED : status;
+    lock_take(&vfs->place_lock);
+    status = tr__os_file_rename(vfs->new_path, vfs->path, error);
+    if (status == TR_OK) {
+        vfs->database_id = id;
+        atom64_store(&vfs->database_least, id.size, ATOM_RELEASE);
+        /* partners: file_renew, vfs_open */
+        atom32_store(&vfs->replaced, atom32_load(&vfs->replaced, ATOM_RELAXED) + 1, ATOM_RELEASE);
+    }
+    lock_give(&vfs->place_lock);
+    return status;
 }
 
 /*

@@ -26,7 +26,13 @@ TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);
  */
 const char *tr__vfs_missing(const struct vfs *vfs);
 /** Whether a path of this VFS names no file, or another one than when it began to be watched. */
-bool tr__vfs_is_strange(const struct vfs *vfs, const char *path);
+bool tr__vfs_is_strange(struct vfs *vfs, const char *path);
+/**
+ * Renames new_path to the path of the database, which is watched from then on. Each connection opens it again before its
+ * next use of the file; none may be in a transaction. Committing thread. TR_STORE_FULL, TR_STORE_FAILED: nothing has
+ * changed.
+ */
+TR_MUST_CHECK tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error);
 
 /**
  * Writes the system's error of the last failed operation: "cannot sync /x/troupe.db: ..."; "" if
