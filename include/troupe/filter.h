@@ -79,7 +79,10 @@ typedef struct tr_filter {
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
                          tr_sink *out) TR_ZERO;
-    /** Takes all of these bytes, which the actor has written, and puts what the other side is to get into `out`. Required. */
+    /**
+     * Takes all of these bytes, which the actor has written. Appends to `out` what the other side
+     * gets. Required.
+     */
     tr_status (*outbound)(void *state, tr_bytes bytes, tr_sink *out) TR_ZERO;
     /**
      * Puts what ends the output into `out`: the actor writes nothing more, or the filter is
@@ -87,8 +90,9 @@ typedef struct tr_filter {
      */
     tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
     /**
-     * Says what it means that the other side has ended. TR_CLOSED: an end in order. TR_RESET, TR_BAD_DATA: something is
-     * missing. Without this function it is TR_CLOSED, or TR_RESET if there are bytes that the filter did not take.
+     * Says what the end of the other side means here. TR_CLOSED: an end in order. TR_RESET,
+     * TR_BAD_DATA: something is missing. Without this function it is TR_CLOSED, or TR_RESET if
+     * there are bytes that the filter did not take.
      */
     tr_status (*input_end)(void *state) TR_ZERO;
     /** Whether bytes of the actor may pass, such as after a handshake. Until then they wait. NULL: they may always. */

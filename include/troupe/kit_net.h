@@ -56,7 +56,7 @@ typedef struct tr_kit_network {
     size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
-    double reorders;     /* the share that take longer, so that others overtake them */
+    double reorders;     /* which share takes longer, so that later ones overtake it */
 } tr_kit_network;
 
 TR_BEGIN_C
@@ -164,8 +164,9 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no memory. Aborts if `ns` is negative.
- * Those who ask while it is looked up, or up to 20 ms later, get that answer.
+ * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no
+ * memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up, or up to
+ * 20 ms later, gets the same answer.
  * One thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
@@ -197,12 +198,12 @@ tr_kit_child *tr_kit_child_started(tr_kit *kit, tr_time timeout_ns);
  */
 const char *tr_kit_child_argument(const tr_kit_child *child, size_t n);
 /**
- * Returns the value of a variable that the child was started with. NULL: there is none. One thread.
- * Does not wait.
+ * Returns the value of a variable that the child was started with. NULL: there is none.
+ * One thread. Does not wait.
  */
 const char *tr_kit_child_variable(const tr_kit_child *child, const char *name);
 /**
- * Returns the working directory of the child; NULL: that of this program. One thread. Does not
+ * Returns the working directory of the child; NULL: the one of this program. One thread. Does not
  * wait.
  */
 const char *tr_kit_child_directory(const tr_kit_child *child);

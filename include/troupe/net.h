@@ -138,7 +138,7 @@ typedef struct tr_endpoint {
     size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
     tr_time connect_ns TR_ZERO; /* for a connect, or the handshake of a session; 0: TR_CONNECT_NS */
     tr_time idle_ns
-        TR_ZERO; /* nothing came and nothing went for this long: TR_TIMEOUT; 0: no limit */
+        TR_ZERO; /* nothing came or went, and no turn worked on it, this long: TR_TIMEOUT; 0: no limit */
     tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
     tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
     bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
@@ -149,7 +149,7 @@ typedef struct tr_endpoint {
     /* Of listeners. */
     uint32_t connections_max TR_ZERO; /* more wait in the kernel; 0: as many as descriptors */
     uint32_t connections_per_peer_max
-        TR_ZERO; /* more of one address, or of one /64 of IPv6, are reset; 0: no limit */
+        TR_ZERO; /* connections of one address, or of one /64 of IPv6; more are reset; 0: no limit */
     uint32_t backlog TR_ZERO;      /* connections that wait in the kernel; 0: TR_BACKLOG */
     bool has_proxy_header TR_ZERO; /* a balancer says who the client is: PROXY protocol, 1 and 2 */
     /* Of TLS. `certificate` and `key` are paths of PEM files. */
@@ -286,9 +286,9 @@ TR_BEGIN_C
  *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
  * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
- * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay open
- * when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as other actors do, often to
- * that of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
+ * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay
+ * open when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as other
+ * actors do, often to the worker of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
  */
 TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
                                   tr_channel *channel);
@@ -355,9 +355,9 @@ bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *by
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Returns to the channel the last `size` bytes that were read. They come again, with what comes behind them. For
- * protocols without framing: take what is complete, and return the rest. A piece of a framing is returned as a whole.
- * Ends the turn if `size` is more than was read.
+ * Returns to the channel the last `size` bytes that were read. They come again, with what comes behind them: when there is more, or
+ * another actor or behavior has the channel. So take what is complete, and return the rest. A piece of a framing and a line are
+ * returned as a whole, and come again when the turn ends. Ends the turn if `size` is more than was read.
  * In a turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
@@ -375,12 +375,12 @@ tr_status tr_print(tr_self *self, tr_channel channel, const char *format, ...) T
 /** Writes a buffer, which is retained and not copied. In a turn. May wait. */
 tr_status tr_write_buffer(tr_self *self, tr_channel channel, tr_buffer *buffer);
 /**
- * Writes a file, or `size` bytes of it from `offset` on; SIZE_MAX: to its end. It is read piece by piece on a helper thread, so
- * that neither the worker nor its memory has to hold it; the turn waits until all of it was taken. Other writes to the channel
- * wait meanwhile, so that bytes stay in order. TR_OK: all of it. TR_NOT_FOUND, TR_NOT_PERMITTED, TR_INVALID_ARGUMENT (no regular
- * file, or it has fewer bytes), TR_LIMIT, TR_NOT_IN_A_TURN and any other error before the first byte: nothing was written, and
- * the channel stays open. After that an error (TR_FILE_FAILED: it cannot be read, or was cut meanwhile) ends the channel with a reset, so
- * that the other side never takes a part for the whole.
+ * Writes a file, or `size` bytes of it from `offset` on; SIZE_MAX: to its end. It is read piece by piece on a helper
+ * thread, so that neither the worker nor its memory has to hold it; the turn waits until all of it was taken. Other
+ * writes to the channel wait meanwhile, so that bytes stay in order. TR_OK: all of it. TR_NOT_FOUND, TR_NOT_PERMITTED,
+ * TR_INVALID_ARGUMENT (no regular file, or it has fewer bytes), TR_LIMIT, TR_NOT_IN_A_TURN and any other error before
+ * the first byte: nothing was written, and the channel stays open. After that an error (TR_FILE_FAILED: it cannot be
+ * read, or was cut meanwhile) ends the channel with a reset. So the other side never mistakes a part for the whole.
  * In a turn. May wait.
  */
 tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uint64_t offset,
@@ -418,8 +418,8 @@ typedef struct tr_outgoing {
     tr_bytes bytes;
 } tr_outgoing;
 /**
- * Sends datagrams in order, up to 32 by one system call. TR_OK: all of them. Otherwise the status of tr_send_to for the first
- * one that was not sent; *sent, which may be NULL, is how many are before it.
+ * Sends datagrams in order, up to 32 by one system call. TR_OK: all of them. Otherwise returns the status of tr_send_to
+ * for the first datagram that was not sent. *sent is the number of datagrams before it; `sent` may be NULL.
  * In a turn. Does not wait.
  */
 tr_status tr_send_many(tr_self *self, tr_channel channel, const tr_outgoing *datagrams,
@@ -491,7 +491,7 @@ TR_BEGIN_C
  * that the other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT
  * (TR_FILTERS_MAX), TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking
  * hands, or a turn or an exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other
- * status is that of a filter, and has ended the channel.
+ * status comes from a filter, and the channel has ended.
  * In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
@@ -541,11 +541,11 @@ tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
  * When the channel ends, all exchanges under way fail.
  * In a turn. May wait.
  *
- * With ids: a request without one, or with that of an exchange under way, is TR_INVALID_ARGUMENT and not written. A piece
- * with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread. If
- * there is neither, one with an id ends the channel with TR_BAD_DATA, and one without waits for a turn that reads, with all
- * behind it. When .in_flight_max exchanges keep their places, those that were
- * given up are forgotten, the oldest first.
+ * With ids: a request without an id, or with the id of an exchange under way, is TR_INVALID_ARGUMENT and not written. A
+ * piece with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread.
+ * If there is neither, a piece with an id ends the channel with TR_BAD_DATA. A piece without an id waits for a turn
+ * that reads, and so does everything behind it. When .in_flight_max exchanges keep their places, those that were given
+ * up are forgotten, the oldest first.
  */
 tr_channel_ask tr_exchange(tr_self *self, tr_channel channel, tr_bytes request);
 /**

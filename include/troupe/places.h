@@ -89,8 +89,8 @@ typedef struct tr_directory tr_directory;
 /**
  * A path, "/user/orders", leads to at most one actor.
  *
- *   1. Of several claims of a path at the same time one gets TR_OK, and the others get the actor
- *      that has it.
+ *   1. If several threads claim a path at the same time, one of them gets TR_OK. The others get the
+ *      actor that has the path.
  *   2. A claimed actor is found from every place, at the latest when the next message that the
  *      claimer sends after its TR_OK arrives there.
  *   3. A path is free again when it was released, or when its actor has ended: then it is not found
@@ -127,8 +127,8 @@ typedef struct tr_transport tr_transport;
  *   1. A parcel that was taken (TR_OK) reaches the mailbox of its receiver once or never,
  *      unchanged, and reaches no other actor. In one process it is never lost: it is handled, or it
  *      is a dead letter with its reason.
- *   2. Parcels of one thread, or one actor, to the same receiver arrive in the order in which they
- *      were sent, also together with messages of tr_tell.
+ *   2. Parcels of one thread, or of one actor, to the same receiver arrive in the order in which
+ *      they were sent. This order includes messages that were sent by tr_tell.
  *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
  *      address. Nothing is serialized.
  *   4. A sender does not wait for a full mailbox: the receiver's overflow applies, with TR_PARK as
@@ -163,11 +163,11 @@ TR_BEGIN_C
  * Makes the places of the workers of a system, given to the caller. Free them before the system.
  * Any thread. Does not wait.
  *
- * The directory is that of tr_find, which may still return the ref of an ended actor for a path
- * that was claimed. Such a path can be claimed again, but a spawn gets TR_NAME_EXISTS until it was
- * released. So release a claim below /user of a path that will be spawned. The transport is what
- * tr_tell between workers does. The place of a group is that of its supervisor.
- * TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * The directory is the one in which tr_find looks. For a path that was claimed, tr_find may still
+ * return the ref of an actor that has ended. Such a path can be claimed again, but a spawn gets
+ * TR_NAME_EXISTS until it was released. So release a claim below /user of a path that will be
+ * spawned. The transport is what tr_tell between workers does. The place of a group is the place of
+ * its supervisor. TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_places_new(tr_system *system, const tr_places **places);
 /** Frees places, and releases all their claims. NULL does nothing. One thread. Does not wait. */

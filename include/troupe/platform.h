@@ -115,11 +115,12 @@ typedef struct tr_process_spec {
     tr_process_stream output;
     tr_process_stream errors;
     bool shares_group; /* it stays in the process group of this program; otherwise it has its own */
+    bool outlives;     /* it is not killed when the thread that starts it ends */
 } tr_process_spec;
 
 /** A child process that process_start has started. */
 typedef struct tr_process_handle {
-    int fd;     /* TR_IO_IN: it has ended */
+    int fd;     /* readable (TR_IO_IN) when the process has ended */
     int io;     /* a stream for input and output; one that is no channel is at its end */
     int errors; /* a stream; -1: none */
     bool has_group;
@@ -205,13 +206,13 @@ struct tr_platform {
      */
 
     /**
-     * Makes a socket. TR_OK: it listens, is bound, or is connected. TR_WOULD_BLOCK: it connects, and
-     * TR_IO_OUT says when socket_outcome knows more; *fd is set too. TR_ADDRESS_IN_USE,
+     * Makes a socket. TR_OK: it listens, is bound, or is connected. TR_WOULD_BLOCK: it connects,
+     * and TR_IO_OUT says when socket_outcome knows more; *fd is set too. TR_ADDRESS_IN_USE,
      * TR_ADDRESS_INVALID, TR_NOT_PERMITTED, TR_CONNECT_REFUSED, TR_UNREACHABLE, TR_LIMIT (no
      * descriptors, or the listener at a path has as many waiting connections as its backlog says),
-     * TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT. A socket file on which no process listens
-     * any more is replaced. A path that begins with '@' is an abstract name. On a machine without
-     * IPv6 the address of zeros, "every address of this machine", is that of IPv4.
+     * TR_NO_MEMORY, TR_NOT_SUPPORTED, TR_INVALID_ARGUMENT. A socket file on which no process
+     * listens any more is replaced. A path that begins with '@' is an abstract name. On a machine
+     * without IPv6 the address of zeros, "every address of this machine", means every IPv4 address.
      * Any thread. Does not wait.
      */
     tr_status (*socket_open)(const tr_platform *platform, const tr_socket_spec *spec, int *fd);
@@ -246,10 +247,10 @@ struct tr_platform {
                              size_t count, size_t *sent);
     /**
      * Receives up to `max` datagrams that have arrived. If *count is less than `max`, the next call
-     * may still return more. *lost is how many datagrams to this socket the kernel had dropped, in
-     * all, when the last of these arrived. TR_WOULD_BLOCK: none has arrived. TR_CONNECT_REFUSED: a
-     * datagram that was sent earlier was refused; the next call receives again.
-     * One thread for each socket. Does not wait.
+     * may still return more. *lost is the number of all datagrams to this socket that the kernel
+     * had dropped before the last of these arrived. TR_WOULD_BLOCK: none has arrived.
+     * TR_CONNECT_REFUSED: a datagram that was sent earlier was refused; the next call receives
+     * again. One thread for each socket. Does not wait.
      */
     tr_status (*socket_receive_many)(const tr_platform *platform, int fd, tr_packet *packets,
                                      size_t max, size_t *count, uint64_t *lost);
@@ -308,7 +309,7 @@ struct tr_platform {
 
     /**
      * Starts a child process. It inherits no descriptor but its three, blocks no signal and ignores
-     * none. TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
+     * none, and is killed when the thread of this call ends, unless it outlives it. TR_CANNOT_EXECUTE: there is no such program, or it cannot be executed; TR_LIMIT (no
      * processes or descriptors), TR_TOO_LARGE (arguments and environment), TR_NO_MEMORY,
      * TR_INVALID_ARGUMENT; each with `why`. The three descriptors are closed by socket_close.
      * Any thread. Waits until the program is loaded.
@@ -332,9 +333,9 @@ struct tr_platform {
 
     /**
      * Takes signals: from now on they do nothing but make the descriptor readable. A signal has one
-     * taker in a process. TR_NAME_EXISTS: it has another taker. TR_NOT_PERMITTED: nobody can take it
-     * (SIGKILL, SIGSTOP, those of faults, SIGCHLD, SIGPROF). TR_INVALID_ARGUMENT: no such signal.
-     * TR_LIMIT (no descriptors). *fd is for io_watch.
+     * taker in a process. TR_NAME_EXISTS: it has another taker. TR_NOT_PERMITTED: nobody can take
+     * it (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and the signals of faults). TR_INVALID_ARGUMENT: no
+     * such signal. TR_LIMIT (no descriptors). *fd is for io_watch.
      * Any thread. Does not wait.
      */
     tr_status (*signals_open)(const tr_platform *platform, const int *signals, size_t count,

@@ -31,10 +31,11 @@
  * }
  * ```
  *
- * A child process is a channel of the actor that has started it: the output of the process is what the channel reads,
- * by tr_received or tr_read, cut as .framing says; what is written to the channel is its input, and tr_finish ends
- * that. Input and output are one UNIX socket. The errors of the process go to those of this program, or are a channel of
- * their own, which tr_process_errors returns.
+ * A child process is a channel of the actor that has started it: the output of the process is what
+ * the channel reads, by tr_received or tr_read, cut as .framing says; what is written to the
+ * channel is its input, and tr_finish ends that. Input and output are one UNIX socket. What the
+ * process writes to its standard error goes to the standard error of this program, or to a channel
+ * of its own, which tr_process_errors returns.
  *
  * The end. tr_process_ended comes once, when the process has ended and all of its output and errors was read. It takes the
  * place of tr_closed. So a process whose output nobody reads does not end for its actor: read it, close the channel, or
@@ -47,8 +48,9 @@
  * then SIGKILL. A process that does not read its input to the end is no error: what was written is dropped.
  *
  * A process ends with the incarnation of its actor: it gets SIGTERM, and SIGKILL after .grace_ns, and the system forgets
- * nothing of it: no process is left behind, and no zombie. A shutdown waits for that. If this program itself is killed,
- * its children see the end of their input and nothing else.
+ * nothing of it: no process is left behind, and no zombie. A shutdown waits for that. If this program itself is killed or
+ * crashes, the kernel kills its children, but not what they have started, which sees the end of its input. A child with .outlives
+ * continues. The kernel does not kill a program that gets other rights by its file (set-user-ID).
  *
  * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
  * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
@@ -82,6 +84,7 @@ typedef struct tr_process {
     size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
     tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
+    bool outlives TR_ZERO;     /* it is not killed when this program is killed */
 } tr_process;
 
 /**
@@ -113,14 +116,18 @@ TR_BEGIN_C
 /**
  * Starts a process. Returns its channel, open already. Where tr_try_process_start would return an error, the turn ends with
  * it, and with a text such as "cannot start sort: No such file or directory".
- * In a turn. Does not wait. Its thread blocks while the program is loaded, about a millisecond, and up to 20 in a large program.
+ * In a turn. May wait.
+ *
+ * A helper thread loads the program, for about a millisecond, or 20 under load, and the actor handles other messages meanwhile. In
+ * tr_pre_start the call does not wait, and the worker loads the program.
  */
 tr_channel tr_process_start(tr_self *self, const tr_process *process);
 /**
  * As tr_process_start, but returns a status. TR_CANNOT_EXECUTE: there is no such program or directory, or it cannot be
  * executed; TR_LIMIT, TR_TOO_LARGE, TR_NO_MEMORY, TR_INVALID_ARGUMENT (an option that is not valid), TR_STOPPING,
- * TR_NOT_SUPPORTED (a durable actor). *why, which may be NULL, is the reason as the operating system says it, or "".
- * In a turn. Does not wait. Its thread blocks while the program is loaded, about a millisecond, and up to 20 in a large program.
+ * TR_CANCELLED (the actor ends during the wait), TR_NOT_SUPPORTED (a durable actor). *why, which may be NULL, is the reason
+ * as the operating system says it, or "".
+ * In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
@@ -155,9 +162,10 @@ tr_status tr_process_terminate(tr_self *self, tr_channel process);
 #define tr_signals(self, ...)                                                                      \
     tr_self_signals(self, TR_SIGNALS_(__VA_ARGS__), TR_COUNT_INTS_(__VA_ARGS__))
 /**
- * As tr_signals, but writes to a tr_channel * and returns a status. TR_NAME_EXISTS: another actor, or the runner, has one of
- * them. TR_NOT_PERMITTED: nobody can take it (SIGKILL, SIGSTOP, SIGCHLD, SIGPROF, and those of faults, as SIGSEGV).
- * TR_INVALID_ARGUMENT: there is no such signal, too many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY,
+ * As tr_signals, but writes to a tr_channel * and returns a status. TR_NAME_EXISTS: another actor,
+ * or the runner, has one of them. TR_NOT_PERMITTED: nobody can take it (SIGKILL, SIGSTOP, SIGCHLD,
+ * SIGPROF, and the signals of faults, such as SIGSEGV). TR_INVALID_ARGUMENT: there is no such
+ * signal, too many, or the behavior has no handler for tr_signal. TR_LIMIT, TR_NO_MEMORY,
  * TR_STOPPING, TR_NOT_SUPPORTED (a durable actor).
  * In a turn. Does not wait.
  */

@@ -146,9 +146,10 @@ TR_MUST_CHECK tr_status tr_json_read(const tr_type *type, tr_bytes document, voi
  * As tr_json_read, into memory of the caller, such as scratch memory of a turn: nothing is allocated but buffers.
  * Any thread. Does not wait.
  *
- * The struct is made at the start of `space`, an address that is a multiple of 8, and what it points to behind it. Free the
- * buffers that it holds with tr_message_deinit. TR_TOO_LARGE also if the message needs more than space_size; then *needed,
- * which may be NULL, is the size that is enough for this document. It is 0 after other failures. sizeof the message,
+ * The struct is made at the start of `space`, whose address must be a multiple of 8. What the
+ * struct points to is behind it. Free the buffers that it holds with tr_message_deinit.
+ * TR_TOO_LARGE also if the message needs more than space_size; then *needed, which may be NULL, is
+ * the size that is enough for this document. It is 0 after other failures. sizeof the message,
  * twice the size of the document and 256 bytes are enough for most.
  */
 TR_MUST_CHECK tr_status tr_json_read_in(const tr_type *type, tr_bytes document, void *space,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Structs that cross the border of the library together with the size that the caller was compiled with, because later
- * versions add members at the ends of these structs. Callers do not see the size: the function in the public header is
- * inline and passes sizeof to a function named ..._sized.
+ * Structs that cross the border of the library together with their size, as the caller was compiled
+ * with it. Later versions add members at the ends of these structs. Callers do not see the size:
+ * the function in the public header is inline and passes sizeof to a function named ..._sized.
  */
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H

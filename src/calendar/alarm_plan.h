@@ -38,7 +38,7 @@
 /** The longest cap of a back-off. A greater cap is treated as this one. */
 #define ALARM_BACK_OFF_MAX (30 * 24 * TR_HOUR)
 
-/* The values are those of the byte form. */
+/* The byte form has the same values. */
 enum alarm_kind { ALARM_AT = 1, ALARM_AFTER = 2, ALARM_EVERY = 3, ALARM_CRON = 4 };
 
 /** Identifies one occurrence of one alarm. A handler that sees the same mark twice sees a repetition. */

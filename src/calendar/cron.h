@@ -7,14 +7,16 @@
  * to 7, where 0 and 7 are Sunday. Names are JAN to DEC and SUN to SAT, in upper or lower case. Without a zone the
  * expression is in UTC. There is no field for seconds: for periods below a minute use "every".
  *
- * Rule 1: if both day-of-month and weekday are restricted, a day matches if either of them does. If one of them begins
- * with "*", a day must match both. This is as in cron. Rule 2: if minute or hour begins with "*", the expression is a
- * walk. It fires at each instant whose local time matches. So it continues to fire in an overlap (clocks set back), and
- * nothing is made up for after a gap. Rule 3: otherwise it is an appointment. Each local time that matches fires once,
- * at the first instant at which the clock shows that time or, in a gap, has passed it. So 2:30 in a gap from 2:00 to
- * 3:00 fires at 3:00, together with all other appointments in the gap. 2:30 in an overlap fires the first time. Rule 4:
- * an expression that does not match for 41 years never matches. Dates repeat after 400 years, and within these a given
- * day of the calendar falls on a given weekday again after at most 40 years.
+ * Rule 1: if both day-of-month and weekday are restricted, a day matches if either of them does. If
+ * one of them begins with "*", a day must match both. This is as in cron. Rule 2: if minute or hour
+ * begins with "*", the expression is a walk. It fires at each instant whose local time matches. So
+ * it continues to fire in an overlap (clocks set back), and nothing is made up for after a gap.
+ * Rule 3: otherwise it is an appointment. Each local time that matches fires once: at the first
+ * instant at which the clock shows that time. If a gap skips the time, it fires at the first
+ * instant after the gap. So 2:30 in a gap from 2:00 to 3:00 fires at 3:00, together with all other
+ * appointments in the gap. 2:30 in an overlap fires the first time. Rule 4: an expression that does
+ * not match for 41 years never matches. Dates repeat after 400 years, and within these a given day
+ * of the calendar falls on a given weekday again after at most 40 years.
  */
 #ifndef CALENDAR_CRON_H
 #define CALENDAR_CRON_H

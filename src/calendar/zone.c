@@ -293,7 +293,10 @@ int32_t tr__zone_offset(const struct zone *zone, int64_t utc)
     return span.offset;
 }
 
-/* Limits an instant to the range that a caller may ask for. Beyond that range, results are those of the limit. */
+/*
+ * Limits an instant to the range that a caller may ask for. Beyond that range, the result is the
+ * result for the limit.
+ */
 static int64_t time_clamp(int64_t time)
 {
     return time > ZONE_TIME_MAX ? ZONE_TIME_MAX : time < -ZONE_TIME_MAX ? -ZONE_TIME_MAX : time;

@@ -103,7 +103,7 @@ struct fiber_pool {
 TR_MUST_CHECK tr_status tr__fiber_pool_init(struct fiber_pool *pool, const tr_platform *platform,
                                             size_t stack_size, size_t stacks_max);
 
-/** Frees all stacks, including those of fibers that have not ended. None of them may run. */
+/** Frees all stacks, including the stacks of fibers that have not ended. None of them may run. */
 void tr__fiber_pool_deinit(struct fiber_pool *pool);
 
 /**
@@ -131,8 +131,8 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber);
 
 /*
  * The lowest words of a stack are its canary, which no frame may reach. They are zero, as the
- * kernel made them, because writing another value would cost each stack a page of memory, while
- * reading untouched pages costs none.
+ * kernel made them. Another value would have to be written, which costs each stack a page of
+ * memory; reading untouched pages costs none.
  */
 enum { FIBER_CANARY_WORDS = 8 };
 

@@ -4,11 +4,11 @@
  *
  *     | struct slab | unused | page | page | page | page, cut off |
  *
- * 1. A page is aligned to its size and starts with a pointer to its slab, so that a block finds its
- *    slab by its address alone although sources align to 16 only. The last page ends with the slab.
- *    Memory before the first page is never touched.
- * 2. Blocks are first taken in order (`fresh`), so that a slab only costs the memory that was used, and later from the
- *    list of blocks that came back.
+ * 1. A page is aligned to its size, although sources align to 16 only, and starts with a pointer to
+ *    its slab. So the slab of a block is found from the address of the block alone. The last page
+ *    ends with the slab. Memory before the first page is never touched.
+ * 2. Blocks that were never used are taken in order (`fresh`), so that a slab only costs the memory
+ *    that was used. Blocks that came back are in a list and are taken from there.
  * 3. A slab is in the list `open` of its class when used < total, except that one with used == 0 may be in `empty`
  *    instead. A full slab is in no list, because its blocks lead back to it.
  * 4. When used falls to 0 the slab becomes empty, unless it is the only open one of its class: a

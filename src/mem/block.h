@@ -2,8 +2,8 @@
 /**
  * Blocks for the payloads of messages: a pool of one worker, by size classes.
  *
- * Blocks of a class come from slabs of 64 KiB and begin on a cache line, so that two threads that
- * hold neighbouring blocks do not share a line. Larger blocks come directly from the source. A slab
+ * Blocks of a class come from slabs of 64 KiB and begin on a cache line. So two threads that hold
+ * neighbouring blocks do not share a line. Larger blocks come directly from the source. A slab
  * whose blocks are all back serves any class; more than BLOCK_RESERVE_SLABS such slabs go back to
  * the source. Take and give are a few loads and stores, independent of how much the pool holds.
  *

@@ -6,10 +6,11 @@
  * separate block. Requests and replies use the last 8 of those bytes for the ask's number and
  * deadline, which leaves 16.
  *
- * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. An envelope is filled by
- * the owner of its home pool and may be emptied on any worker. That worker collects envelopes of other homes and sends
- * them home with their blocks, in batches, or one by one with a message for an actor there (envelope_swap). So a pool's
- * lists need no atomics, and memory does not drift from the worker that sends to the worker that receives.
+ * Every worker has a pool. One more pool, under a lock, serves threads that are no workers. An
+ * envelope is filled by the owner of its home pool and may be emptied on any worker. That worker
+ * collects envelopes of other homes. It sends them home with their blocks, in batches. Or it sends
+ * one home with each message for an actor there (envelope_swap). So a pool's lists need no atomics,
+ * and memory does not drift from the worker that sends to the worker that receives.
  */
 #ifndef MEM_ENVELOPE_H
 #define MEM_ENVELOPE_H
@@ -88,7 +89,9 @@ struct envelope_pool {
     struct envelope_slab **slabs;
     struct envelope *fresh; /* in the newest slab: envelopes from here on were never used */
     struct envelope *fresh_end;
-    /* up to here the memory of the newest slab is resident, or becomes resident when it is touched */
+    /*
+     * up to here the kernel has backed the newest slab with memory, or does so at the first touch
+     */
     char *ready_end;
     struct memory_source source;
     struct block_pool blocks;
@@ -108,8 +111,8 @@ tr_status tr__envelope_pool_init(struct envelope_pool *pool, const struct memory
                                  uint8_t usual_kind);
 void tr__envelope_pool_deinit(struct envelope_pool *pool);
 /**
- * Refills the free list, which must be empty, with envelopes that came home or with new ones, and returns one. NULL:
- * out of memory.
+ * Refills the free list with envelopes that came home, or else with new ones, and returns an
+ * envelope. The free list must be empty. NULL: out of memory.
  */
 struct envelope *tr__envelope_refill(struct envelope_pool *pool);
 /** Adds an envelope of another home to the batch for that home. Sends a full batch. */
@@ -164,9 +167,9 @@ ATOM_INLINE void envelope_give(struct envelope_pool *pool, struct envelope *enve
 }
 
 /**
- * Copies an envelope of this pool, which is about to be sent to the owner of pool `to`, into an envelope that belongs
- * to `to`, and returns the copy. Returns the same envelope if no envelope of `to` is waiting to go home, or if the
- * message is a block of this pool.
+ * Copies an envelope of this pool into an envelope that belongs to the pool `to`, because it is
+ * about to be sent to the owner of `to`. Returns the copy. Returns the same envelope if no envelope
+ * of `to` is waiting to go home, or if the message is a block of this pool.
  *
  * So a worker that answers writes to a cache line that it already has, and no envelope has to be returned. If the copy
  * was sent, the caller gives the original back; if the copy was refused, it gives the copy back. Owner only.

@@ -72,4 +72,34 @@ TR_MUST_CHECK tr_status tr__net_buffer_append(struct net_buffer *buffer, const v
 /** Gives back the memory; the buffer can be used again. */
 void tr__net_buffer_free(struct net_buffer *buffer);
 
+/** Memory of a buffer that the next buffer uses. All zero: none. What is kept may have been of any channel of the same source. */
+struct net_spare {
+    unsigned char *data;
+    size_t capacity;
+};
+
+enum { SPARE_MAX = 4096 }; /* larger memory is given back */
+
+/** Gives an empty buffer the spare memory, if there is some and it has none. */
+static inline void net_buffer_use(struct net_buffer *buffer, struct net_spare *spare)
+{
+    if (buffer->data || !spare->data)
+        return;
+    buffer->data = spare->data;
+    buffer->capacity = spare->capacity;
+    spare->data = NULL;
+}
+
+/** Frees the memory of a buffer, or keeps it as the spare memory. */
+static inline void net_buffer_spare(struct net_buffer *buffer, struct net_spare *spare)
+{
+    if (spare->data || buffer->capacity > SPARE_MAX) {
+        tr__net_buffer_free(buffer);
+        return;
+    }
+    spare->data = buffer->data;
+    spare->capacity = buffer->capacity;
+    *buffer = NET_BUFFER(buffer->source);
+}
+
 #endif

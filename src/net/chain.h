@@ -5,8 +5,9 @@
  * Rules
  *     1. A filter begins when all below it, nearer to the socket, are open.
  *     2. What a filter makes for the other side passes the filters below it.
- *     3. A call passes at most CHAIN_HELD bytes more to the framing, so that a small input that a filter expands does
- *        not fill the memory before the actor reads it. has_more says that more is waiting.
+ *     3. One call passes at most CHAIN_HELD more bytes to the framing. So if a filter expands a
+ *        small input, it does not fill the memory before the actor reads. has_more says that more
+ *        is waiting.
  *     4. When a filter has ended in order, the filters above it still get the bytes that came before its end; then the
  *        chain has ended.
  * Owner only.

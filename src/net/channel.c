@@ -35,6 +35,7 @@
 
 void tr__channel_change(struct channel *channel, enum channel_state state)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     static const uint8_t legal[CHANNEL_STATES] = {
         [CHANNEL_FREE] = 1 << CHANNEL_DIALING | 1 << CHANNEL_OPEN,
         [CHANNEL_DIALING] =
@@ -69,6 +70,7 @@ bool tr__cell_may_have_channels(const struct cell *cell)
 
 tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!tr__cell_may_have_channels(cell))
         return TR_NOT_A_CHANNEL_ACTOR;
     if (cell_durable(cell) && channel->endpoint->options.interleaves)
@@ -85,6 +87,7 @@ tr_status tr__channel_adopt(struct channel *channel, struct cell *cell)
 
 void tr__channel_forget_event(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct envelope *event = channel->event;
     channel->event = NULL;
     if (!event)
@@ -97,6 +100,7 @@ void tr__channel_forget_event(struct channel *channel)
 
 void tr__channel_disown(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr__channel_forget_event(channel);
     tr__channel_timers_end(channel);
     struct net_cell *record = net_cell_of(channel->cell);
@@ -121,6 +125,7 @@ static void channel_init(struct channel *channel, const struct channel *fresh)
 tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel_kind kind,
                           struct endpoint *endpoint, struct channel **made)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct channel *channel;
     uint64_t bits;
     if (!tr__net_worker_of(worker))
@@ -151,6 +156,7 @@ tr_status tr__channel_new(struct worker *worker, struct cell *cell, enum channel
 
 tr_status tr__channel_watch(struct channel *channel, int fd)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct loop *loop = &channel->worker->loop;
     /*
      * A channel that is writable now needs only its input watched. tr__output_flush watches the output when a send
@@ -168,6 +174,7 @@ tr_status tr__channel_watch(struct channel *channel, int fd)
 
 int tr__channel_take_fd(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     int fd = channel->fd;
     if (channel_has(channel, CHANNEL_WATCHED))
         tr__loop_unwatch(&channel->worker->loop, fd);
@@ -178,6 +185,7 @@ int tr__channel_take_fd(struct channel *channel)
 
 void tr__channel_close_socket(struct channel *channel, bool resets)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct loop *loop = &channel->worker->loop;
     int fd = channel->fd;
     /* An accepted connection has only one descriptor, so closing it ends the watch too. */
@@ -202,6 +210,7 @@ void tr__channel_close_socket(struct channel *channel, bool resets)
 
 void tr__channel_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct worker *worker = channel->worker;
     if (channel->rare->process)
         tr__process_leave(channel);
@@ -232,6 +241,7 @@ void tr__channel_free(struct channel *channel)
 
 tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct channel **found)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct channel *channel = tr__table_find(self->worker->system, handle.bits);
     if (!channel || atom64_load(&channel->owner, ATOM_RELAXED) != self->cell->identity) {
         if (!tr__cell_may_have_channels(self->cell))
@@ -246,6 +256,7 @@ tr_status tr__channel_of(const struct tr_self *self, tr_channel handle, struct c
 
 bool tr__channel_handles(const struct channel *channel, const tr_type *type)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return protocol_of(channel) ||
            (channel->cell->dispatch &&
             dispatch_find(&channel->worker->dispatches, channel->cell->dispatch, type));
@@ -343,7 +354,7 @@ static bool is_quiet(const struct channel *channel)
            !channel->rare->datagrams;
 }
 
-/* If the protocol reads outside of turns, has it read what has come. */
+/* Lets a protocol that reads outside of turns read what has come. */
 static void read_streams(struct channel *channel)
 {
     if (channel->rare->streams && channel->state == CHANNEL_OPEN &&
@@ -354,6 +365,7 @@ static void read_streams(struct channel *channel)
 
 void tr__channel_call(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     read_streams(channel);
     if (is_quiet(channel) || !may_call(channel) || channel_has(channel, CHANNEL_GONE))
         return;
@@ -371,6 +383,7 @@ void tr__channel_call(struct channel *channel)
 
 void tr__channel_queue(struct channel *channel, struct envelope *event)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct worker *worker = channel->worker;
     struct cell *cell = channel->cell;
     event->sender = (uintptr_t)channel;
@@ -440,6 +453,7 @@ static bool ready_plainly(struct channel *channel, uint32_t what)
 
 void tr__channel_ready(struct channel *channel, uint32_t what)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (__builtin_expect(ready_plainly(channel, what), 1))
         return;
     if (what & TR_IO_IN)

@@ -98,9 +98,10 @@ struct channel_input {
     struct net_buffer buffer; /* in `area`, if that is not NULL, else memory of its own */
     struct area *area;
     uint32_t seen; /* how many of the unread bytes were searched, and had no end of a piece */
-    /* set by tr_unread: a piece is looked for when more bytes than this are there */
+    /* set by tr_unread without a framing: a piece is looked for when more bytes than this are there */
     uint32_t needs;
-    uint8_t how; /* enum cut_how of the last look */
+    uint8_t how;   /* enum cut_how of the last look */
+    bool is_empty; /* the last piece that was taken has no bytes, but may have an end or a length */
     /* where the last piece that was taken begins, in buffer.data; UINT32_MAX: none */
     uint32_t piece;
     uint32_t nul; /* where a NUL was written behind that piece; UINT32_MAX: nowhere */
@@ -255,6 +256,16 @@ static inline bool waits_are_empty(const struct channel_waits *waits)
 static inline uint64_t channel_bits(const struct channel *channel)
 {
     return atom64_load(&channel->bits, ATOM_RELAXED);
+}
+
+/**
+ * Whether the calling thread acts for the worker of this channel, and that worker owns the actor of
+ * the channel, if it has one: the condition of "Owner only" in src/net.
+ */
+static inline bool channel_is_mine(const struct channel *channel)
+{
+    return channel->cell ? cell_is_mine(channel->worker, channel->cell)
+                         : worker_is_mine(channel->worker);
 }
 
 /** Changes the state. Asserts that the change is legal. Owner only. */

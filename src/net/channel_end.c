@@ -22,9 +22,11 @@
 #include "net/shutdown.h"
 #include "net/wait.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 void tr__channel_set_text(struct channel *channel, const char *text)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!text || !text[0] || channel->rare->text)
         return;
     size_t size = strlen(text) + 1;
@@ -36,6 +38,7 @@ void tr__channel_set_text(struct channel *channel, const char *text)
 
 void tr__channel_end(struct channel *channel, tr_status status, const char *text)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->state == CHANNEL_ENDED)
         return;
     /* After TR_RESET there is no connection that could be reset. */
@@ -71,6 +74,7 @@ void tr__channel_end(struct channel *channel, tr_status status, const char *text
 
 void tr__channel_linger(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr__output_flush(channel);
     if (channel->state != CHANNEL_LINGERING)
         return;
@@ -123,6 +127,7 @@ static void linger_begin(struct channel *channel, tr_status status)
 
 void tr__channel_hang_up(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->state != CHANNEL_OPEN)
         return;
     tr__exchanges_fail(channel, TR_CLOSED);
@@ -134,6 +139,7 @@ void tr__channel_hang_up(struct channel *channel)
 
 void tr__channel_finish(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel_has(channel, CHANNEL_FINISHING))
         return;
     channel->flags |= CHANNEL_FINISHING;
@@ -157,6 +163,7 @@ static void protocol_closes(struct channel *channel, bool has_failed)
 
 void tr__channel_close(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->state == CHANNEL_LINGERING || channel->state == CHANNEL_ENDED)
         return;
     bool is_stream = channel->kind == CHANNEL_STREAM && channel->state == CHANNEL_OPEN;
@@ -176,6 +183,7 @@ void tr__channel_close(struct channel *channel)
 
 void tr__channel_reset(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr__process_kill(channel);
     tr__channel_close_socket(channel, true);
     tr__channel_end(channel, TR_OK, NULL);
@@ -197,6 +205,7 @@ static void say_unsent(const struct channel *channel)
 
 void tr__channel_orphan(struct channel *channel, bool resets)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct net_worker *net = channel->worker->channels.net;
     bool is_opening = channel->state == CHANNEL_DIALING && channel->kind == CHANNEL_STREAM;
     bool has_unsent =
@@ -235,6 +244,6 @@ void tr__channel_orphan(struct channel *channel, bool resets)
     } else if (channel->state == CHANNEL_OPEN)
         tr__channel_close(channel);
     else
-        /* the channel lingers, and a run that failed has sent nothing of it */
+        /* the channel lingers, and the run that failed has not sent its output */
         tr__output_touch(channel);
 }

@@ -5,6 +5,7 @@
 #include "actor/cell/verb.h"
 #include "actor/time/timers.h"
 #include "net/rare.h"
+#include "base/assert.h"
 
 struct channel_timers {
     uint32_t count;
@@ -13,6 +14,7 @@ struct channel_timers {
 
 void tr__channel_timers_end(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_timers *timers = channel->rare->timers;
     if (!timers)
         return;

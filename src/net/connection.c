@@ -11,6 +11,7 @@
 #include "net/peer.h"
 #include "net/proxy.h"
 #include "net/rare.h"
+#include "base/assert.h"
 
 /* Puts the filters of the endpoint on a channel. */
 static tr_status filters_attach(struct channel *channel)
@@ -43,6 +44,7 @@ static tr_status note_peer(struct channel *channel, const tr_address *peer)
 tr_status tr__connection_make(struct worker *worker, struct listener_shared *shared,
                               const struct accepted *accepted, struct channel **made)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     const tr_platform *platform = worker->loop.platform;
     struct channel *channel;
     tr_status status = tr__channel_new(worker, NULL, CHANNEL_STREAM, shared->endpoint, &channel);
@@ -69,6 +71,7 @@ tr_status tr__connection_make(struct worker *worker, struct listener_shared *sha
 
 void tr__connection_begin(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_endpoint *options = &channel->endpoint->options;
     if (!channel->rare->filter.table) {
         tr__channel_opened(channel);

@@ -10,10 +10,11 @@
 #include "net/held.h"
 #include "net/rare.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 enum {
     BATCH_MAX = 32,       /* datagrams that one call receives, or sends */
-    ERRORS_MAX = 32,      /* of sent datagrams that are read at once; others get their turn then */
+    ERRORS_MAX = 32,      /* errors of sent datagrams that are read in one go */
     FRAME_MAX = 64 * 1024 /* of a datagram, unless .frame_max is less */
 };
 
@@ -28,7 +29,7 @@ struct datagrams {
         others;  /* behind the first one of the batch whose turn runs; not counted as handled yet */
     size_t size; /* for each datagram */
     bool has_paths;
-    struct tr_datagram messages[BATCH_MAX]; /* those whose turn runs */
+    struct tr_datagram messages[BATCH_MAX]; /* the datagrams whose turn runs */
     const void *taken[BATCH_MAX];           /* these messages */
     tr_packet packets[BATCH_MAX];
     unsigned char bytes[]; /* of the datagrams, then the paths of those that have sent them */
@@ -61,12 +62,14 @@ static void batch_free(struct channel *channel)
 
 void tr__datagrams_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->rare->datagrams)
         batch_free(channel);
 }
 
 bool tr__datagrams_has_some(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return channel->rare->datagrams &&
            channel->rare->datagrams->next < channel->rare->datagrams->count;
 }
@@ -112,7 +115,10 @@ static struct datagrams *batch_new(struct channel *channel)
     return batch;
 }
 
-/* Receives datagrams. An error of one that was sent, which nobody took, comes before them, and is counted. */
+/*
+ * Receives datagrams. An error of a datagram that was sent comes before them if nobody took it, and
+ * is counted.
+ */
 static tr_status receive_many(struct channel *channel, struct datagrams *batch)
 {
     const tr_platform *platform = channel->worker->loop.platform;
@@ -162,6 +168,7 @@ static struct tr_datagram *message_next(struct channel *channel, struct datagram
 
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct worker *worker = self->worker;
     if (channel->state != CHANNEL_OPEN)
         return false;
@@ -176,6 +183,7 @@ bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct enve
 
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct envelope *envelope = self->envelope;
     struct worker *worker = self->worker;
     if (envelope->type != &tr_type_tr_datagram || envelope->block_class != ENVELOPE_LENT || max < 2)
@@ -197,6 +205,7 @@ const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t 
 
 const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct envelope *envelope = self->envelope;
     if (envelope->type != &tr_type_tr_datagram || envelope->block_class != ENVELOPE_LENT)
         return NULL;
@@ -211,6 +220,7 @@ const void *const *tr__datagrams_declined(struct tr_self *self, size_t *count)
 
 void tr__datagram_done(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->rare->datagrams)
         others_count(channel);
     if (channel->rare->datagrams && !tr__datagrams_has_some(channel))

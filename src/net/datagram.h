@@ -8,8 +8,8 @@
 /** Fills an event with the next datagram. False: there is none, or no memory for it. Owner only. */
 bool tr__datagram_put(struct tr_self *self, struct channel *channel, struct envelope *envelope);
 /**
- * Gives a turn that has a datagram those that came behind it, up to so many. Returns all, the first included; NULL: there is
- * no other one, or the turn has no datagram. Owner only.
+ * Gives the turn of a datagram those that came behind it. Returns all, with the first, at most `max`; NULL: there is no other
+ * one, or the turn has no datagram. Owner only.
  */
 const void *const *tr__datagrams_batch(struct tr_self *self, size_t max, size_t *count);
 /**

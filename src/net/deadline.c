@@ -6,8 +6,10 @@
 #include "net/event.h"
 #include "net/listener.h"
 #include "net/output.h"
+#include "net/pieces.h"
 #include "net/protocol.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 static tr_time stall_of(const struct channel *channel)
 {
@@ -17,11 +19,21 @@ static tr_time stall_of(const struct channel *channel)
     return timer_deadline(channel->work->output.since_ns, channel->endpoint->options.stall_ns);
 }
 
+/* Whether a turn of this channel works, and waits for no bytes of it: this is no idle time. Protocols have their own rules. */
+static bool is_at_work(const struct channel *channel)
+{
+    return !protocol_of(channel) && waits_are_empty(&channel->readers) &&
+           (channel_has(channel, CHANNEL_IN_TURN) || pieces_are_open(channel));
+}
+
 static tr_time idle_of(const struct channel *channel)
 {
-    tr_time since_ns = channel->timer ? channel->timer->active_ns : channel->worker->loop.now_ns;
     tr_time idle_ns = channel->endpoint->options.idle_ns;
-    return idle_ns ? timer_deadline(since_ns, idle_ns) : TR_NEVER;
+    if (!idle_ns)
+        return TR_NEVER;
+    bool is_counted = channel->timer && !is_at_work(channel);
+    tr_time since_ns = is_counted ? channel->timer->active_ns : channel->worker->loop.now_ns;
+    return timer_deadline(since_ns, idle_ns);
 }
 
 static tr_time deadline_of(const struct channel *channel)
@@ -36,8 +48,27 @@ static tr_time deadline_of(const struct channel *channel)
     return channel->state == CHANNEL_ENDED ? TR_NEVER : next;
 }
 
+void tr__channel_begin_read(struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    struct channel_timer *timer = channel->timer;
+    if (!is_at_work(channel))
+        return;
+    tr_time now_ns = channel->worker->loop.now_ns;
+    tr_time worked_ns = now_ns - timer->worked_ns;
+    timer->active_ns =
+        worked_ns < now_ns - timer->active_ns ? timer->active_ns + worked_ns : now_ns;
+}
+
+void tr__channel_end_read(struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    channel->timer->worked_ns = channel->worker->loop.now_ns;
+}
+
 tr_status tr__deadline_reserve(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->timer)
         return TR_OK;
     struct channel_timer *timer =
@@ -51,6 +82,7 @@ tr_status tr__deadline_reserve(struct channel *channel)
 
 void tr__channel_arm(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->deadline_ns == TR_NEVER && !channel->endpoint->options.idle_ns &&
         tr__output_is_empty(channel))
         return; /* nearly every channel has no deadline */
@@ -72,6 +104,7 @@ void tr__channel_arm(struct channel *channel)
 
 void tr__channel_disarm(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->timer)
         return;
     if (timer_is_armed(&channel->timer->node))
@@ -82,6 +115,7 @@ void tr__channel_disarm(struct channel *channel)
 
 void tr__channel_expired(struct channel *channel, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_time next = deadline_of(channel);
     if (next > now_ns) {
         tr__channel_arm(channel);

@@ -12,7 +12,9 @@
 struct channel_timer {
     struct timer_node node; /* in net_worker.wheel */
     struct channel *channel;
-    tr_time active_ns; /* when bytes were last received or sent */
+    /* when bytes were last received or sent, or a turn of the channel has ended; later by what a turn worked since */
+    tr_time active_ns;
+    tr_time worked_ns; /* since when the turn works, if it has read before */
 };
 
 /** Makes sure that tr__channel_arm needs no memory. TR_NO_MEMORY. */
@@ -24,7 +26,14 @@ void tr__channel_disarm(struct channel *channel);
 /** Handles the timer of a channel, which has fired. The channel may be freed. */
 void tr__channel_expired(struct channel *channel, tr_time now_ns);
 
-/** Notes that bytes were received or sent. */
+/**
+ * Note that a turn begins to wait for bytes, and that it has them or has given up. What it works before and in between is
+ * no idle time; what it waits is. Only of a channel that has a timer.
+ */
+void tr__channel_begin_read(struct channel *channel);
+void tr__channel_end_read(struct channel *channel);
+
+/** Notes that bytes were received or sent, or that a turn of the channel has ended. */
 static inline void channel_note_active(struct channel *channel)
 {
     if (channel->timer)

@@ -6,6 +6,7 @@
 #include "net/pieces.h"
 #include "net/protocol.h"
 #include "net/protocol_turn.h"
+#include "base/assert.h"
 
 #include <troupe/net.h>
 #include <troupe/process.h>
@@ -82,6 +83,7 @@ static const tr_handler *closed_handler(const struct channel *channel)
 const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
                                       const tr_handler *any)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     (void)self;
     if (envelope->sender & PIECE_TAG)
         return any;
@@ -96,12 +98,11 @@ const tr_handler *tr__default_handler(struct tr_self *self, const struct envelop
         return any;
     if (type == &tr__dialing_type)
         return &tr__dial_handler;
-    /* The types below are static in each file. The event may have the copy of another file, so compare by content. */
-    if (tr_type_is_equal(type, &tr_type_tr_process_ended))
+    if (type == tr__event_types.process_ended)
         return &process_ended;
-    if (tr_type_is_equal(type, &tr_type_tr_closed))
+    if (type == tr__event_types.closed)
         return closed_handler(channel);
-    if (tr_type_is_equal(type, &tr_type_tr_drained) || tr_type_is_equal(type, &tr_type_tr_opened))
+    if (type == tr__event_types.drained || type == tr__event_types.opened)
         return &ignored;
     return NULL;
 }

@@ -8,8 +8,9 @@
 #include <troupe/behavior.h>
 
 /**
- * Returns the handler of an event: that of the channel's protocol, else `any`, which is the actor's own, else the
- * default one. NULL: the event is unhandled. Owner only.
+ * Returns the handler of an event: the handler of the channel's protocol, else `any`, which is the
+ * actor's own handler for any message, else the default handler. NULL: the event is unhandled.
+ * Owner only.
  */
 const tr_handler *tr__default_handler(struct tr_self *self, const struct envelope *envelope,
                                       const tr_handler *any);

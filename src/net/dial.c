@@ -9,6 +9,7 @@
 #include "base/address.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/filter.h"
 #include "net/filters.h"
 #include "net/input.h"
@@ -19,6 +20,7 @@
 #include "net/proxy.h"
 #include "net/secure.h"
 #include "net/wait.h"
+#include "base/assert.h"
 
 /* How long an attempt is alone, before the next address is tried at the same time. */
 #define ATTEMPT_NS (250 * TR_MILLISECOND)
@@ -190,8 +192,16 @@ static tr_status connect_any(struct tr_self *self, struct channel *channel,
 
 /* ---- Handshakes. ---- */
 
+/* Whether its actor gets tr_opened. One without a handler would ignore it, and needs no turn for that. */
+static bool wants_opened(const struct channel *channel)
+{
+    const struct cell *cell = channel->cell;
+    return !cell || !cell->dispatch || tr__channel_handles(channel, tr__event_types.opened);
+}
+
 void tr__channel_opened(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     channel->deadline_ns = TR_NEVER;
     channel_note_active(channel);
     tr__channel_change(channel, CHANNEL_OPEN);
@@ -201,7 +211,7 @@ void tr__channel_opened(struct channel *channel)
         tr__channel_close(channel); /* the channel may be freed */
         return;
     }
-    if (!channel_has(channel, CHANNEL_WAITS_OPEN))
+    if (!channel_has(channel, CHANNEL_WAITS_OPEN) && wants_opened(channel))
         channel->flags |= CHANNEL_OPENS;
     tr__waits_wake(&channel->readers);
     if (!tr__output_is_empty(channel) || channel_has(channel, CHANNEL_FINISHING))
@@ -257,6 +267,7 @@ static tr_status shake_step(struct channel *channel)
 
 void tr__channel_shake(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct channel_filter *filter = &channel->rare->filter;
     tr_status status = TR_OK;
     while (status == TR_OK && !is_shaken(filter))
@@ -436,6 +447,7 @@ tr_channel tr_dial(tr_self *self, const tr_endpoint *to)
 
 const char *tr__channel_protocol(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return tr__secure_protocol(channel);
 }
 

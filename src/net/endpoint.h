@@ -38,7 +38,9 @@ TR_MUST_CHECK tr_status tr__endpoint_new(const struct memory_source *source,
  * TR_INVALID_ARGUMENT.
  */
 TR_MUST_CHECK tr_status tr__endpoint_place(const tr_endpoint *options, tr_socket_spec *spec);
-/** Notes the file of a socket that was bound to this endpoint, if it is a UNIX socket that has one. */
+/**
+ * Notes the path of a socket that was bound to this endpoint, if it is a UNIX socket with a path.
+ */
 void tr__endpoint_note_file(const tr_platform *platform, struct endpoint *endpoint);
 /** Adds a user. Any thread. */
 struct endpoint *tr__endpoint_share(struct endpoint *endpoint);

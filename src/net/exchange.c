@@ -174,6 +174,7 @@ static void pass_on(struct channel *channel, tr_bytes piece, bool is_answer)
 
 tr_status tr__exchanges_pass(struct tr_self *self, struct channel *channel, tr_bytes *piece)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     char *copy = tr_try_scratch(self, piece->size + 1);
     if (!copy)
         return TR_NO_MEMORY;
@@ -204,6 +205,7 @@ static bool take(struct channel *channel, tr_bytes *piece)
 
 void tr__exchanges_read(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     bool has_taker = !waits_are_empty(&channel->readers) || channel->event;
     if (channel_has(channel, CHANNEL_UNASKED) && has_taker)
         return; /* the turn or handler that takes the unasked piece reads first */
@@ -243,10 +245,14 @@ static void fail_list(struct channel *channel, struct exchange **list, tr_status
 
 void tr__exchanges_fail(struct channel *channel, tr_status status)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->cell)
         return;
     fail_list(channel, &channel->rare->exchanges, status);
-    /* a read or a write would not wait now: it returns the reason */
+    /*
+     * answer those who wait for readable or writable: a read or a write would now return an error
+     * at once
+     */
     while (channel->rare->looks) {
         answer(channel, channel->rare->looks, (tr_bytes){NULL, 0});
         pop(channel, &channel->rare->looks);
@@ -255,6 +261,7 @@ void tr__exchanges_fail(struct channel *channel, tr_status status)
 
 void tr__exchanges_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     while (channel->rare->exchanges)
         pop(channel, &channel->rare->exchanges);
     while (channel->rare->looks)
@@ -272,6 +279,7 @@ static bool is_due(const struct channel *channel, const struct exchange *exchang
 
 void tr__exchanges_look(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct exchange **at = &channel->rare->looks;
     while (*at) {
         if (!is_due(channel, *at)) {
@@ -285,6 +293,7 @@ void tr__exchanges_look(struct channel *channel)
 
 bool tr__exchange_is_here(const struct channel *channel, uint32_t id)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct exchange *lists[] = {channel->rare->exchanges, channel->rare->looks};
     for (size_t i = 0; i < 2; i++) {
         for (const struct exchange *exchange = lists[i]; exchange; exchange = exchange->next) {

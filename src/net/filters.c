@@ -60,6 +60,7 @@ static tr_status user_put(struct channel *channel, const tr_filter *table)
 
 tr_status tr__filters_attach(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_endpoint *options = &channel->endpoint->options;
     tr_status status = TR_OK;
     if (options->kind == TR_ENDPOINT_TLS && !options->starts_plain) {
@@ -75,6 +76,7 @@ tr_status tr__filters_attach(struct channel *channel)
 
 void *tr__filters_find(const struct channel *channel, const struct filter *table)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct channel_filter *filter = &channel->rare->filter;
     if (filter->table == table)
         return filter->state;
@@ -85,6 +87,7 @@ void *tr__filters_find(const struct channel *channel, const struct filter *table
 
 const char *tr__filters_text(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct channel_filter *filter = &channel->rare->filter;
     const char *text = filter->table ? filter->table->text(filter->state) : NULL;
     return text && text[0] ? text : NULL;
@@ -161,6 +164,7 @@ static tr_status begin(struct channel *channel, struct chain *chain)
 
 void tr__filters_shake(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_status status = TR_OK;
     while (status == TR_OK && channel_has(channel, CHANNEL_SHAKES) &&
            channel_has(channel, CHANNEL_READABLE) && !channel->work->input.borrower)
@@ -262,7 +266,7 @@ static tr_status shaken(struct tr_self *self, tr_channel handle, struct channel 
         if (tr__channel_of(self, handle, &channel) != TR_OK)
             return status == TR_OK ? TR_CLOSED : status;
     }
-    /* the event that has woken this turn may be for the next one */
+    /* the event that has woken this turn may be meant for the next turn */
     tr__waits_wake_one(&channel->readers);
     tr__channel_call(channel);
     return status;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The filters of a channel: those of its endpoint, and those that are added and removed while it is open. Owner only. */
+/**
+ * The filters of a channel: the filters of its endpoint, and the filters that are added and removed
+ * while the channel is open. Owner only.
+ */
 #ifndef NET_FILTERS_H
 #define NET_FILTERS_H
 

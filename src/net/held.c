@@ -20,6 +20,7 @@ struct channel_effect {
 
 bool tr__held_applies(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct worker *worker = channel->worker;
     return worker->outbox_turn && worker->outbox_turn->cell == channel->cell &&
            outbox_holds(worker);
@@ -57,6 +58,7 @@ static struct channel_effect *bytes_before(const struct channel *channel)
 
 tr_status tr__held_prepare(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!tr__held_applies(channel) || bytes_before(channel))
         return TR_OK;
     return hold(channel, HELD_BYTES, NULL, (tr_bytes){NULL, 0});
@@ -64,6 +66,7 @@ tr_status tr__held_prepare(struct channel *channel)
 
 void tr__held_count(struct channel *channel, size_t size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_output *output = &channel->work->output;
     if (tr__held_applies(channel)) {
         struct channel_effect *effect = bytes_before(channel);
@@ -76,6 +79,7 @@ void tr__held_count(struct channel *channel, size_t size)
 
 tr_status tr__held_end_later(struct channel *channel, enum held_what what)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_status status = hold(channel, what, NULL, (tr_bytes){NULL, 0});
     if (status != TR_OK)
         return status;
@@ -87,6 +91,7 @@ tr_status tr__held_end_later(struct channel *channel, enum held_what what)
 
 tr_status tr__held_send(struct channel *channel, const tr_address *to, tr_bytes bytes)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return hold(channel, HELD_DATAGRAM, to, bytes);
 }
 
@@ -94,6 +99,7 @@ tr_status tr__held_send(struct channel *channel, const tr_address *to, tr_bytes 
 
 void tr__held_end(struct channel *channel, enum held_what what)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (what == HELD_FINISH)
         tr__channel_finish(channel);
     else if (what == HELD_CLOSE)
@@ -142,6 +148,7 @@ static void datagram_release(struct channel *channel, struct channel_effect *eff
 
 void tr__held_release(struct worker *worker, struct channel_effect *effect)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct channel *channel = tr__table_find(worker->system, effect->channel);
     if (channel) {
         TR_ASSERT(channel->worker == worker); /* durable actors do not move */
@@ -157,6 +164,7 @@ void tr__held_release(struct worker *worker, struct channel_effect *effect)
 
 void tr__held_drop(struct worker *worker, struct channel_effect *effect)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     /* the bytes stay held, and tr__channel_orphan resets the channel */
     source_resize(&worker->source, effect, 0);
 }

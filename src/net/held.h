@@ -3,10 +3,11 @@
  * What a turn of a durable actor does to a channel of its own: it is held in the outbox of the turn, in order with the
  * messages that the turn sends, until what the turn has changed is on disk.
  *
- * Bytes that are written are in the pages of the channel at once, but count as held: net/output.c sends only the bytes
- * before them. tr_finish, tr_close and tr_reset take effect at once for the actor, which writes and reads nothing more,
- * and for the other side when they are released. If the turn fails, all of this is dropped. Then the incarnation ends,
- * and its channels are reset.
+ * Bytes that are written are in the pages of the channel at once, but count as held: net/output.c
+ * sends only the bytes before them. For the actor, tr_finish, tr_close and tr_reset take effect at
+ * once: it writes and reads nothing more. For the other side they take effect when they are
+ * released. If the turn fails, all of this is dropped. Then the incarnation ends, and its channels
+ * are reset.
  *
  * Bytes can come behind held ones and not be held themselves, in a turn whose outbox is open. They leave when nothing
  * is held any more. Owner only.

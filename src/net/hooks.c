@@ -49,6 +49,8 @@ static bool on_round(struct worker *worker, tr_time now_ns)
 {
     struct net_worker *net = worker->channels.net;
     struct timer_node *node;
+    /* One that is dirty is starved again by the flush behind this round: then there is another round. */
+    net->has_more = net->has_more && !list_is_empty(&net->dirty);
     while ((node = tr__wheel_expire(&net->wheel, now_ns))) {
         struct channel *channel = LIST_OWNER(node, struct channel_timer, node)->channel;
         if (channel->kind == CHANNEL_EXIT)
@@ -67,7 +69,8 @@ static bool on_round(struct worker *worker, tr_time now_ns)
         tr__channel_arm(channel);
         tr__channel_call(channel);
     }
-    return tr__shakes_round(worker);
+    bool shakes = tr__shakes_round(worker);
+    return shakes || net->has_more;
 }
 
 /* After how long the worker asks again for memory that was missing. */
@@ -79,7 +82,7 @@ static tr_time next_deadline(struct worker *worker)
     tr_time next = wheel_next(&net->wheel);
     if (list_is_empty(&net->starved))
         return next;
-    tr_time again = worker->loop.now_ns + STARVED_NS;
+    tr_time again = worker->loop.now_ns + (net->has_more ? 0 : STARVED_NS);
     return again < next ? again : next;
 }
 
@@ -125,7 +128,7 @@ static bool put_opened(struct channel *channel, struct envelope *envelope)
                            .is_accepted = channel_has(channel, CHANNEL_ACCEPTED | CHANNEL_TAKEN),
                            .is_handed_over = channel_has(channel, CHANNEL_HANDED_OVER),
                            .protocol = tr__channel_protocol(channel)};
-    tr__event_lend(envelope, &tr_type_tr_opened, message);
+    tr__event_lend(envelope, tr__event_types.opened, message);
     return true;
 }
 
@@ -137,7 +140,7 @@ static void put_process_ended(struct channel *channel, struct envelope *envelope
                                        .code = process->how.code,
                                        .signal = process->how.signal,
                                        .status = is_whole ? process->reaped : channel->status};
-    put(envelope, &tr_type_tr_process_ended, &message, sizeof message);
+    put(envelope, tr__event_types.process_ended, &message, sizeof message);
 }
 
 static void put_closed(struct channel *channel, struct envelope *envelope)
@@ -148,7 +151,7 @@ static void put_closed(struct channel *channel, struct envelope *envelope)
     }
     struct tr_closed message = {
         .channel = {channel_bits(channel)}, .status = channel->status, .text = channel->rare->text};
-    put(envelope, &tr_type_tr_closed, &message, sizeof message);
+    put(envelope, tr__event_types.closed, &message, sizeof message);
 }
 
 /*
@@ -249,7 +252,7 @@ static bool fill_event(struct tr_self *self, struct channel *channel, struct env
         return true;
     if (channel_drains(channel)) {
         channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
-        put(envelope, &tr_type_tr_drained, &handle, sizeof handle);
+        put(envelope, tr__event_types.drained, &handle, sizeof handle);
         return true;
     }
     /* tr_closed comes after all bytes that a turn may still read. */
@@ -337,7 +340,7 @@ static void event_empty(struct channel *channel, struct envelope *envelope)
     if (envelope->block_class != ENVELOPE_LENT)
         return;
     envelope->block_class = ENVELOPE_NO_BLOCK;
-    if (envelope->type == &tr_type_tr_opened)
+    if (envelope->type == tr__event_types.opened)
         source_resize(&channel->worker->system->source, envelope->payload.block.data, 0);
     else
         tr__datagram_done(channel);
@@ -356,14 +359,14 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
     }
     struct channel *channel = event_channel(envelope);
     if (!channel) { /* the turn has freed the channel, or handed it over */
-        if (envelope->block_class == ENVELOPE_LENT && envelope->type == &tr_type_tr_opened)
+        if (envelope->block_class == ENVELOPE_LENT && envelope->type == tr__event_types.opened)
             source_resize(&worker->system->source, envelope->payload.block.data, 0);
         envelope->block_class = ENVELOPE_NO_BLOCK;
         envelope_give(&worker->pool, envelope);
         return;
     }
     bool was_closed =
-        envelope->type == &tr_type_tr_closed || envelope->type == &tr_type_tr_process_ended;
+        envelope->type == tr__event_types.closed || envelope->type == tr__event_types.process_ended;
     event_empty(channel, envelope);
     channel->event = NULL;
     envelope_give(&worker->pool, envelope);
@@ -371,6 +374,7 @@ static void on_done(struct worker *worker, struct cell *cell, struct envelope *e
         protocol_of(channel)->on_turn_end(channel);
     channel->request = NULL;
     channel->flags &= ~(uint32_t)CHANNEL_IN_TURN;
+    channel_note_active(channel);
     if (was_closed && channel->work->input.borrower)
         channel->flags |= CHANNEL_GONE; /* a turn has bytes: its end frees the channel */
     else if (was_closed)
@@ -464,7 +468,10 @@ static void on_end(struct worker *worker, struct cell *cell, bool resets)
     struct list *link;
     while ((link = list_first(&record->channels)))
         tr__channel_orphan(LIST_OWNER(link, struct channel, link), resets);
-    /* The queued events are ENVELOPE_VOID now. Move them to the other mail, which drops them. */
+    /*
+     * The queued events are ENVELOPE_VOID now. Move them to the other mail. When their turn comes,
+     * they are dropped.
+     */
     if (record->base.ready) {
         ring_join(&cell->notices, &record->base.ready);
         cell->flags |= CELL_MIXED;
@@ -480,6 +487,7 @@ static void on_change(struct worker *worker, struct cell *cell)
         struct channel *channel = LIST_OWNER(link, struct channel, link);
         if (channel_has(channel, CHANNEL_FINISHING))
             tr__output_touch(channel);
+        tr__input_look_again(channel); /* for the handler of the new behavior */
         tr__channel_ready(channel, 0);
         if (channel->cell == cell)
             tr__channel_call(channel); /* for bytes that were received already */

@@ -47,11 +47,12 @@ static void memory_release(struct channel *channel)
     if (channel->work->input.area)
         area_leave(channel);
     else if (channel->work->input.buffer.data)
-        tr__net_buffer_free(&channel->work->input.buffer);
+        net_buffer_spare(&channel->work->input.buffer, &channel->worker->channels.net->spare_input);
 }
 
 tr_status tr__input_leave_area(struct channel *channel, size_t more)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
     if (!input->area)
         return TR_OK;
@@ -83,6 +84,8 @@ static tr_status reserve(struct channel *channel, size_t more)
         return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
     }
     memory_release(channel);
+    if (channel->rare->filter.table)
+        net_buffer_use(&input->buffer, &net->spare_input);
     if (channel->rare->filter.table || more > AREA_LOW - 1)
         return net_buffer_reserve(&input->buffer, more + 1) ? TR_OK : TR_NO_MEMORY;
     struct area *area = tr__area_take(source_of(channel), &net->area);
@@ -148,7 +151,7 @@ static bool filter_has_more(const struct channel_filter *filter)
     return filter->table->has_more && filter->table->has_more(filter->state);
 }
 
-/* Notes that a handshake has ended that began while the channel was open. */
+/* Notes the end of a handshake that began while the channel was open. */
 static void note_shaken(struct channel *channel)
 {
     channel->flags &= ~(uint32_t)CHANNEL_SHAKES;
@@ -159,7 +162,7 @@ static void note_shaken(struct channel *channel)
     tr__output_touch(channel); /* sends the output that has waited for the handshake */
 }
 
-/* Gives the filter bytes that have come. The filter may make bytes for the other side. */
+/* Passes bytes that have come to the filter. The filter may make bytes for the other side. */
 static tr_status pass(struct channel *channel, tr_bytes raw, size_t *taken)
 {
     struct channel_filter *filter = &channel->rare->filter;
@@ -254,6 +257,7 @@ static tr_status fill(struct channel *channel, size_t more)
 
 tr_status tr__input_peek(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel_has(channel, CHANNEL_INPUT_OVER))
         return TR_CLOSED;
     return fill(channel, OWN_MIN);
@@ -261,6 +265,7 @@ tr_status tr__input_peek(struct channel *channel)
 
 tr_status tr__input_filter_again(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_bytes bytes = net_buffer_bytes(&channel->work->input.buffer);
     tr_status status = tr__net_buffer_append(&channel->rare->filter.raw, bytes.data, bytes.size);
     if (status != TR_OK || bytes.size == 0)
@@ -342,6 +347,7 @@ static void borrow(struct tr_self *self, struct channel *channel)
 
 void tr__input_unborrow(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct tr_self *self = channel->work->input.borrower;
     if (!self)
         return;
@@ -376,6 +382,7 @@ static void piece_begin(struct tr_self *self, struct channel *channel, size_t si
     input->buffer.begin += size;
     input->seen = 0;
     input->needs = 0;
+    input->is_empty = !piece.size;
     if (has_nul) {
         input->nul =
             (uint32_t)((const unsigned char *)piece.data + piece.size - input->buffer.data);
@@ -402,6 +409,12 @@ static tr_status take_last(struct tr_self *self, struct channel *channel,
     return TR_OK;
 }
 
+/* Whether a cutter knows by itself when a piece is whole. */
+static bool finds_end(const struct cutter *cutter)
+{
+    return cutter->how == CUT_LINE || cutter->how == CUT_EXACTLY || cutter->how == CUT_UNTIL;
+}
+
 /* Looks for a piece in what is there. TR_OK, TR_WOULD_BLOCK, TR_BAD_DATA, TR_TOO_LARGE. */
 static tr_status look(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                       tr_bytes *piece)
@@ -410,7 +423,7 @@ static tr_status look(struct tr_self *self, struct channel *channel, const struc
     tr_bytes bytes = net_buffer_bytes(&input->buffer);
     size_t max = channel->endpoint->options.frame_max;
     size_t seen = input->how == cutter->how ? input->seen : 0;
-    bool is_new = bytes.size > seen && bytes.size > input->needs;
+    bool is_new = bytes.size > seen && (bytes.size > input->needs || finds_end(cutter));
     if (cutter->how == CUT_EXACTLY && cutter->size <= bytes.size && bytes.size)
         is_new = true;
     if (!is_new)
@@ -444,6 +457,7 @@ static size_t wanted(const struct channel *channel, const struct cutter *cutter)
 tr_status tr__input_take(struct tr_self *self, struct channel *channel, const struct cutter *cutter,
                          tr_bytes *piece, bool *is_cut)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     *is_cut = false;
     if (self && self->lent)
         tr__lent_return(self, channel);
@@ -475,6 +489,7 @@ tr_status tr__input_take(struct tr_self *self, struct channel *channel, const st
 
 void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->work->input.borrower != self && tr__lent_away(channel) != TR_OK)
         return; /* the turn that has bytes keeps them, and its end looks at the channel too */
     if (work_of(channel))
@@ -485,14 +500,18 @@ void tr__input_watch_end(struct tr_self *self, struct channel *channel)
 
 bool tr__input_unread(struct channel *channel, size_t size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
-    if (!size)
+    bool is_piece = input->how == CUT_PIECE || input->how == CUT_SOME;
+    bool is_framed = input->how == CUT_PIECE && channel->endpoint->options.framing;
+    bool is_whole = is_framed || input->how == CUT_LINE;
+    bool is_empty = is_whole && input->is_empty && input->piece != NOWHERE;
+    if (!size && !is_empty)
         return true;
     if (input->piece == NOWHERE)
         return false;
     size_t begin = input->piece;
-    bool is_framed = input->how == CUT_PIECE && channel->endpoint->options.framing;
-    if (!is_framed) {
+    if (!is_whole) {
         if (size > input->buffer.begin - begin)
             return false;
         begin = input->buffer.begin - size;
@@ -501,12 +520,22 @@ bool tr__input_unread(struct channel *channel, size_t size)
     piece_end(input);
     input->buffer.begin = begin;
     input->seen = 0;
-    input->needs = has_more ? 0 : (uint32_t)net_buffer_size(&input->buffer);
+    /* Without a rule for its end, a piece would be the same again. Whatever has one is whole. */
+    bool waits_for_more = is_piece && !is_framed && !has_more;
+    input->needs = waits_for_more ? (uint32_t)net_buffer_size(&input->buffer) : 0;
     return true;
+}
+
+void tr__input_look_again(struct channel *channel)
+{
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    if (work_is_there(channel))
+        channel->work->input.seen = channel->work->input.needs = 0;
 }
 
 bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct net_buffer *buffer = &channel->work->input.buffer;
     if (channel->work->input.piece == NOWHERE || net_buffer_size(buffer) < size)
         return false;
@@ -517,12 +546,14 @@ bool tr__input_more(struct channel *channel, size_t size, tr_bytes *bytes)
 
 bool tr__input_has_bytes(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     size_t size = net_buffer_size(&channel->work->input.buffer);
     return size > channel->work->input.needs && size > channel->work->input.seen;
 }
 
 void tr__input_settle(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
     tr__input_unborrow(channel);
     piece_end(input);
@@ -536,6 +567,7 @@ void tr__input_settle(struct channel *channel)
 
 void tr__input_drop(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!work_is_there(channel))
         return;
     channel->work->input.buffer.begin = channel->work->input.buffer.end;
@@ -545,12 +577,14 @@ void tr__input_drop(struct channel *channel)
 
 void tr__input_abandon(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (work_is_there(channel))
         channel->work->input.borrower = NULL;
 }
 
 void tr__input_replace(struct channel *channel, struct net_buffer rest)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
     input->area = NULL;
     input->buffer = rest;
@@ -560,6 +594,7 @@ void tr__input_replace(struct channel *channel, struct net_buffer rest)
 
 void tr__input_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!work_is_there(channel))
         return;
     tr__input_unborrow(channel);

@@ -2,10 +2,11 @@
 /**
  * What a channel has received: filled from the socket, cut into pieces, lent to turns.
  *
- * Bytes are received into the area of the worker, or behind bytes that are there already. A piece that is taken stays
- * where it is until the turn that took it takes the next one, or ends (rule of the borrower). If another turn takes a
- * piece before that, the first turn keeps the memory: net/lent.h. A part of a piece that must wait for the rest is
- * moved to memory of the channel, so that the area is free. Owner only.
+ * Bytes are received into the area of the worker, or behind bytes that are there already. A piece
+ * that a turn has taken stays where it is until the same turn takes the next piece, or ends (rule
+ * of the borrower). If another turn takes a piece before that, the first turn keeps the memory:
+ * net/lent.h. A part of a piece that must wait for the rest is moved to memory of the channel, so
+ * that the area is free. Owner only.
  */
 #ifndef NET_INPUT_H
 #define NET_INPUT_H
@@ -35,6 +36,8 @@ TR_MUST_CHECK tr_status tr__input_take(struct tr_self *self, struct channel *cha
                                        const struct cutter *cutter, tr_bytes *piece, bool *is_cut);
 /** Returns bytes of the last piece to the channel. False: it has none, or not so many. */
 TR_MUST_CHECK bool tr__input_unread(struct channel *channel, size_t size);
+/** Has what is unread looked at again, without more bytes: somebody else handles it now. */
+void tr__input_look_again(struct channel *channel);
 /**
  * Takes the next `size` bytes behind the last piece, which stays where it is. False: not so many have come, and nothing
  * was taken.

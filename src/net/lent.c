@@ -5,6 +5,7 @@
 #include "net/area.h"
 #include "net/input.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 struct lent {
     struct lent *next; /* in tr_self.lent */
@@ -15,6 +16,7 @@ struct lent {
 
 tr_status tr__lent_away(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
     struct tr_self *borrower = input->borrower;
     const struct memory_source *source = &channel->worker->system->source;
@@ -52,6 +54,7 @@ static void lent_free(struct worker *worker, struct lent *lent)
 
 void tr__lent_return(struct tr_self *self, const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct lent **at = &self->lent;
     while (*at) {
         struct lent *lent = *at;
@@ -66,6 +69,7 @@ void tr__lent_return(struct tr_self *self, const struct channel *channel)
 
 void tr__lent_free(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     while (self->lent) {
         struct lent *lent = self->lent;
         self->lent = lent->next;

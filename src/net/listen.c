@@ -141,6 +141,17 @@ tr_status tr_self_try_listen(tr_self *self, const tr_listen_args *args, uint64_t
     return status;
 }
 
+/* Says why a listener could not be made. */
+static const char *why_not(const tr_endpoint *at, tr_status status)
+{
+    if (status != TR_ADDRESS_INVALID)
+        return tr_status_text(status);
+    if (at->kind == TR_ENDPOINT_UNIX)
+        return "its directory is missing, or the path is too long";
+    return "a listener takes an address of this machine, such as 127.0.0.1:7000 or :7000, and no "
+           "name";
+}
+
 tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
 {
     TURN_VERB(self);
@@ -151,6 +162,6 @@ tr_ref tr_self_listen(tr_self *self, const tr_listen_args *args)
                  status,
                  "cannot listen at %s: %s",
                  args && args->at && args->at->address ? args->at->address : "no address",
-                 tr_status_text(status));
+                 args && args->at ? why_not(args->at, status) : tr_status_text(status));
     return tr_ref_from_bits(ref);
 }

@@ -64,6 +64,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
 
 void tr__session_uncount(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct listener_shared *shared = channel->endpoint->listener;
     if (!channel_has(channel, CHANNEL_COUNTED))
         return;
@@ -171,7 +172,7 @@ TR_BEHAVIOR(tr_deck, struct deck, TR_SETUP_WITH(tr_deck_open_, deck_set_up),
 struct listener {
     struct listener_shared *shared;
     tr_channel channel;
-    uint32_t turn; /* the worker to choose next among those with equally few sessions */
+    uint32_t turn; /* the worker to choose next among the workers with equally few sessions */
     bool is_paused;
     tr_time logged_ns;
     tr_deck_ref *decks; /* by worker; nobody: not there yet */
@@ -343,6 +344,7 @@ static void pause_for(struct channel *channel, tr_time ns)
 
 void tr__listener_again(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     channel->deadline_ns = TR_NEVER;
     channel->flags &= ~(uint32_t)CHANNEL_PAUSED;
     tr__channel_call(channel);

@@ -20,7 +20,7 @@ extern const tr_type tr__acceptable_type;
 
 struct listener_shared;
 
-/** The set-up of a listener: its record, and its socket, which it takes. */
+/** The set-up of a listener: its record and its socket. Takes the socket. */
 TR_MESSAGE(tr_listener_open_, (u64, shared), (i32, fd));
 
 /**

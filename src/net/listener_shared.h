@@ -31,15 +31,15 @@ struct listener_shared {
     struct endpoint *endpoint;
     const tr_behavior *behavior; /* behavior of the sessions */
     const tr_type *setup_type;
-    void *setup;          /* a copy; NULL: none */
-    uint64_t ref;         /* ref of the listener */
-    tr_address address;   /* where it listens */
-    bool has_socket;      /* the listener has the descriptor */
-    atom32 total;         /* how many sessions there are, with those on their way to a deck */
-    atom32 is_full;       /* the listener waits until a session ends */
-    atom32 is_paused;     /* tr_listener_pause: written by the listener, read by sessions */
-    struct lock lock;     /* protects `peers`, `accepted` and `numbers` */
-    uint64_t numbers;     /* how many connections were accepted; gives them their numbers */
+    void *setup;        /* a copy; NULL: none */
+    uint64_t ref;       /* ref of the listener */
+    tr_address address; /* where it listens */
+    bool has_socket;    /* the listener has the descriptor */
+    atom32 total;       /* how many sessions there are, with the sessions on their way to a deck */
+    atom32 is_full;     /* the listener waits until a session ends */
+    atom32 is_paused;   /* tr_listener_pause: written by the listener, read by sessions */
+    struct lock lock;   /* protects `peers`, `accepted` and `numbers` */
+    uint64_t numbers;   /* how many connections were accepted; gives them their numbers */
     struct list accepted; /* of struct accepted */
     struct peer_count *peers[PEER_BUCKETS];
     uint32_t worker_count;
@@ -56,7 +56,7 @@ void tr__listener_shared_drop(struct listener_shared *shared);
 
 /** Finds the record of a listener, with one user more; NULL: it has ended. Any thread. */
 struct listener_shared *tr__listener_find(struct tr_system *system, uint64_t ref);
-/** Makes it known under its ref, and no more. Any thread. */
+/** Makes a listener known under its ref (show), and unknown again (hide). Any thread. */
 void tr__listener_show(struct listener_shared *shared);
 void tr__listener_hide(struct listener_shared *shared);
 

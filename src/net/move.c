@@ -10,6 +10,7 @@
 #include "actor/mail/mail.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/input.h"
 #include "net/lent.h"
 #include "net/output.h"
@@ -17,6 +18,7 @@
 #include "net/protocol.h"
 #include "net/wait.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 /* Packs a channel. TR_NO_MEMORY: nothing has changed. */
 static tr_status pack(struct channel *channel)
@@ -72,6 +74,7 @@ bool tr__channels_may_move(const struct cell *cell)
 
 bool tr__channels_leave(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct net_cell *record = net_cell_of(cell);
     LIST_EACH (link, &record->channels) {
         if (pack(LIST_OWNER(link, struct channel, link)) != TR_OK) {
@@ -84,6 +87,7 @@ bool tr__channels_leave(struct worker *worker, struct cell *cell)
 
 void tr__channels_arrive(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct net_cell *record = net_cell_of(cell);
     LIST_EACH (link, &record->channels) {
         struct channel *channel = LIST_OWNER(link, struct channel, link);
@@ -108,6 +112,7 @@ static struct channel *channel_in(const struct envelope *envelope)
 
 void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct channel *channel = channel_in(envelope);
     bool is_alive = envelope->generation == cell_generation(cell) && cell->life < LIFE_STOPPING;
     envelope_give(&worker->pool, envelope);
@@ -117,6 +122,7 @@ void tr__channel_handed(struct worker *worker, struct cell *cell, struct envelop
         tr__channel_free(channel); /* the other side sees a reset */
         return;
     }
+    channel_note_active(channel);
     channel->flags |= CHANNEL_HANDED_OVER | CHANNEL_OPENS;
     channel->flags &= ~(uint32_t)(CHANNEL_ACCEPTED | CHANNEL_TAKEN);
     tr__channel_call(channel);
@@ -159,13 +165,14 @@ tr_status tr_self_hand_over(tr_self *self, tr_channel handle, tr_ref to)
     struct envelope *envelope = envelope_take(&worker->pool);
     if (!envelope)
         return TR_NO_MEMORY;
-    envelope->type = &tr_type_tr_opened;
+    envelope->type = tr__event_types.opened;
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope, address);
     memcpy(envelope->payload.bytes, &channel, sizeof channel);
     status = tr__lent_away(channel); /* bytes that the turn has read stay valid until it ends */
     if (status == TR_OK) {
         tr__input_settle(channel);
+        tr__input_look_again(channel);
         status = pack(channel);
     }
     if (status == TR_OK) {

@@ -70,6 +70,7 @@ static tr_status wait_once(struct tr_self *self, const char *host, struct name_a
 tr_status tr__names_look_up(struct tr_self *self, struct channel *channel, const char *host,
                             uint16_t port, struct name_addresses *addresses)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_status status = TR_WOULD_BLOCK;
     struct channel_wait wait = {.self = self};
     tr__waits_add(&channel->readers, &wait, false); /* its end wakes the turn, and waits for it */
@@ -93,7 +94,8 @@ void tr__names_interleave(tr_address *addresses, size_t count)
     TR_ASSERT(count <= TR_ADDRESSES_MAX);
     tr_address from[TR_ADDRESSES_MAX];
     memcpy(from, addresses, count * sizeof *from);
-    size_t next[2] = {0, 0}; /* of the family of the first, and of the others */
+    /* the next address in the family of the first address, and in the other family */
+    size_t next[2] = {0, 0};
     for (size_t i = 0; i < count; i++) {
         for (size_t turn = 0; turn < 2; turn++) {
             bool is_other = (i + turn) % 2;

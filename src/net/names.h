@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Names of other machines: looked up on helper threads, together by those who ask for the same one, and no longer than the
- * channel may be opened. See actor/turn/shared_job.h.
+ * Names of other machines: helper threads look them up. Channels that ask for the same name share a
+ * look-up. A look-up ends when the time for opening the channel is over. See
+ * actor/turn/shared_job.h.
  */
 #ifndef NET_NAMES_H
 #define NET_NAMES_H
@@ -25,8 +26,9 @@ TR_MUST_CHECK tr_status tr__names_look_up(struct tr_self *self, struct channel *
                                           struct name_addresses *addresses);
 
 /**
- * Puts addresses in the order of RFC 8305: the families take turns, beginning with that of the first; those of one family stay in
- * their order. So a family that does not work costs one attempt. Any thread.
+ * Puts addresses in the order of RFC 8305: the families take turns, beginning with the family of
+ * the first address; addresses of the same family stay in their order. So a family that does not
+ * work costs one attempt. Any thread.
  */
 void tr__names_interleave(tr_address *addresses, size_t count);
 

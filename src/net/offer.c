@@ -7,9 +7,11 @@
 #include "actor/cell/verb.h"
 #include "net/connection.h"
 #include "net/listener.h"
+#include "base/assert.h"
 
 tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shared, uint32_t turn)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_ref all = shared->endpoint->options.accepted_by;
     size_t count = tr_self_group_members(self, all, NULL, 0);
     tr_ref *members = count ? tr_try_scratch(self, count * sizeof *members) : NULL;
@@ -23,6 +25,7 @@ tr_ref tr__offer_choose(struct tr_self *self, const struct listener_shared *shar
 void tr__offer_end(struct tr_self *self, struct listener_shared *shared, uint64_t number,
                    tr_status status)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const tr_platform *platform = self->worker->loop.platform;
     struct accepted taken;
     if (!tr__accepted_claim(shared, number, &taken))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Connections that a listener with .accepted_by offers to actors, by asks. A connection on its way is in the list of the
- * listener's record under a number; the actor and the listener may both want it at the same time, and the first one that
- * claims the number has it.
+ * Connections that a listener with .accepted_by offers to actors, by asks. A connection on its way
+ * is in the list of the listener's record under a number; the actor and the listener may both want
+ * it at the same time. The one that claims the number first has it.
  */
 #ifndef NET_OFFER_H
 #define NET_OFFER_H

@@ -58,6 +58,7 @@ static void page_give(struct channel *channel, struct out_page *page)
 
 void tr__pages_free(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct net_worker *net = worker->channels.net;
     while (net->pages) {
         struct out_page *page = net->pages;
@@ -101,6 +102,7 @@ static void count_more(struct channel *channel, size_t size)
 
 void *tr__output_reserve(struct channel *channel, size_t size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_work *work = work_of(channel);
     struct out_page *last = work ? work->output.last : NULL;
     if (last && last->capacity - last->end >= size && !last->buffer)
@@ -116,6 +118,7 @@ void *tr__output_reserve(struct channel *channel, size_t size)
 
 void tr__output_commit(struct channel *channel, size_t size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_output *output = &channel->work->output;
     TR_ASSERT(output->last && output->last->capacity - output->last->end >= size);
     output->last->end += (uint32_t)size;
@@ -127,6 +130,7 @@ void tr__output_commit(struct channel *channel, size_t size)
 
 tr_status tr__output_append(struct channel *channel, const void *data, size_t size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!size)
         return TR_OK;
     struct channel_work *work = work_of(channel);
@@ -157,6 +161,7 @@ tr_status tr__output_append(struct channel *channel, const void *data, size_t si
 
 tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     size_t size = tr_buffer_size(buffer);
     if (size <= OUT_PAGE_SIZE)
         return tr__output_append(channel, tr_buffer_data(buffer), size);
@@ -180,6 +185,7 @@ tr_status tr__output_append_buffer(struct channel *channel, tr_buffer *buffer)
 
 void tr__output_touch(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct worker *worker = channel->worker;
     if (channel_has(channel, CHANNEL_DIRTY))
         return;
@@ -193,6 +199,7 @@ void tr__output_touch(struct channel *channel)
 
 bool tr__output_is_empty(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return !channel->work->output.size && !net_buffer_size(&channel->rare->filter.out);
 }
 
@@ -205,6 +212,7 @@ static size_t sendable(const struct channel *channel)
 
 bool tr__output_is_due(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return sendable(channel) || net_buffer_size(&channel->rare->filter.out);
 }
 
@@ -258,6 +266,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
 
 tr_status tr__output_pass(struct channel *channel, size_t max)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_filter *filter = &channel->rare->filter;
     while (sendable(channel) && net_buffer_size(&filter->out) < max) {
         const struct out_page *page = channel->work->output.first;
@@ -278,6 +287,7 @@ tr_status tr__output_pass(struct channel *channel, size_t max)
 
 void tr__output_send_last(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_platform *platform = channel->worker->loop.platform;
     tr_bytes out = net_buffer_bytes(&channel->rare->filter.out);
     size_t count;
@@ -294,19 +304,20 @@ static tr_status send_filtered(struct channel *channel, size_t *count)
     if (!work_of(channel)) /* the record has the time since which nothing was sent */
         return TR_NO_MEMORY;
     if (filter->table->is_open(filter->state)) {
+        net_buffer_use(&filter->out, &channel->worker->channels.net->spare_output);
         tr_status passed = tr__output_pass(channel, FILTER_MAX);
         if (passed != TR_OK)
             return passed;
     }
+    tr_status status = TR_OK;
     tr_bytes out = net_buffer_bytes(&filter->out);
-    if (!out.size)
-        return TR_OK;
-    tr_status status = platform->socket_send(platform, channel->fd, &out, 1, count);
+    if (out.size)
+        status = platform->socket_send(platform, channel->fd, &out, 1, count);
     if (status == TR_OK && *count < out.size)
         status = TR_WOULD_BLOCK;
     net_buffer_consume(&filter->out, *count);
     if (!net_buffer_size(&filter->out))
-        tr__net_buffer_free(&filter->out);
+        net_buffer_spare(&filter->out, &channel->worker->channels.net->spare_output);
     return status;
 }
 
@@ -366,6 +377,7 @@ static tr_status wait_for_space(struct channel *channel)
 
 void tr__output_flush(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->cell && channel->cell->flags & CELL_FAILED)
         return; /* output of a failed run is not sent: the channel is reset, or the actor resumed */
     bool is_up = channel->state == CHANNEL_OPEN || channel->state == CHANNEL_LINGERING ||
@@ -401,6 +413,7 @@ void tr__output_flush(struct channel *channel)
 
 void tr__output_flush_all(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct net_worker *net = worker->channels.net;
     struct list *link;
     worker->loop.flush_is_due = false;
@@ -420,6 +433,7 @@ void tr__output_flush_all(struct worker *worker)
 
 void tr__output_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     while (channel->work->output.first)
         page_drop_first(channel);
     if (work_is_there(channel)) {

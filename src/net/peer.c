@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "base/assert.h"
 
 tr_status tr__peer_set(struct channel *channel, const tr_address *peer)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr_address *far = NULL;
     bool is_far = peer->family == TR_FAMILY_V6;
     if (is_far) {
@@ -29,6 +31,7 @@ tr_status tr__peer_set(struct channel *channel, const tr_address *peer)
 
 tr_address tr__channel_peer(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_platform *platform = channel->worker->loop.platform;
     tr_address peer = {.family = TR_FAMILY_NONE};
     if (channel_has(channel, CHANNEL_PEER_FAR)) {
@@ -45,6 +48,7 @@ tr_address tr__channel_peer(const struct channel *channel)
 
 void tr__peer_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel_has(channel, CHANNEL_PEER_FAR))
         source_resize(&channel->worker->system->source, channel->peer.far, 0);
     channel->flags &= ~(uint32_t)(CHANNEL_PEER_FAR | CHANNEL_PEER_V4);

@@ -7,6 +7,7 @@
 #include "actor/mail/kind.h"
 #include "base/assert.h"
 #include "net/channel_end.h"
+#include "net/deadline.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/rare.h"
@@ -50,6 +51,7 @@ static bool is_first(const struct channel *channel, const struct piece *piece)
 
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->rare->pieces)
         return true;
     const struct piece *piece = piece_of(self, channel);
@@ -81,6 +83,7 @@ static struct piece *piece_new(struct channel *channel)
 tr_status tr__piece_begin(struct tr_self *self, struct channel *channel, struct envelope *envelope,
                           tr_bytes *bytes)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     char *copy = tr_try_scratch(self, bytes->size + 1);
     struct piece *piece = copy ? piece_new(channel) : NULL;
     if (!piece)
@@ -103,6 +106,7 @@ tr_status tr__piece_begin(struct tr_self *self, struct channel *channel, struct 
 
 struct net_buffer *tr__piece_held(const struct tr_self *self, const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!is_ordered(channel))
         return NULL;
     struct piece *piece = piece_of(self, channel);
@@ -111,6 +115,7 @@ struct net_buffer *tr__piece_held(const struct tr_self *self, const struct chann
 
 bool tr__pieces_hold_much(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     LIST_EACH (link, &channel->rare->pieces->all) {
         const struct piece *piece = LIST_OWNER(link, const struct piece, link);
         if (net_buffer_size(&piece->held) >= channel->endpoint->options.output_max)
@@ -122,6 +127,7 @@ bool tr__pieces_hold_much(const struct channel *channel)
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!piece_held(self, channel))
         return false;
     struct piece *piece = piece_of(self, channel);
@@ -175,6 +181,7 @@ static void advance(struct channel *channel)
 
 void tr__piece_done(struct worker *worker, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct piece *piece = (struct piece *)(uintptr_t)(envelope->sender & ~(uint64_t)PIECE_TAG);
     struct channel *channel = piece->channel;
     envelope_give(&worker->pool, envelope);
@@ -184,6 +191,7 @@ void tr__piece_done(struct worker *worker, struct envelope *envelope)
     }
     TR_ASSERT(channel->rare->pieces->open > 0);
     channel->rare->pieces->open--;
+    channel_note_active(channel);
     piece->is_done = true;
     if (!is_ordered(channel))
         piece_remove(worker, piece);
@@ -194,6 +202,7 @@ void tr__piece_done(struct worker *worker, struct envelope *envelope)
 
 void tr__pieces_close(const struct tr_self *self, struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->rare->pieces && piece_of(self, channel))
         tr__pieces_drop(channel);
     else
@@ -202,6 +211,7 @@ void tr__pieces_close(const struct tr_self *self, struct channel *channel)
 
 void tr__pieces_release(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->rare->pieces)
         return;
     LIST_EACH (link, &channel->rare->pieces->all)
@@ -210,6 +220,7 @@ void tr__pieces_release(struct channel *channel)
 
 void tr__pieces_drop(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->rare->pieces)
         return;
     LIST_EACH (link, &channel->rare->pieces->all)
@@ -218,6 +229,7 @@ void tr__pieces_drop(struct channel *channel)
 
 void tr__pieces_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct pieces *pieces = channel->rare->pieces;
     struct list *link;
     if (!pieces)

@@ -16,6 +16,7 @@
 
 #include "net/channel.h"
 #include "net/protocol_turn.h"
+#include "base/assert.h"
 
 enum { PIECE_TAG = 1 };
 
@@ -39,6 +40,7 @@ static inline bool pieces_may_begin(const struct channel *channel)
 /** Whether pieces, or turns of a protocol, are open. */
 static inline bool pieces_are_open(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct channel_rare *rare = channel->rare;
     return (rare->pieces && rare->pieces->open) || (rare->streams && rare->streams->open);
 }
@@ -54,7 +56,7 @@ static inline bool channel_drains(const struct channel *channel)
            !(channel->rare->pieces && tr__pieces_hold_much(channel));
 }
 
-/** Whether no other piece is open than that of this turn. */
+/** Whether the piece of this turn is the only piece that is open. */
 bool tr__pieces_are_of(const struct tr_self *self, const struct channel *channel);
 /** Gives a turn that begins with a piece a copy of the bytes, and takes the event from the channel. TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__piece_begin(struct tr_self *self, struct channel *channel,
@@ -74,8 +76,8 @@ static inline struct net_buffer *piece_held(const struct tr_self *self,
 }
 
 /**
- * If pieces before that of this turn are open, keeps the end for later. False: there are none, and the caller ends the
- * channel now.
+ * If pieces before the piece of this turn are open, keeps the end for later. False: there are none,
+ * and the caller ends the channel now.
  */
 bool tr__piece_delays_end(const struct tr_self *self, const struct channel *channel,
                           enum piece_end end);

@@ -11,6 +11,7 @@
 #include "net/table.h"
 #include "net/work.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 enum { NOWHERE = UINT32_MAX };
 
@@ -41,6 +42,7 @@ static inline bool is_lent_whole(const struct channel_input *input, const struct
 
 bool tr__plain_return(struct tr_self *self, struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_input *input = &channel->work->input;
     if (self->borrowed != channel || self->lent || !is_lent_whole(input, self))
         return false;
@@ -75,6 +77,7 @@ static inline void lend(struct tr_self *self, struct channel *channel, struct ar
 
 tr_status tr__plain_receive(struct tr_self *self, struct channel *channel, tr_bytes *bytes)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_platform *platform = channel->worker->loop.platform;
     struct channel_input *input = &channel->work->input;
     struct area *area = channel->worker->channels.net->area;
@@ -132,6 +135,7 @@ static inline struct out_page *page_at(struct net_worker *net, struct channel_ou
 
 bool tr__plain_write(struct tr_self *self, tr_channel handle, tr_bytes bytes)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct channel *channel = self->borrowed; /* the turn mostly answers what it has just read */
     if (!channel || channel_bits(channel) != handle.bits)
@@ -171,6 +175,7 @@ static inline void page_give(struct net_worker *net, struct channel *channel, st
 
 bool tr__plain_send(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct worker *worker = channel->worker;
     const tr_platform *platform = worker->loop.platform;
     struct channel_output *output = &channel->work->output;

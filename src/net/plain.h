@@ -3,16 +3,18 @@
  * The short way of bytes through a channel that has nothing unusual: it is open, it has no filter, no exchange, no
  * limit of time, and no message about it is due.
  *
- * A message that comes and its answer cost a few microseconds in the kernel, which meanwhile evicts the code of this
- * program from the first-level cache. So the way through the runtime is as short as can be: four functions, one behind
- * the other, in place of the fifty that can handle everything. Each of the four either does exactly what those fifty
- * would do, or does nothing and returns that. docs/design/channel-path.md has the account. Owner only.
+ * A message and its answer cost a few microseconds in the kernel. Meanwhile the kernel evicts the
+ * code of this program from the first-level cache. So the way through the runtime is as short as
+ * can be: four functions, one behind the other, in place of the fifty that can handle everything.
+ * Each of the four either does exactly what those fifty would do, or does nothing and returns that.
+ * docs/design/channel-path.md has the account. Owner only.
  */
 #ifndef NET_PLAIN_H
 #define NET_PLAIN_H
 
 #include "net/channel.h"
 #include "net/rare.h"
+#include "base/assert.h"
 
 /** Flags of which a plain channel has none. */
 enum {
@@ -31,6 +33,7 @@ static inline bool channel_is_plain(const struct channel *channel)
 /** Whether pieces of this channel are what a receive gives. */
 static inline bool channel_is_raw(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_endpoint *options = &channel->endpoint->options;
     return !options->framing && !options->protocol && !options->interleaves;
 }

@@ -7,6 +7,7 @@
 #include "net/table.h"
 #include "net/wait.h"
 #include "os/process.h"
+#include "base/assert.h"
 
 /* How long the end of a worker waits for a process that it has killed. */
 #define REAP_NS TR_SECOND
@@ -67,12 +68,14 @@ static void kill_now(struct process *process)
 
 void tr__process_kill(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel_is_process(channel))
         kill_now(channel->rare->process);
 }
 
 void tr__process_expired(struct channel *exit, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(channel_is_mine(exit));
     struct process *process = exit->rare->process;
     if (exit->deadline_ns > now_ns) {
         tr__channel_arm(exit);
@@ -101,12 +104,13 @@ static bool reap(struct process *process, tr_time timeout_ns)
 
 void tr__process_ready(struct channel *exit, uint32_t what)
 {
+    TR_ASSERT_SLOW(channel_is_mine(exit));
     struct process *process = exit->rare->process;
     if (!(what & TR_IO_IN))
         return;
     /*
-     * The process has ended after a signal to end, and other processes of its group may still run: kill them now.
-     * After the reap, the number of the group may be that of other processes.
+     * The process has ended after a signal to end, and other processes of its group may still run:
+     * kill them now. After the reap, other processes may have the number of the group.
      */
     if (process->stage >= PROCESS_TERMINATED) {
         const tr_platform *platform = platform_of(exit);
@@ -123,6 +127,7 @@ void tr__process_ready(struct channel *exit, uint32_t what)
 
 void tr__process_channel_ended(struct channel *channel, tr_status status)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct process *process = channel->rare->process;
     if (!channel_is_process(channel) || !process->exit || status == TR_CLOSED)
         return;
@@ -136,10 +141,25 @@ void tr__process_channel_ended(struct channel *channel, tr_status status)
 
 void tr__process_input_over(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     tr__output_free(channel);
     channel->flags |= CHANNEL_FINISHING | CHANNEL_FINISHED;
     channel->flags &= ~(uint32_t)CHANNEL_DRAINS;
     tr__waits_wake(&channel->writers);
+}
+
+void tr__process_drop(const tr_platform *platform, const tr_process_handle *handle)
+{
+    const int fds[] = {handle->fd, handle->io, handle->errors};
+    tr_process_exit unused;
+    if (handle->fd < 0)
+        return;
+    (void)platform->process_signal(platform, handle, PROCESS_KILL);
+    (void)platform->process_reap(platform, handle, REAP_NS, &unused);
+    for (int i = 0; i < 3; i++) {
+        if (fds[i] >= 0)
+            platform->socket_close(platform, fds[i], false);
+    }
 }
 
 /* Kills a process and waits a little for its end, because its worker ends and nobody else would notice. */
@@ -152,6 +172,7 @@ static void abandon(struct process *process)
 
 void tr__process_leave(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct process *process = channel->rare->process;
     struct tr_system *system = channel->worker->system;
     if (process->exit == channel) {
@@ -172,5 +193,6 @@ void tr__process_leave(struct channel *channel)
 
 bool tr__process_is_ending(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return channel->kind == CHANNEL_EXIT && !channel->rare->process->main;
 }

@@ -54,6 +54,8 @@ static inline bool process_is_over(const struct channel *channel)
 TR_MUST_CHECK tr_status tr__process_new(struct tr_system *system, struct process **made);
 /** Frees the record of a process that no channel has. */
 void tr__process_free(struct tr_system *system, struct process *process);
+/** Kills a process that has no channels, waits a little for its end, and closes its descriptors. Does nothing without a process. */
+void tr__process_drop(const tr_platform *platform, const tr_process_handle *handle);
 /** Ends a process: SIGTERM, and SIGKILL later. */
 void tr__process_terminate(struct process *process);
 /** Handles the readiness of an exit channel: reaps the process. The channel may be freed. */

@@ -6,6 +6,7 @@
 #include "actor/cell/durable.h"
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
+#include "actor/turn/blocking.h"
 #include "net/deadline.h"
 #include "net/process.h"
 #include "net/rare.h"
@@ -88,16 +89,14 @@ static tr_status channel_make(struct start *start, struct cell *cell, enum chann
     return kind == CHANNEL_EXIT ? tr__deadline_reserve(*made) : TR_OK;
 }
 
-/* Makes all that needs memory, before the process is started. */
+/* Makes the channels of a process. */
 static tr_status make(struct start *start, const tr_process *options, bool has_errors)
 {
+    if (!tr__net_worker_of(start->worker))
+        return TR_NO_MEMORY;
     tr_status status = endpoint_make(start, options);
     if (status != TR_OK)
         return status;
-    status = tr__process_new(start->worker->system, &start->process);
-    if (status != TR_OK)
-        return status;
-    start->process->grace_ns = options->grace_ns ? options->grace_ns : TR_GRACE_NS;
     status = channel_make(start, start->cell, CHANNEL_STREAM, &start->main);
     if (status == TR_OK && has_errors)
         status = channel_make(start, start->cell, CHANNEL_STREAM, &start->errors);
@@ -108,17 +107,22 @@ static tr_status make(struct start *start, const tr_process *options, bool has_e
     return status;
 }
 
-/* Frees what a start has made. If the process runs already, its channels free it. */
+/* Frees what a start has made. The channels that have joined the process free it. */
 static void unmake(struct start *start)
 {
+    struct tr_system *system = start->worker->system;
+    struct process *process = start->process;
+    bool is_joined = process->users;
+    if (!is_joined)
+        tr__process_drop(system->platform, &process->handle);
     if (start->exit)
         tr__channel_free(start->exit);
     if (start->errors)
         tr__channel_free(start->errors);
     if (start->main)
         tr__channel_free(start->main);
-    if (start->process)
-        tr__process_free(start->worker->system, start->process);
+    if (!is_joined)
+        tr__process_free(system, process);
 }
 
 static void join(struct process *process, struct channel *channel)
@@ -156,7 +160,8 @@ static tr_process_spec spec_of(const tr_process *options, const char **arguments
                             .input = options->input,
                             .output = options->output,
                             .errors = options->errors,
-                            .shares_group = options->shares_group};
+                            .shares_group = options->shares_group,
+                            .outlives = options->outlives};
     if (spec.input == TR_PROCESS_DEFAULT)
         spec.input = TR_PROCESS_CHANNEL;
     if (spec.output == TR_PROCESS_DEFAULT)
@@ -166,15 +171,41 @@ static tr_process_spec spec_of(const tr_process *options, const char **arguments
     return spec;
 }
 
-/* Starts the process for which everything was made. */
-static tr_status run(struct start *start, const tr_process_spec *spec, const char **why)
+/* A call of process_start on a helper thread. */
+struct birth {
+    const tr_platform *platform;
+    const tr_process_spec *spec;
+    tr_process_handle *handle;
+    tr_status status;
+};
+
+static void give_birth(void *argument)
 {
-    const tr_platform *platform = start->worker->loop.platform;
+    struct birth *birth = argument;
+    birth->status = birth->platform->process_start(birth->platform, birth->spec, birth->handle);
+}
+
+/*
+ * Starts the process on a helper thread, because loading a program may take 20 ms. A turn that must not wait, that of
+ * tr_pre_start, starts it on its worker. TR_CANCELLED: the process may have been started.
+ */
+static tr_status start_process(struct tr_self *self, const tr_process_spec *spec,
+                               tr_process_handle *handle)
+{
+    struct birth birth = {self->worker->system->platform, spec, handle, TR_OK};
+    *handle = (tr_process_handle){.fd = -1, .io = -1, .errors = -1, .why = ""};
+    tr_status status = tr__blocking_run(self, give_birth, &birth);
+    if (status == TR_NOT_IN_A_TURN) {
+        give_birth(&birth);
+        status = TR_OK;
+    }
+    return status == TR_OK ? birth.status : status;
+}
+
+/* Gives the process that was started to its channels. */
+static tr_status join_all(struct start *start)
+{
     struct process *process = start->process;
-    tr_status status = platform->process_start(platform, spec, &process->handle);
-    *why = process->handle.why;
-    if (status != TR_OK)
-        return status;
     process->main = start->main;
     process->errors = start->errors;
     process->exit = start->exit;
@@ -182,12 +213,9 @@ static tr_status run(struct start *start, const tr_process_spec *spec, const cha
     join(process, start->exit);
     if (start->errors)
         join(process, start->errors);
-    status = watch_all(start);
-    if (status == TR_OK) {
+    tr_status status = watch_all(start);
+    if (status == TR_OK)
         start->main->flags |= CHANNEL_WRITABLE;
-        return TR_OK;
-    }
-    start->process = NULL;
     return status;
 }
 
@@ -219,12 +247,20 @@ tr_status tr_try_process_start(tr_self *self, const tr_process *process, tr_chan
     if (!arguments)
         return TR_TOO_LARGE;
     const tr_process_spec spec = spec_of(&options, arguments);
-    struct start start = {.worker = self->worker, .cell = self->cell};
-    if (!tr__net_worker_of(self->worker))
-        return TR_NO_MEMORY;
-    status = make(&start, &options, spec.errors == TR_PROCESS_CHANNEL);
+    struct start start = {.cell = self->cell};
+    status = tr__process_new(self->worker->system, &start.process);
+    if (status != TR_OK)
+        return status;
+    status = start_process(self, &spec, &start.process->handle);
+    *why = start.process->handle.why;
+    start.process->grace_ns = options.grace_ns ? options.grace_ns : TR_GRACE_NS;
+    start.worker = self->worker;
     if (status == TR_OK)
-        status = run(&start, &spec, why);
+        status = may_start(self); /* the turn has waited */
+    if (status == TR_OK)
+        status = make(&start, &options, spec.errors == TR_PROCESS_CHANNEL);
+    if (status == TR_OK)
+        status = join_all(&start);
     tr__endpoint_drop(&self->worker->system->source, start.endpoint);
     if (status != TR_OK) {
         unmake(&start);

@@ -10,6 +10,7 @@
 
 #include "net/channel.h"
 #include "net/protocol_turn.h"
+#include "base/assert.h"
 
 struct tr_protocol {
     bool dials; /* it is for channels that connect; else for listeners */
@@ -86,6 +87,7 @@ static inline const struct tr_protocol *protocol_of(const struct channel *channe
 /** How long a wait for this channel may take; 0: no limit. */
 static inline tr_time channel_within(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (channel->rare->within_ns || !channel->request)
         return channel->rare->within_ns;
     return protocol_of(channel)->within(channel);

@@ -52,6 +52,7 @@ void tr__protocol_turn_forget(struct protocol_turn *turn)
 
 void tr__protocol_turns_forget(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!channel->rare->streams)
         return;
     LIST_EACH (link, &channel->rare->streams->turns)
@@ -60,6 +61,7 @@ void tr__protocol_turns_forget(struct channel *channel)
 
 void tr__protocol_turn_done(struct worker *worker, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct protocol_turn *turn = protocol_turn_of(envelope);
     struct channel *channel = turn->channel;
     TR_ASSERT(!turn->event);

@@ -2,10 +2,11 @@
 /**
  * Turns that a protocol has for things of its own, such as the streams of HTTP/2, instead of for pieces of the input.
  *
- * A channel with such streams is read outside of turns, as soon as something has come (tr_protocol.on_input), so that a
- * turn which waits for the other side never stands in the way. What is to be handled in a turn of the actor is queued
- * here, and several of these turns may wait at once. The record of a turn is known by its envelope: `sender` is its
- * address, with TURN_TAG.
+ * A channel with such streams is read outside of turns, as soon as something has come
+ * (tr_protocol.on_input). So a turn that waits for the other side never keeps the channel from
+ * being read. What is to be handled in a turn of the actor is queued here, and several of these
+ * turns may wait at once. The record of a turn is known by its envelope: `sender` is its address,
+ * with TURN_TAG.
  *
  * Rules
  *     1. A record is in the list of its channel from tr__protocol_turn_queue until tr_protocol.on_turn_done.

@@ -18,8 +18,9 @@
 struct proxy {
     const struct memory_source *memory;
     /**
-     * Where the client is, and where it has connected to, once is_open is true. TR_FAMILY_NONE: the header has no
-     * addresses, and those of the socket are valid. A balancer does so that checks whether the server lives.
+     * Where the client is, and where it has connected to, once is_open is true. TR_FAMILY_NONE: the
+     * header has no addresses, and the addresses of the socket are valid. A balancer does so that
+     * checks whether the server lives.
      */
     tr_address source;
     tr_address destination;

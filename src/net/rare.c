@@ -10,6 +10,7 @@ const struct channel_rare tr__no_rare;
 
 struct channel_rare *tr__rare_of(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (rare_is_there(channel))
         return channel->rare;
     const struct memory_source *source = &channel->worker->system->source;
@@ -25,6 +26,7 @@ struct channel_rare *tr__rare_of(struct channel *channel)
 
 void tr__rare_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_rare *rare = channel->rare;
     if (!rare_is_there(channel))
         return;

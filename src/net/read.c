@@ -11,6 +11,7 @@
 #include "net/rare.h"
 #include "net/shutdown.h"
 #include "net/wait.h"
+#include "base/assert.h"
 
 /* Returns the status of a read from a channel that has ended. */
 static tr_status end_status(const struct channel *channel)
@@ -39,6 +40,7 @@ static tr_status take(struct tr_self *self, struct channel *channel, const struc
 tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct cutter *cutter,
                            tr_bytes *piece, bool *is_cut)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct channel *channel;
     *is_cut = false;
     tr_status status = tr__channel_of(self, handle, &channel);
@@ -72,7 +74,7 @@ tr_status tr__channel_take(struct tr_self *self, tr_channel handle, const struct
             return TR_STOPPING;
         }
         status = tr__channel_park(self, channel, &channel->readers, has_waited, NULL);
-        if (status != TR_OK) { /* what has woken this turn meanwhile is for the next one */
+        if (status != TR_OK) { /* the event that has woken this turn is left for the next turn */
             if (tr__channel_of(self, handle, &channel) == TR_OK) {
                 if (channel_has(channel, CHANNEL_READABLE | CHANNEL_INPUT_OVER) ||
                     tr__input_has_bytes(channel))

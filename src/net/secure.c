@@ -8,6 +8,7 @@
 #include "net/filters.h"
 #include "net/tls.h"
 #include "net/tls_context.h"
+#include "base/assert.h"
 
 #include <troupe/blocking.h>
 
@@ -15,6 +16,7 @@
 
 tr_status tr__secure_prepare(struct tr_self *self, struct endpoint *endpoint)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     char why[TLS_WHY_SIZE] = "";
     const tr_platform *platform = self->worker->loop.platform;
     tr_status status =
@@ -123,6 +125,7 @@ static void read_files(void *argument)
 tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpoint, char *why,
                                     size_t size)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct tr_system *system = self->worker->system;
     struct secure_contexts *contexts = contexts_of(system);
     if (!contexts)
@@ -143,6 +146,7 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
         contexts_add(contexts, reading->context);
     } else {
         snprintf(why, size, "%s", reading->why);
+        tr__tls_context_release(reading->context); /* the actor has ended during the wait */
     }
     return status;
 }
@@ -151,17 +155,20 @@ tr_status tr__secure_prepare_client(struct tr_self *self, struct endpoint *endpo
 
 tr_status tr__secure_begin(struct channel *channel, void **state)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return tr__tls_begin(channel->endpoint->tls, channel->worker->index, NULL, state);
 }
 
 const char *tr__secure_protocol(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const void *state = tr__filters_find(channel, &tr__tls_filter);
     return state ? tr__tls_protocol(state) : NULL;
 }
 
 const char *tr__secure_peer_name(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const void *state = tr__filters_find(channel, &tr__tls_filter);
     return state ? tr__tls_peer_name(state) : NULL;
 }

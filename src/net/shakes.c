@@ -3,9 +3,11 @@
 
 #include "net/dial.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 void tr__shakes_add(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct net_worker *net = channel->worker->channels.net;
     if (channel->endpoint->options.kind != TR_ENDPOINT_TLS) {
         tr__channel_shake(channel);
@@ -20,6 +22,7 @@ void tr__shakes_add(struct channel *channel)
 
 bool tr__shakes_round(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct net_worker *net = worker->channels.net;
     net->shakes_left = SHAKES_MAX;
     while (net->shakes_left && !list_is_empty(&net->shaking)) {

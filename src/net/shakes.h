@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Handshakes that wait for their turn. A step of TLS takes up to a millisecond, so a worker does few of them in a
- * round, in the order in which they became possible, and handles other channels between the steps. Worker only.
+ * Handshakes that wait for their turn. A step of TLS takes up to a millisecond. So a worker does
+ * few such steps in a round, in the order in which they became possible, and handles other channels
+ * between them. Worker only.
  */
 #ifndef NET_SHAKES_H
 #define NET_SHAKES_H

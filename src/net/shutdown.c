@@ -8,6 +8,7 @@
 #include "net/deadline.h"
 #include "net/wait.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 static bool is_stopping(const struct worker *worker)
 {
@@ -16,6 +17,7 @@ static bool is_stopping(const struct worker *worker)
 
 void tr__shutdown_limit(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!is_stopping(channel->worker))
         return;
     tr_time deadline_ns =
@@ -26,6 +28,7 @@ void tr__shutdown_limit(struct channel *channel)
 
 bool tr__shutdown_ends_read(const struct tr_self *self, const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     return is_stopping(self->worker) && !channel->request &&
            channel_has(channel, CHANNEL_ACCEPTED) && channel->state == CHANNEL_OPEN &&
            !net_buffer_size(&channel->work->input.buffer) && self->envelope &&
@@ -46,6 +49,7 @@ static bool is_in_piece(const struct channel *channel)
 
 bool tr__shutdown_holds(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct cell_extra *extra = channel->cell->extra;
     return extra && extra->waits.holds_stop &&
            (is_in_piece(channel) || channel_has(channel, CHANNEL_CLOSES));
@@ -53,6 +57,7 @@ bool tr__shutdown_holds(const struct channel *channel)
 
 void tr__shutdown_sealed(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     bool holds = false;
     if (is_stopping(worker)) {
         LIST_EACH (link, &net_cell_of(cell)->channels)
@@ -77,6 +82,7 @@ static void cell_shut_down(const struct cell *cell)
 
 void tr__net_shut_down(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t used = tr__slots_used(worker->slots);
     for (uint32_t slot = 1; slot < used; slot++) {
         const struct cell *cell = slots_at(worker->slots, slot);

@@ -8,11 +8,13 @@
 #include "actor/cell/system.h"
 #include "actor/cell/verb.h"
 #include "mem/envelope.h"
+#include "base/assert.h"
 
 const tr_type *const tr__signal_type = &tr_type_tr_signal;
 
 bool tr__signal_put(struct channel *channel, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     static_assert(sizeof(struct tr_signal) <= ENVELOPE_INLINE,
                   "events have no memory of their own");
     const tr_platform *platform = channel->worker->loop.platform;

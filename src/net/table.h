@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The table of all channels of a system, by slot. A slot is reused under a new generation, so that the bits of a
- * channel, and events of its descriptor, never mean another channel. Slots are not freed while the
- * system lives.
+ * The table of all channels of a system, by slot. A slot is reused under a new generation. So the
+ * bits of a channel, and late events of its descriptor, never mean another channel. Slots are not
+ * freed while the system lives.
  */
 #ifndef NET_TABLE_H
 #define NET_TABLE_H

@@ -15,7 +15,7 @@
 
 enum {
     RECORD_MAX = 16 * 1024, /* bytes of the actor in one record */
-    RECORD_EXTRA = 64,      /* bytes that a record has besides them, at most */
+    RECORD_EXTRA = 64,      /* the most bytes of a record besides the actor's */
     READ_MIN = 256,         /* space to read into, so that few bytes take one call */
     TEXT_SIZE = 128,
     RECORD_HANDSHAKE = 22, /* types of records: the first byte */
@@ -93,7 +93,10 @@ static tr_status keep_peer_name(struct tls *tls)
     return tls->peer_name ? TR_OK : end(tls, TR_NO_MEMORY, "out of memory for the peer's name");
 }
 
-/* Finds the protocol that ALPN has chosen among those of the config. A listener may choose one that was not offered. */
+/*
+ * Finds the protocol that ALPN has chosen among the protocols of the config. A listener may choose
+ * one that was not offered.
+ */
 static tr_status keep_protocol(struct tls *tls)
 {
     const struct tls_config *config = tls->set->config;
@@ -246,9 +249,9 @@ static tr_status tls_begin(void *state, struct net_buffer *out)
 /* Returns how much space to read into: as much as the bytes that came can become. */
 static size_t read_size(const struct tls *tls)
 {
-    size_t size = (size_t)SSL_pending(tls->ssl);
-    if (size < tls->pipe.input.size)
-        size = tls->pipe.input.size;
+    size_t size = tls->pipe.input.size;
+    if (!size)
+        size = (size_t)SSL_pending(tls->ssl);
     if (size < READ_MIN)
         size = READ_MIN;
     return size < RECORD_MAX ? size : RECORD_MAX;
@@ -323,7 +326,7 @@ static tr_status tls_outbound(void *state, tr_bytes bytes, struct net_buffer *ou
     if (!net_buffer_reserve(out, bytes.size + records * RECORD_EXTRA))
         return end(tls, TR_NO_MEMORY, "out of memory for records");
     tls->pipe = (struct tls_pipe){.out = out};
-    errors_forget();
+    /* it does not look at the list of errors unless it fails, which happens without memory only */
     tr_status status =
         SSL_write_ex(tls->ssl, bytes.data, bytes.size, &written) == 1 ? TR_OK : fail(tls);
     tls->pipe.out = NULL;

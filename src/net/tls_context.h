@@ -35,8 +35,9 @@ void tr__tls_context_retain(struct tls_context *context);
 void tr__tls_context_release(struct tls_context *context);
 
 /**
- * Reads the same files again. Connections that begin later use what is in the files now; earlier ones keep what they
- * have. Returns the errors of tr__tls_context_new; after an error nothing has changed. Any thread. Waits for the disk.
+ * Reads the same files again. Connections that begin later use what is in the files now; channels
+ * that were opened earlier keep what they have. Returns the errors of tr__tls_context_new; after an
+ * error nothing has changed. Any thread. Waits for the disk.
  */
 TR_MUST_CHECK tr_status tr__tls_context_reload(struct tls_context *context, char *why,
                                                size_t why_size);

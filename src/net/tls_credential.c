@@ -3,6 +3,7 @@
 
 #include "net/tls_pem.h"
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <stdio.h>
 
@@ -58,10 +59,30 @@ tr_status tr__tls_credential_read(const tr_platform *platform, const char *certi
     return status;
 }
 
+enum { KEY_COPIES_BYTES = 2 << 20 }; /* of the secure heap */
+
+/* Copies a key. EVP_PKEY_dup would put the secret part of a key of a curve into memory that is in dumps (tr__tls_pem_key). */
+static EVP_PKEY *key_copy(const EVP_PKEY *key)
+{
+    /* New keys of handshakes need the rest of the secure heap, half of it: tls_pem.c. */
+    if (CRYPTO_secure_used() > KEY_COPIES_BYTES)
+        return NULL;
+    int size = i2d_PrivateKey(key, NULL);
+    unsigned char *bytes = size > 0 ? OPENSSL_secure_malloc((size_t)size) : NULL;
+    unsigned char *end = bytes;
+    EVP_PKEY *copy = NULL;
+    if (bytes && i2d_PrivateKey(key, &end) == size) {
+        const unsigned char *from = bytes;
+        copy = d2i_AutoPrivateKey(NULL, &from, size);
+    }
+    OPENSSL_secure_clear_free(bytes, size > 0 ? (size_t)size : 0);
+    return copy;
+}
+
 tr_status tr__tls_credential_copy(const struct tls_credential *from, struct tls_credential *to)
 {
     struct tls_credential copy = {.chain = X509_chain_up_ref(from->chain),
-                                  .key = EVP_PKEY_dup(from->key)};
+                                  .key = key_copy(from->key)};
     ERR_clear_error();
     if (!copy.key && EVP_PKEY_up_ref(from->key))
         copy.key = from->key; /* share the key, because its kind cannot be copied */

@@ -118,9 +118,38 @@ tr_status tr__tls_pem_certificates(const struct tls_pem *pem, STACK_OF(X509) * *
     return status;
 }
 
+/* Has LeakSanitizer look for pointers in memory that is not from malloc. NULL in a program without it. */
+extern void leak_search_in(const void *memory, size_t size) __asm__("__lsan_register_root_region")
+    __attribute__((__weak__));
+
+enum {
+    KEYS_SIZE =
+        4 * 1024 * 1024, /* as much as it ever has; pages that are not used take no memory */
+    KEYS_MIN = 32        /* the smallest block, a key of X25519 */
+};
+
+/*
+ * Gives OpenSSL memory for the secret parts of keys that is in no dump of the process and is not swapped out, with pages that
+ * cannot be touched around it. A process has one such memory: if the program has made it, that stays. Without it
+ * keys are in usual memory.
+ */
+static void keys_hide(void)
+{
+    if (CRYPTO_secure_malloc_initialized() || !CRYPTO_secure_malloc_init(KEYS_SIZE, KEYS_MIN))
+        return;
+    if (leak_search_in) { /* OpenSSL has pointers to usual memory there too */
+        void *all = OPENSSL_secure_malloc(KEYS_SIZE);
+        if (all)
+            leak_search_in(all, KEYS_SIZE);
+        OPENSSL_secure_free(all);
+    }
+}
+
 tr_status tr__tls_pem_key(const struct tls_pem *pem, EVP_PKEY **key, char *why, size_t why_size)
 {
+    static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
     bool was_asked = false;
+    (void)CRYPTO_THREAD_run_once(&once, keys_hide);
     BIO *bio = open_pem(pem);
     EVP_PKEY *found = bio ? PEM_read_bio_PrivateKey(bio, NULL, refuse_password, &was_asked) : NULL;
     tr_status status = TR_TLS_FAILED;

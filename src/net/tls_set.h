@@ -3,7 +3,8 @@
  * The certificates of an endpoint as they were when they were last read: one generation. A connection keeps its set; a
  * reload makes another one for those that follow.
  *
- * Each worker has an SSL_CTX of its own, made when it first needs one, because OpenSSL locks what connections share.
+ * Each worker makes an SSL_CTX of its own when it first needs one. OpenSSL locks what connections
+ * share, so workers must not share an SSL_CTX.
  */
 #ifndef NET_TLS_SET_H
 #define NET_TLS_SET_H

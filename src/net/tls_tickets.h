@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The keys that a listener encrypts session tickets with. All its workers share them, and they outlive a reload of
- * certificates, so that a client can resume its session at any worker and after a reload.
+ * The keys that a listener encrypts session tickets with. All its workers share the keys, and a
+ * reload of certificates does not change them. So a client can resume its session at any worker,
+ * and after a reload.
  *
  * A new key is made each hour. The two before it are still accepted.
  */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/wait.h"
 
+#include "net/deadline.h"
 #include "net/protocol.h"
 
 #include "actor/turn/park.h"
 #include "actor/turn/resume.h"
+#include "base/assert.h"
 
 static struct channel_wait *wait_at(struct list *link)
 {
@@ -49,6 +51,7 @@ void tr__waits_wake(const struct channel_waits *waits)
 tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
                            struct channel_waits *waits, bool is_again, const char *where)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct channel_wait wait = {.self = self};
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
@@ -57,7 +60,12 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
     tr_time within_ns = channel_within(channel);
     if (within_ns)
         deadline_ns = timer_deadline(clock_bound(&self->worker->clock), within_ns);
+    if (channel->timer && waits == &channel->readers)
+        tr__channel_begin_read(channel);
     tr__waits_add(waits, &wait, is_again);
+    if (channel->timer)
+        tr__channel_arm(
+            channel); /* a timer for a turn at work may be later than idle time allows now */
     if (deadline_ns == TR_NEVER && park_is_plain(self)) {
         const char *awaits_at = self->wait.where;
         self->wait.where = where;
@@ -67,6 +75,8 @@ tr_status tr__channel_park(struct tr_self *self, struct channel *channel,
         status = turn_park_at(self, deadline_ns, where);
     }
     tr__waits_remove(waits, &wait);
+    if (channel->timer && waits == &channel->readers)
+        tr__channel_end_read(channel);
     if (channel_has(channel, CHANNEL_CLOSES))
         tr__channel_call(channel); /* tr_closed waits until no turn waits for the channel */
     return status;

@@ -14,7 +14,10 @@ TR_MUST_CHECK tr_status tr__channel_park(struct tr_self *self, struct channel *c
                                          struct channel_waits *waits, bool is_again,
                                          const char *where);
 
-/** Adds a turn: as the last one, or as the first, because it waits again. Owner only. */
+/**
+ * Adds a turn at the end, or, if `is_first`, at the beginning, because the turn waits again. Owner
+ * only.
+ */
 void tr__waits_add(struct channel_waits *waits, struct channel_wait *wait, bool is_first);
 /** Removes a turn that was added. Owner only. */
 void tr__waits_remove(struct channel_waits *waits, struct channel_wait *wait);

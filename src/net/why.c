@@ -9,11 +9,12 @@
 #include "net/exchange.h"
 #include "net/peer.h"
 #include "net/table.h"
+#include "base/assert.h"
 
 /* OUTPUT_MAX: the most that print_output writes, with the longest name and numbers. */
 enum { NAME_MAX = TR_ADDRESS_TEXT_MAX + 1, OUTPUT_MAX = NAME_MAX + 100, WRITERS_TOLD_MAX = 4 };
 
-/* Writes where a channel goes to: the address of the other side, or that of the endpoint. */
+/* Writes where a channel goes to: the address of the other side, or the address of the endpoint. */
 static const char *name_of(const struct channel *channel, char name[NAME_MAX])
 {
     tr_address peer = tr__channel_peer(channel);
@@ -74,6 +75,7 @@ static bool has_exchange(const struct channel *channel, const struct tr_self *tu
 
 int tr__net_why_turn(const struct tr_self *turn, char *words, size_t size)
 {
+    TR_ASSERT_SLOW(turn_is_mine(turn));
     char name[NAME_MAX];
     char output[OUTPUT_MAX];
     LIST_EACH (link, &net_cell_of(turn->cell)->channels) {
@@ -162,6 +164,7 @@ static void add_channel(const struct channel *channel, tr_why_report *report)
 
 void tr__net_why(struct worker *worker, struct cell *cell, struct tr_why_report *report)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     (void)worker;
     int told = 0;
     LIST_EACH (link, &net_cell_of(cell)->channels) {

@@ -3,6 +3,7 @@
 
 #include "actor/cell/system.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 const struct channel_work tr__no_work = {
     .input = {.piece = UINT32_MAX, .nul = UINT32_MAX},
@@ -16,6 +17,7 @@ union free_work {
 
 struct channel_work *tr__work_new(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct net_worker *net = channel->worker->channels.net;
     const struct memory_source *source = &channel->worker->system->source;
     struct channel_work *work;
@@ -41,6 +43,7 @@ struct channel_work *tr__work_new(struct channel *channel)
 
 void tr__work_give(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct net_worker *net = channel->worker->channels.net;
     union free_work *record = (union free_work *)(void *)channel->work;
     channel->work = (struct channel_work *)(uintptr_t)&tr__no_work;
@@ -55,6 +58,7 @@ void tr__work_give(struct channel *channel)
 
 void tr__works_free(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct net_worker *net = worker->channels.net;
     while (net->works) {
         union free_work *record = net->works;

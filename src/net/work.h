@@ -7,6 +7,7 @@
 #define NET_WORK_H
 
 #include "net/channel.h"
+#include "base/assert.h"
 
 enum { WORKS_KEPT = 64 /* by a worker */ };
 
@@ -34,6 +35,7 @@ static inline struct channel_work *work_of(struct channel *channel)
 /** Takes the record from a channel if it is empty and no filter has made bytes to send. */
 static inline void work_rest(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct channel_work *work = channel->work;
     if (work_is_there(channel) && !work->output.first && !work->input.buffer.data &&
         !work->input.borrower && work->input.piece == UINT32_MAX &&

@@ -20,6 +20,7 @@
 
 tr_status tr__writable(struct tr_self *self, tr_channel handle, struct channel **found)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_status status = tr__channel_of(self, handle, found);
     if (status != TR_OK)
         return status;
@@ -72,6 +73,7 @@ static bool is_full(struct channel *channel)
 tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t size,
                              struct channel **found)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_status status = tr__writable(self, handle, found);
     while (status == TR_OK && holds_much(self, *found)) {
         if (turn_may_park(self) == TR_NOT_IN_A_TURN)
@@ -92,11 +94,12 @@ tr_status tr__write_capacity(struct tr_self *self, tr_channel handle, size_t siz
         if (status == TR_OK)
             status = tr__writable(self, handle, found);
     }
-    return status == TR_OK ? tr__writable(self, handle, found) : status;
+    return status;
 }
 
 size_t tr__write_head(const struct channel *channel, size_t size, unsigned char *head)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const tr_framing *framing = channel->endpoint->options.framing;
     if (!framing || !framing->head)
         return 0;
@@ -177,6 +180,7 @@ tr_status tr_write(tr_self *self, tr_channel handle, tr_bytes bytes)
 
 tr_status tr__write_with(struct tr_self *self, tr_channel handle, tr_bytes head, tr_bytes bytes)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct channel *channel;
     tr_status status = tr__write_capacity(self, handle, head.size + bytes.size, &channel);
     if (status == TR_OK)
@@ -193,6 +197,7 @@ tr_status tr_write_text(tr_self *self, tr_channel handle, const char *text)
 tr_status tr__text_format(tr_self *self, char few[TEXT_FEW], const char *format, va_list arguments,
                           tr_bytes *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(few, TEXT_FEW, format, arguments);

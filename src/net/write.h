@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the verbs that write share. Owner only. */
+/** Functions that the writing verbs share. Owner only. */
 #ifndef NET_WRITE_H
 #define NET_WRITE_H
 

@@ -5,9 +5,9 @@
  *
  * It returns the platform's last reading plus a slack, for as long as the processor's counter says
  * that less time than the slack has passed; then it reads the platform's clock again. This needs
- * the real platform, and a kernel that takes the time from the same counter, because then the
- * counter is known to be steady and equal on all processors. Otherwise each call reads the
- * platform's clock and is exact. One thread at a time.
+ * the real platform, and a kernel that takes the time from the same counter. Such a kernel checks
+ * that the counter is steady and equal on all processors. Otherwise each call reads the platform's
+ * clock and is exact. One thread at a time.
  */
 #ifndef OS_CLOCK_H
 #define OS_CLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Counts CPUs and finds out what they can do. */
+/** Counts CPUs, and finds out whether their counter gives the time. */
 #include "os/cpu.h"
 
 #include <errno.h>
@@ -89,8 +89,8 @@ static unsigned limit_least(unsigned a, unsigned b)
 }
 
 /*
- * Returns the least limit of a group and all its parents. Inside a container the path may be that
- * of the host and not exist here. Then its parents do not exist either, down to the root, which
+ * Returns the least limit of a group and all its parents. Inside a container the path may be a path
+ * of the host, and not exist here. Then its parents do not exist either, down to the root, which
  * counts.
  */
 static unsigned limit_walk(const char *root, const char *group, unsigned (*read)(const char *))

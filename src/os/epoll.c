@@ -27,9 +27,9 @@ tr_status tr__epoll_status(int error)
 }
 
 /*
- * The kernel doubles the table of descriptors when it is full, and a process with threads waits for all CPUs then
- * (synchronize_rcu): 10 to 22 ms were seen, in the middle of an accept. So the table is made large once, before there are
- * threads, when nothing has to wait: 128 KiB of the kernel.
+ * The kernel doubles the table of descriptors when it is full. Then a process with threads waits
+ * for all CPUs (synchronize_rcu): 10 to 22 ms were seen, in the middle of an accept. So the table
+ * is made large once, before there are threads, when nothing has to wait: 128 KiB of the kernel.
  */
 enum { DESCRIPTORS_AHEAD = 16384 };
 

@@ -2,8 +2,9 @@
 /**
  * The epoll instance of a parker of the real platform: what is watched, and the events that were collected.
  *
- * A watched descriptor is registered once, edge-triggered, until it is no longer watched. Its token is in the
- * registration, so an event of a descriptor that was closed, and whose number is in use again, has the old token.
+ * A watched descriptor is registered once, edge-triggered, until it is no longer watched. The token
+ * of a descriptor is in its registration. A descriptor may be closed, and its number used again; a
+ * late event of the first one still has the old token.
  *
  * Rules:
  * 1. events[from..count) are collected and not yet given. While there are any, the kernel is not asked.

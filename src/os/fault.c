@@ -50,10 +50,10 @@ struct fault_thread {
  * The handlers that were installed before the runtime's handler, of one signal, the latest last.
  *
  * There are several if a program installs its handler over the runtime's and calls what it found.
- * Such a handler stays when the runtime removes its own, so the runtime's handler is still called,
- * and may be installed again over that one. A fault must not be passed around in a circle: a
- * handler that the runtime's handler has called may call it back, which then calls the next older
- * one.
+ * When the runtime removes its own handler, such a handler stays. It still calls the runtime's
+ * handler, and the runtime may install its own above it again. A fault must not be passed around in
+ * a circle: a handler that the runtime's handler has called may call it back, which then calls the
+ * next older one.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
@@ -63,8 +63,9 @@ struct earlier {
 };
 
 /*
- * Set in si_errno, which has no meaning for these signals, while other handlers are called: how many earlier handlers
- * have had the fault. It is in the frame of this one signal, so a handler that jumps away cannot leave it behind.
+ * Set in si_errno, which has no meaning for these signals, while other handlers are called: how
+ * many earlier handlers have had the fault. The mark is in the stack frame of this one signal. So
+ * no mark is left if a handler jumps out of the frame.
  */
 enum { PASSED_ON = 0x74726f00, PASSED_ON_MASK = 0xff };
 

@@ -89,8 +89,8 @@ struct fault_thread;
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**
  * Undoes one tr__faults_open. The last call restores the previous handlers. If the program has
- * installed other handlers since, those stay and may continue to call the runtime's handler, even
- * after the runtime installs it again on top of them.
+ * installed other handlers since then, those handlers stay. They may continue to call the runtime's
+ * handler, even after the runtime installs it again above them.
  */
 void tr__faults_close(void);
 

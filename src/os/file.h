@@ -46,8 +46,7 @@ TR_MUST_CHECK tr_status tr__os_path_resolve(const char *path, char resolved[OS_P
  */
 
 /**
- * Locks a file, which is made if it does not exist, and checks that the path still names it
- * afterwards.
+ * Opens or creates a file and locks it. Then checks that the path still names this file.
  */
 TR_MUST_CHECK tr_status tr__os_file_lock(const char *path, int *fd, tr_error *error);
 /** Locks a directory. `*fd` is -1 on a file system that cannot lock directories. */
@@ -89,8 +88,8 @@ TR_MUST_CHECK tr_status tr__os_file_put_text(int fd, const char *path, const cha
                                              tr_error *error);
 
 /**
- * Writes to `error`, unless that is NULL, that `what` (a verb) was not possible with `path`, because of errno. Returns the
- * status for it: TR_STORE_FULL, TR_STORE_FAILED.
+ * Writes an error text: that `what` (a verb) was not possible with `path`, because of errno. Does
+ * nothing if `error` is NULL. Returns the status for it: TR_STORE_FULL, TR_STORE_FAILED.
  */
 tr_status tr__os_file_refuse(tr_error *error, const char *what, const char *path);
 

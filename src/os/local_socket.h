@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <troupe/status.h>
 
-/** The longest path of a socket: that of struct sockaddr_un without its NUL. */
+/** The longest path of a socket: a struct sockaddr_un has space for it and a NUL. */
 enum { LOCAL_PATH_MAX = 107 };
 
 /** What tr__local_wait waits for, and what it found. */
@@ -50,6 +50,8 @@ void tr__local_wait(struct local_event *events, size_t count, int timeout_ms);
 int tr__local_bell_new(void);
 /** Ends the current or the next wait for this descriptor. Any thread. */
 void tr__local_bell_ring(int bell);
+/** Takes the rings so far: the bell can be read again when it rings next. */
+void tr__local_bell_take(int bell);
 
 /** Returns the number of this process. */
 int tr__local_process(void);

@@ -62,16 +62,17 @@ void tr__os_advise_huge(void *memory, size_t size)
 }
 
 /*
- * How long a huge page may take: 1 µs for each 4 KiB of it. It takes a quarter of that if it only
- * has to be cleared, and several times as long if the host has to find the memory.
+ * How long a huge page may take: 1 µs for each 4 KiB of it. A page that only has to be cleared
+ * takes a quarter of this time. A page for which the host has to find memory takes several times as
+ * long.
  */
 #define HUGE_PAGE_NS (512 * TR_MICROSECOND)
 
 enum {
     /*
-     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each further slow one doubles
-     * the number. The kernel first hands out pages that the host has not taken back, so a slow page shows that no fast
-     * ones are left until some are freed.
+     * Blocks of 2 MiB that get small pages after a slow huge page, before the next try. Each
+     * further slow one doubles the number. The kernel first hands out pages that the host has not
+     * taken back. So a slow page shows that there are no fast pages until some are freed.
      */
     HUGE_WAIT = 32,
     HUGE_WAIT_MAX = 256,

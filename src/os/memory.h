@@ -27,8 +27,9 @@ void tr__os_memory_trim(void);
 size_t tr__os_page_size(void);
 
 /**
- * Asks the kernel to back a large untouched block with huge pages, so that filling it costs one
- * page fault for each 2 MiB instead of each 4 KiB. Only advice. Blocks below 4 MiB are left alone.
+ * Asks the kernel to back a large untouched block with huge pages. Then the first use costs one
+ * page fault for each 2 MiB, and not one for each 4 KiB. Only advice. Blocks below 4 MiB are left
+ * alone.
  */
 void tr__os_advise_huge(void *memory, size_t size);
 

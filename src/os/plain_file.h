@@ -2,8 +2,8 @@
 /**
  * Files that are copied: reading and writing at an offset, making and removing.
  *
- * A function that fails writes to `error` as those of os/file.h do. TR_STORE_FULL, TR_STORE_FAILED.
- * Any thread; waits for the disk.
+ * A function that fails writes to `error`, like the functions of os/file.h. TR_STORE_FULL,
+ * TR_STORE_FAILED. Any thread; waits for the disk.
  */
 #ifndef OS_PLAIN_FILE_H
 #define OS_PLAIN_FILE_H

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A child process is made by posix_spawn, which shares the memory until the program is loaded, so that its time does
- * not grow with the memory of this program. Its end is seen by a pidfd, so that SIGCHLD stays with the program.
+ * A child process shares the memory of this program until its own program is loaded, as that of posix_spawn does, so that
+ * its time does not grow with the memory of this program. posix_spawn itself cannot have it killed with its parent
+ * (PR_SET_PDEATHSIG). Its end is seen by a pidfd, so that SIGCHLD stays with the program.
  *
  * Input and output are one UNIX socket, not two pipes: a channel is one descriptor, and the end of the input is a
  * shutdown of one direction.
  */
 #include "os/process.h"
 
+#include "os/syscall.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,6 +30,11 @@
 #ifndef P_PIDFD
 #define P_PIDFD 3 /* of Linux 5.4 */
 #endif
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* of Linux 5.9 */
+#endif
+
+enum { STACK_SIZE = 16 * 1024 }; /* of a child, until its program is loaded */
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
@@ -80,17 +93,38 @@ static int stream_open(int *ours, int *theirs)
     return 0;
 }
 
-/* Adds the action that makes descriptor `fd` of the child. */
-static int stream_set(posix_spawn_file_actions_t *actions, tr_process_stream stream, int end,
-                      int fd)
+/* ---- The child, until its program is loaded. ---- */
+
+/*
+ * The child shares the memory of this program until then, while the thread that has started it waits. So it makes system
+ * calls and nothing else: no function of the C library, which may hold a lock or keep what the parent must not see.
+ */
+struct birth {
+    const tr_process_spec *spec;
+    struct ends ends;
+    char *const *environment;
+    const char *path; /* the directories to look in; NULL: the program has a '/' */
+    pid_t parent;
+    long error;               /* why the program was not loaded */
+    unsigned descriptors_max; /* for kernels without close_range */
+    char file[PATH_MAX];      /* a directory of the path, and the program */
+    _Alignas(16) char stack[STACK_SIZE];
+};
+
+#define IN_CHILD __attribute__((__no_sanitize__("address"), __no_sanitize__("thread")))
+
+/* Makes descriptor `fd` of the child. */
+IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
 {
+    long from;
     switch (stream) {
     case TR_PROCESS_CHANNEL:
-        return posix_spawn_file_actions_adddup2(actions, end, fd);
+        return os_call(SYS_dup3, end, fd, 0, 0, 0, 0);
     case TR_PROCESS_NOTHING:
-        return posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
+        from = os_call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
+        return from < 0 || from == fd ? from : os_call(SYS_dup3, from, fd, 0, 0, 0, 0);
     case TR_PROCESS_WITH_OUTPUT:
-        return posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, fd);
+        return os_call(SYS_dup3, STDOUT_FILENO, fd, 0, 0, 0, 0);
     case TR_PROCESS_INHERIT:
     case TR_PROCESS_DEFAULT:
         break;
@@ -98,66 +132,167 @@ static int stream_set(posix_spawn_file_actions_t *actions, tr_process_stream str
     return 0;
 }
 
-static int actions_fill(posix_spawn_file_actions_t *actions, const tr_process_spec *spec,
-                        const struct ends *ends)
+/* Closes the descriptors that are not its three: those of libraries may not be close-on-exec. */
+IN_CHILD static void others_close(const struct birth *birth)
 {
-    int error = 0;
-    if (spec->directory)
-        error = posix_spawn_file_actions_addchdir_np(actions, spec->directory);
-    if (!error)
-        error = stream_set(actions, spec->input, ends->io, STDIN_FILENO);
-    if (!error)
-        error = stream_set(actions, spec->output, ends->io, STDOUT_FILENO);
-    if (!error)
-        error = stream_set(actions, spec->errors, ends->errors, STDERR_FILENO);
-    /* All descriptors of the runtime are close-on-exec. Those of libraries may not be. */
-    if (!error)
-        error = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-    return error;
+    if (os_call(SYS_close_range, STDERR_FILENO + 1, (long)~0U, 0, 0, 0, 0) == 0)
+        return;
+    for (unsigned fd = STDERR_FILENO + 1; fd < birth->descriptors_max; fd++)
+        (void)os_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Resets the signal mask of the child, which would inherit the blocked signals of a thread of the runtime. */
-static int attributes_fill(posix_spawnattr_t *attributes, bool shares_group)
+/* Resets what the child would inherit of signals: those that a thread of the runtime blocks, and that the program ignores. */
+IN_CHILD static void signals_reset(void)
 {
-    sigset_t none;
-    sigset_t all;
-    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    (void)sigemptyset(&none);
-    (void)sigfillset(&all);
-    if (!shares_group)
-        flags |= POSIX_SPAWN_SETPGROUP;
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (!error)
-        error = posix_spawnattr_setsigdefault(attributes, &all);
-    if (!error)
-        error = posix_spawnattr_setpgroup(attributes, 0);
-    return error ? error : posix_spawnattr_setflags(attributes, flags);
+    enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
+    const long usual[8] = {0}; /* struct sigaction of the kernel with SIG_DFL; and the empty set */
+    for (int signal = 1; signal <= SIGNALS; signal++)
+        (void)os_call(SYS_rt_sigaction, signal, (long)usual, 0, SET_BYTES, 0, 0);
+    (void)os_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)usual, 0, SET_BYTES, 0, 0);
 }
 
+/* Has the kernel kill the child when the thread that starts it ends. */
+IN_CHILD static long tie(const struct birth *birth)
+{
+    if (birth->spec->outlives)
+        return 0;
+    long result = os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
+    if (result == 0 && os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != birth->parent)
+        return -ESRCH; /* it was killed before this call */
+    return result;
+}
+
+/* Loads the program from the next directory of the path. Returns why not, a negative error number. */
+IN_CHILD static long load_from(struct birth *birth, const char **path)
+{
+    size_t size = 0;
+    for (; **path && **path != ':'; ++*path) {
+        if (size < sizeof birth->file - 2)
+            birth->file[size++] = **path;
+    }
+    if (size) /* an empty directory is the working directory */
+        birth->file[size++] = '/';
+    for (const char *at = birth->spec->program; *at; at++) {
+        if (size >= sizeof birth->file - 1)
+            return -ENAMETOOLONG;
+        birth->file[size++] = *at;
+    }
+    birth->file[size] = '\0';
+    return os_call(SYS_execve,
+                   (long)birth->file,
+                   (long)birth->spec->arguments,
+                   (long)birth->environment,
+                   0,
+                   0,
+                   0);
+}
+
+/* Loads the program, as execvp would. Returns why not, a negative error number. */
+IN_CHILD static long load(struct birth *birth)
+{
+    const char *path = birth->path;
+    if (!path)
+        return os_call(SYS_execve,
+                       (long)birth->spec->program,
+                       (long)birth->spec->arguments,
+                       (long)birth->environment,
+                       0,
+                       0,
+                       0);
+    long found = -ENOENT;
+    for (;;) {
+        long result = load_from(birth, &path);
+        if (result == -EACCES)
+            found = result; /* a later directory may have it too */
+        else if (result != -ENOENT && result != -ENOTDIR && result != -ENAMETOOLONG &&
+                 result != -ESTALE && result != -ENODEV && result != -ETIMEDOUT)
+            return result;
+        if (!*path)
+            return found;
+        path++;
+    }
+}
+
+/* The whole life of the child in the memory of this program. Returns why the program was not loaded. */
+IN_CHILD static long live(struct birth *birth)
+{
+    const tr_process_spec *spec = birth->spec;
+    signals_reset();
+    long result = tie(birth);
+    if (result >= 0 && !spec->shares_group)
+        result = os_call(SYS_setpgid, 0, 0, 0, 0, 0, 0);
+    if (result >= 0 && spec->directory)
+        result = os_call(SYS_chdir, (long)spec->directory, 0, 0, 0, 0, 0);
+    if (result >= 0)
+        result = stream_set(spec->input, birth->ends.io, STDIN_FILENO);
+    if (result >= 0)
+        result = stream_set(spec->output, birth->ends.io, STDOUT_FILENO);
+    if (result >= 0)
+        result = stream_set(spec->errors, birth->ends.errors, STDERR_FILENO);
+    if (result < 0)
+        return result;
+    others_close(birth);
+    return load(birth);
+}
+
+IN_CHILD static int child_main(void *context)
+{
+    struct birth *birth = context;
+    birth->error = live(birth);
+    return 127;
+}
+
+/* ---- Starting. ---- */
+
+static void birth_fill(struct birth *birth, const tr_process_spec *spec, const struct ends *ends)
+{
+    struct rlimit limit;
+    birth->spec = spec;
+    birth->ends = *ends;
+    birth->environment = spec->environment ? (char *const *)(uintptr_t)spec->environment : environ;
+    birth->parent = getpid();
+    birth->descriptors_max = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < UINT_MAX
+                                 ? (unsigned)limit.rlim_cur
+                                 : UINT_MAX;
+    if (strchr(spec->program, '/'))
+        return;
+    birth->path = getenv("PATH");
+    if (!birth->path)
+        birth->path = "/bin:/usr/bin";
+}
+
+#ifdef __SANITIZE_THREAD__
+/* The clone of ThreadSanitizer takes the child for a fork, and ignores afterwards what the calling thread synchronises. */
+int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+#define clone __clone
+#endif
+
+/* Makes a process, and waits until it has its program or has failed. Returns an error number. */
 static int spawn(const tr_process_spec *spec, const struct ends *ends, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char *const *environment =
-        spec->environment ? (char *const *)(uintptr_t)spec->environment : environ;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = attributes_fill(&attributes, spec->shares_group);
-        if (!error)
-            error = actions_fill(&actions, spec, ends);
-        if (!error)
-            error = posix_spawnp(pid,
-                                 spec->program,
-                                 &actions,
-                                 &attributes,
-                                 (char *const *)(uintptr_t)spec->arguments,
-                                 environment);
-        (void)posix_spawnattr_destroy(&attributes);
+    sigset_t all;
+    sigset_t before;
+    struct birth *birth = mmap(NULL,
+                               sizeof *birth,
+                               PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK,
+                               -1,
+                               0);
+    if (birth == MAP_FAILED)
+        return ENOMEM;
+    birth_fill(birth, spec, ends);
+    (void)sigfillset(&all);
+    /* a handler of this program must not run in the child */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    *pid = clone(
+        child_main, birth->stack + sizeof birth->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, birth);
+    int error = *pid < 0 ? errno : (int)-birth->error;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (*pid >= 0 && error) {
+        while (waitpid(*pid, NULL, 0) < 0 && errno == EINTR)
+            ;
     }
-    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)munmap(birth, sizeof *birth);
     return error;
 }
 

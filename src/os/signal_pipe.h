@@ -2,9 +2,10 @@
 /**
  * Signals of the process as descriptors, for actors; and which signals are taken.
  *
- * A handler is installed, which writes the number into a pipe: so a signal is taken on whatever thread the kernel
- * delivers it, also one that the application has started. (A signalfd would need each of these to block it.)
- * Signals belong to the process, so what this file knows is process-wide.
+ * A handler is installed, which writes the number into a pipe: so a signal may be delivered to any
+ * thread, also to a thread that the application has started. (A signalfd would need each such
+ * thread to block the signal.) Signals belong to the process, so the data of this file are
+ * process-wide.
  */
 #ifndef OS_SIGNAL_PIPE_H
 #define OS_SIGNAL_PIPE_H

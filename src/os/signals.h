@@ -24,7 +24,7 @@ TR_MUST_CHECK tr_status tr__signals_open(struct signals **signals);
 void tr__signals_close(struct signals *signals);
 /** Returns a descriptor that is readable while a signal is pending; borrowed. */
 int tr__signals_fd(const struct signals *signals);
-/** Whether a number is that of SIGQUIT. */
+/** Whether a number is the number of SIGQUIT. */
 bool tr__signal_is_quit(int signal);
 /** Returns the number of a pending signal, or 0. Never waits. */
 int tr__signals_read(struct signals *signals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The file of a UNIX socket that is bound to a path: which one it is, and its removal. */
+/** The file of a UNIX socket that is bound to a path: which file it is, and how it is removed. */
 #ifndef OS_SOCKET_FILE_H
 #define OS_SOCKET_FILE_H
 

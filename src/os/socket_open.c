@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Opens sockets: those that listen, connect or are bound, and those that another process has left to this one.
+ * Opens sockets: sockets that listen, connect or are bound, and sockets that this process got from
+ * another one.
  *
  * What is set on a listening socket holds for the connections that it accepts: the kernel copies it.
  */
@@ -26,7 +27,7 @@ enum {
     KEEP_ALIVE_PROBES = 3  /* without an answer, then the connection is reset */
 };
 
-/* What is known of a socket while it is opened. */
+/* A socket that is being opened. */
 struct opening {
     const tr_socket_spec *spec;
     union socket_address address;

@@ -5,8 +5,8 @@
  *     long count = os_call(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
  *     if (count < 0) error = (int)-count;
  *
- * The functions of the C library are points where a thread can be cancelled, which costs two locked operations in a
- * program with threads, and syscall() is a call with variable arguments that goes through errno.
+ * A thread can be cancelled in these functions of the C library. That costs two locked operations
+ * in a program with threads. And syscall() has variable arguments, and reports errors by errno.
  */
 #ifndef OS_SYSCALL_H
 #define OS_SYSCALL_H

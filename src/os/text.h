@@ -15,7 +15,7 @@
 #include <troupe/status.h>
 
 enum text_owner {
-    TEXT_APPLICATION, /* all code that is none of the others */
+    TEXT_APPLICATION, /* all other code */
     TEXT_RUNTIME,
     TEXT_SYSTEM /* the C library, the loader, the allocator and similar: they have locks */
 };
@@ -34,8 +34,8 @@ TR_MUST_CHECK tr_status tr__text_map(void);
 enum text_owner tr__text_owner(uintptr_t address);
 
 /**
- * Whether this is the first address of a function of the C library that holds no lock and changes
- * only the memory it was given, such as memcpy. After tr__text_map. Any thread, also in a signal
+ * Whether a function of the C library begins at this address that holds no lock and changes only
+ * the memory that it was given, such as memcpy. After tr__text_map. Any thread, also in a signal
  * handler.
  */
 bool tr__text_is_leaf(uintptr_t function);

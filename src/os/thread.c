@@ -120,7 +120,10 @@ tr_time tr__real_thread_cpu(const tr_platform *platform, const tr_thread *thread
 void tr__thread_step_back(void)
 {
     enum { NICE = 10 };
-    /* On Linux the priority is that of one thread. If it cannot be set, other threads only get less time. */
+    /*
+     * On Linux each thread has its own priority. If it cannot be set, other threads only get less
+     * time.
+     */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 }
 

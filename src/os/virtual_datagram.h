@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Datagrams of the virtual network. Those of UDP may be lost, overtake one another, and find nobody;
- * those of UNIX sockets arrive at once, in order, and block their sender while the receiver has no
- * space.
+ * Datagrams of the virtual network. Those of UDP may be lost, overtake one another, and find
+ * nobody; datagrams of UNIX sockets arrive at once, in order, and block their sender while the
+ * receiver has no space.
  *
  * A receiver has space for a window of bytes. A UDP datagram that finds no space is lost and
  * counted.

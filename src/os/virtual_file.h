@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Files of the virtual platform: those of the machine, with failures that a test asks for.
+ * Files of the virtual platform: the files of the machine, with failures that a test asks for.
  *
  * All functions: one thread at a time.
  */

@@ -242,15 +242,26 @@ void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
     }
 }
 
+/* Sends again what was held, or is under way behind it. */
+static void post_again(struct virtual_flow *flow, struct virtual_transit *transit)
+{
+    if (list_is_empty(&transit->link))
+        return; /* it has arrived, or was never sent */
+    list_remove(&transit->link);
+    tr__virtual_flow_post(flow, transit);
+}
+
 void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut)
 {
     flow->is_cut = is_cut;
     if (is_cut)
         return;
-    LIST_EACH (link, &flow->held) {
-        list_remove(link);
-        tr__virtual_flow_post(flow, LIST_OWNER(link, struct virtual_transit, link));
-    }
+    /* in the order in which all of it was sent: what was not held yet must not arrive before what was */
+    post_again(flow, &flow->opens);
+    LIST_EACH (link, &flow->segments)
+        post_again(flow, &LIST_OWNER(link, struct segment, mine)->transit);
+    post_again(flow, &flow->finish);
+    TR_ASSERT(list_is_empty(&flow->held));
     flow->used -= flow->owed;
     flow->owed = 0;
     tr__virtual_flow_widen(flow);

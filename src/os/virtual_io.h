@@ -2,8 +2,9 @@
 /**
  * Events of the virtual network: which sockets a parker watches, and which of them have changed.
  *
- * The events are those of an edge-triggered epoll: a socket is reported once when it is watched, and then when
- * something becomes possible that would have blocked. An event says all that is possible when it is taken.
+ * The events are the same as those of an edge-triggered epoll: a socket is reported once when it is
+ * watched, and then when something becomes possible that would have blocked. An event says all that
+ * is possible when it is taken.
  *
  * All functions: one thread at a time.
  */

@@ -17,8 +17,8 @@ struct virtual_name {
     tr_address address;
     tr_status status;
     bool is_delay;    /* it has no address */
-    tr_time delay_ns; /* of a delay: how long each look-up takes */
-    tr_time due_ns;   /* of a delay: when the last look-up that has begun is done; 0: none has */
+    tr_time delay_ns; /* if is_delay: how long each look-up takes */
+    tr_time due_ns;   /* if is_delay: when the last look-up that has begun is done; 0: none has */
     char name[];
 };
 

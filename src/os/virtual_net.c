@@ -13,7 +13,8 @@ void tr__virtual_net_init(struct virtual_net *net, const tr_platform *platform, 
         .last_fd = VIRTUAL_FIRST_FD - 1,
         .last_port = VIRTUAL_FIRST_PORT - 1,
     };
-    rng_init(&net->rng, hash_mix(seed)); /* so that the numbers differ from those of the platform */
+    /* Mix the seed, so that the random numbers differ from the random numbers of the platform. */
+    rng_init(&net->rng, hash_mix(seed));
     list_init(&net->transits);
     list_init(&net->bound);
     list_init(&net->names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The network of the virtual platform: what all its sockets share. It has their descriptors and
- * addresses, and what is on its way, in the order in which it arrives.
+ * addresses, and the list of what is on its way, in the order of arrival.
  *
  * Nothing moves by itself. What is on its way arrives when a function of the network is called and
  * the clock has reached its time. Streams are in os/virtual_stream.h, datagrams in
@@ -135,7 +135,10 @@ void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
 tr_time tr__virtual_net_now(const struct virtual_net *net);
 /** Returns when something that is sent now arrives, by delay and jitter. */
 tr_time tr__virtual_net_due(struct virtual_net *net);
-/** Sends a transit. If it is due, it has arrived when this returns, unless this is called during another arrival. */
+/**
+ * Sends a transit. If it is due, it has arrived when this function returns, except when the
+ * function is called during another arrival.
+ */
 void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
 /** Lets everything arrive that is due. */
 void tr__virtual_net_settle(struct virtual_net *net);
@@ -148,7 +151,7 @@ void tr__virtual_net_fail(struct virtual_net *net, enum virtual_call call, uint6
 /** Counts a call. Returns TR_OK, or the status with which the call has to fail. */
 tr_status tr__virtual_net_call(struct virtual_net *net, enum virtual_call call);
 
-/** Fills in what all sockets have. */
+/** Fills in the members that every socket needs. */
 void tr__virtual_socket_init(struct virtual_net *net, struct virtual_socket *socket,
                              enum virtual_kind kind);
 /** Gives a socket its descriptor. */

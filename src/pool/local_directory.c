@@ -53,7 +53,7 @@ static tr_status directory_find(tr_directory *table, const char *path, tr_locati
     if (!path)
         return TR_NOT_FOUND;
     uint64_t ref = tr__names_find(&system->names, NULL, path);
-    /* The place of a group is that of its members' parent. */
+    /* The place of a group is the place of its members' parent. */
     const struct cell *cell = slots_find(&system->slots, tr__group_behind(&system->slots, ref));
     if (!cell || cell_is_group_address(cell))
         return TR_NOT_FOUND;

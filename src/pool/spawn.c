@@ -59,7 +59,6 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
     TURN_VERB(self);
     uint64_t bits = 0;
     tr_error error = {.status = TR_OK};
-    const char *why;
     TR_ASSERT(self); /* without a turn there is nothing to end */
     if (!args || args->size != sizeof *args)
         tr_crash(self,
@@ -72,7 +71,7 @@ tr_ref tr_self_pool_spawn(tr_self *self, const tr_spawn_args *args)
         tr_crash(self,
                  status,
                  "cannot spawn %s in the pool: %.200s",
-                 tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
+                 tr__behavior_name(args->behavior),
                  error.text);
     return tr_ref_from_bits(bits);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Counts work that any thread may bring in until one thread closes the admission, and finds the moment when all of that
- * work has been received.
+ * Counts pieces of work. Any thread may bring in work until one thread closes the admission. The
+ * count shows when all of that work has been received.
  *
  * A thread that brings work in enters. The thread that has received the work leaves; it may be
  * another one. One thread closes. Rules, with a model in tests/explore:

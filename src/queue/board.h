@@ -3,9 +3,8 @@
  * A board: what senders on all threads read about a group of actors, while one thread writes it.
  *
  * A board has the ref of its tenant and words that belong to the tenant: the refs of the members.
- * Boards are not freed while their system lives and are reused by one tenant after another, so a
- * late reader may look at a board that has another tenant by now. The manager of a board is the
- * thread that writes it.
+ * Boards are not freed while their system lives. One tenant after another uses a board, so a late
+ * reader may see the board of a later tenant. The manager of a board is the thread that writes it.
  *
  * Rules, checked by the model `board` in tests/explore:
  * 1. Words are written by board_write and read by board_read, which checks the ref again after
@@ -120,8 +119,8 @@ ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64
     uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
     do {
         /*
-         * Check the tenant after each load of the state: only then the state is that of this tenant, or is about to
-         * change.
+         * Check the tenant after each load of the state: only then the state belongs to this
+         * tenant, or is about to change.
          */
         if (!board_is_of(board, ref))
             return BOARD_STRANGE;

@@ -2,10 +2,11 @@
 /**
  * The capacity of a mailbox: how many messages it may still take, and how much memory these messages may take.
  *
- * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on another thread
- * takes it from one atomic word. The owner keeps a small stock aside, which senders on its thread use without an atomic
- * operation and which is refilled as messages leave (actor/mail/mail.h). The word, the stock, and the capacity of the
- * waiting messages add up to the bound.
+ * Capacity is taken before a message is published, so the bounds hold for every sender. A sender on
+ * another thread takes it from one atomic word. The owner keeps a small stock of capacity. Senders
+ * on the owner's thread take from the stock without an atomic operation, and messages that leave
+ * refill it (actor/mail/mail.h). The word, the stock, and the capacity of the waiting messages add
+ * up to the bound.
  *
  * The word also contains the tenant's generation, so that a late sender takes nothing from the next tenant of the slot;
  * what a late sender took from the previous tenant is gone with that tenant. The word also contains the policy for

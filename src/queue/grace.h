@@ -16,10 +16,11 @@
  * 3. A thing may be freed when grace_oldest, called later, is not below its stamp. Without a stamp
  *    it may be freed when grace_is_idle, called after the links are removed, returns true.
  *
- * Why rule 3 is safe: of the reader's mark and the load of that mark, and of the link and the load of that link, at
- * least one side sees the other. A reader whose mark is not below the stamp began after all links were removed. A
- * reader that is not seen at all enters later, and also finds the links removed. A reader that has found a removed
- * thing entered before that thing was removed. So every thread that frees what was removed later sees that reader.
+ * Why rule 3 is safe: the remover's load sees the mark of the reader, or the reader's load sees the
+ * changed link, or both. A reader whose mark is not below the stamp began after all links were
+ * removed. A reader that is not seen at all enters later, and also finds the links removed. A
+ * reader that has found a removed thing entered before that thing was removed. So every thread that
+ * frees what was removed later sees that reader.
  *
  * Readers are never removed: they live as long as the structure is used.
  */

@@ -25,8 +25,8 @@ enum timer_kind {
 };
 
 /*
- * Bits of the state of a timer. They are in one word that is always written as a whole, because a processor is slow to
- * read a word of which a single byte was just written.
+ * Bits of the state of a timer. They are in one word, which is always written as a whole. A
+ * processor is slow to read a word if a single byte of it was just written.
  */
 enum timer_state {
     TIMER_KIND = 3,        /* enum timer_kind */

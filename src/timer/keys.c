@@ -8,8 +8,9 @@
  * 2. An entry moves only to a lower slot (in the ring), and never across an empty one. A walk goes
  *    down from an empty slot, so an entry that a removal moves to the current slot was visited
  *    already.
- * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less than an eighth full.
- *    Between growing and shrinking, at least a quarter as many entries as slots must be added or removed.
+ * 3. A table grows when it is more than three quarters full, and shrinks by half when it is less
+ *    than an eighth full. After a table has grown or shrunk, entries must be added or removed for
+ *    at least a quarter of its slots before its size changes again.
  *
  * Because homes are the high bits, a table grows by reading and writing memory in order. The entries themselves are not
  * read, because slots have the hashes.

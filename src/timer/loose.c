@@ -2,10 +2,10 @@
 /**
  * Rules:
  * 1. A slab is in the list `open` if it has a record to take: a fresh one, or one that came back.
- * 2. The generation of a record is above that of every number given before for its place in the
- *    pool. It is incremented when the timer is removed. A slab that is freed passes its highest
- *    generation to the next slab at its place. A run has no number and leaves the generation
- *    unchanged.
+ * 2. The generation of a record is above the generation of every number that was given before for
+ *    its place in the pool. It is incremented when the timer is removed. A slab that is freed
+ *    passes its highest generation to the next slab at its place. A run has no number and leaves
+ *    the generation unchanged.
  * 3. A record or a place whose generations are used up is not used again. That wastes 40 bytes
  *    after 16 million timers.
  * 4. TIMER_LOOSE is set in records that are timers, not in runs and not in free records.
@@ -129,8 +129,8 @@ static void slab_ready(struct loose_slab *slab)
 }
 
 /*
- * Frees a slab whose last timer was removed, or keeps it as the one empty slab, so that a timer that comes and goes is
- * cheap.
+ * Handles a slab whose last timer was removed: keeps it if there is no other empty slab, otherwise
+ * frees it. With an empty slab, a single timer that comes and goes is cheap.
  */
 static void slab_empty(struct loose_pool *pool, uint32_t place)
 {
@@ -234,9 +234,10 @@ static inline bool run_takes(const struct timer_run *run, const tr_type *type, u
 }
 
 /*
- * Begins a run, one of whose records will be a timer. If there is a spare run, the record `taken` becomes the timer.
- * Otherwise `taken` becomes the run, so that the timers that follow it in memory belong to the run, and another record
- * is taken for the timer. Returns NULL if out of memory.
+ * Begins a run, one of whose records will be a timer. If there is a spare run, the record `taken`
+ * becomes the timer. Otherwise `taken` becomes the first record of the run, because the records
+ * that follow it in memory belong to the run. The timer gets another record. Returns NULL if out of
+ * memory.
  */
 static inline struct timer_run *run_begin(struct loose_list *list, struct loose_pool *pool,
                                           struct timer_context context, struct taken *taken)

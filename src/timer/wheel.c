@@ -15,8 +15,8 @@
  *    in use has the nodes that expire next.
  * 5. A node that was armed since the last expire or next is young: it is in a separate ring, in the
  *    order of arming, and gets its slot at the next of these calls. Most timers are cancelled
- *    before that, and cost no more than two links. The ring has a head that is no timer, so that a
- *    young node is never alone and cancelling need not know which ring a node is in.
+ *    before that, and cost no more than two links. The ring has a head that is no timer. So a young
+ *    node is never alone in its ring, and a node can be cancelled without knowing its ring.
  *
  * The wheel's time can move to any time before the start of the first slot without changing a node.
  * To move further, that slot is taken out and its nodes are placed again at the new time.

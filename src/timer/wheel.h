@@ -60,9 +60,9 @@ bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node);
  * Disarms and returns the next node whose deadline is not after `now_ns`; NULL if there is none.
  *
  * Earlier deadlines come first, equal ones in the order of arming. Any node may be armed and
- * cancelled between two calls. A node that is armed for a time that has come is returned too, so a
- * caller that arms in a loop must bound the loop. If the clock goes back, this returns NULL until
- * the clock has caught up.
+ * cancelled between two calls. A node that is armed meanwhile, for a time that has already come, is
+ * returned too. So a caller that arms nodes in its loop must bound the loop. If the clock goes
+ * back, this returns NULL until the clock has caught up.
  */
 struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
 

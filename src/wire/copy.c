@@ -117,7 +117,7 @@ static char *cursor_take(struct cursor *cursor, size_t count, size_t size)
 
 static void copy_message(struct cursor *cursor, const tr_type *type, const void *from, void *to);
 
-/* Copies one value that holds a pointer, and what that points to. */
+/* Copies one value that holds a pointer, and the data behind the pointer. */
 static void copy_deep(struct cursor *cursor, const tr_field *field, const void *from, void *to)
 {
     if (field->kind == TR_KIND_STR) {

@@ -2,9 +2,9 @@
 /**
  * The block that a reader of documents fills, and helpers for values of each kind.
  *
- * The layout is that of a copy (wire/copy.h): the struct, then what it points to, in order. If the
- * block is full or there is none, a reader continues to measure: everything after the end has the
- * address NULL and is not written. So one walk serves to measure and to fill.
+ * The layout is the same as that of a copy (wire/copy.h): the struct, then what it points to, in
+ * order. If the block is full or there is none, a reader continues to measure: everything after the
+ * end has the address NULL and is not written. So one walk serves to measure and to fill.
  */
 #ifndef WIRE_FILL_H
 #define WIRE_FILL_H

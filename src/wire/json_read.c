@@ -433,8 +433,8 @@ static inline json_place pass_name(const struct json_input *in, json_place at, c
 }
 
 /*
- * Reads one name and its value. *index is the index of the field that is expected next, and becomes that of the field
- * that was read.
+ * Reads one name and its value. *index is the index of the field that is expected next. It is set
+ * to the index of the field that was read.
  */
 static json_place read_member(struct json_input *in, json_place at, const tr_type *type, char *to,
                               unsigned depth, uint64_t *seen, size_t *index)

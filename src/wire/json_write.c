@@ -135,8 +135,9 @@ static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
  * Writes a number with few decimal places, as most numbers are, without a search. Returns its length; 0: the number has
  * too many decimal places.
  *
- * A decimal number of up to `digits` digits, which is what a float or double always keeps, is the shortest one that
- * reads back as its nearest float or double. Numerator and power of ten are exact, so a reader gets the same quotient.
+ * A float or a double keeps every decimal number of up to `digits` digits. So such a number is the
+ * shortest text that reads back as its nearest float or double. Numerator and power of ten are
+ * exact, so a reader gets the same quotient.
  */
 static size_t write_short(char *to, double value, int digits)
 {

@@ -133,7 +133,7 @@ static INLINE pack_place read_float(struct pack_input *in, pack_place at, tr_kin
     at = read_wide(in, at, is_wide ? 3 : 2, &bits);
     if (UNLIKELY(at == NULL))
         return NULL;
-    /* The same width keeps every bit, including those of a NaN. */
+    /* The same width keeps every bit, also the bits of a NaN. */
     integer_store(to, is_wide ? sizeof(double) : sizeof(float), bits);
     return at;
 }

@@ -16,7 +16,7 @@
 
 #include "base/assert.h"
 
-/* Longest head, that of a ref: one byte of head, one of type, 64 bits. */
+/* The longest head, which is the head of a ref: one byte of head, one of type, 64 bits. */
 #define HEAD_MAX 10
 
 struct writer {
@@ -295,7 +295,10 @@ static unsigned char *put_field(struct writer *w, unsigned char *at, const tr_fi
     return put_value(w, at, field, values.items, depth);
 }
 
-/* Writes a message with `more` fields after those of its type, which the caller writes. */
+/*
+ * Writes a message whose map has `more` fields in addition to the fields of its type. The caller
+ * writes the additional fields.
+ */
 static INLINE unsigned char *put_fields(struct writer *w, unsigned char *at, const tr_type *type,
                                         const char *message, size_t more, unsigned depth)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A packed message as JSON by its shape (wire/shape.h), for people: for messages that another program, or another
- * version of this one, has stored, and whose descriptors this program does not have.
+ * A packed message as JSON by its shape (wire/shape.h), for people: for stored messages whose
+ * descriptors this program does not have, because another program or another version of this one
+ * has stored them.
  */
 #ifndef WIRE_SHAPE_SHOW_H
 #define WIRE_SHAPE_SHOW_H

@@ -43,9 +43,9 @@ static inline size_t utf8_span(const unsigned char *text, size_t size)
 }
 
 /**
- * Checks a text that comes in portions. *state is 0 before the first one, and 0 again after each portion that ends with
- * a whole character. NUL is a character like any other here. Returns false at the first byte that is not valid in this
- * place; *state is then undefined.
+ * Checks a text that comes in portions. *state is 0 before the first portion. It is 0 again after
+ * each portion that ends with a whole character. NUL is a character like any other here. Returns
+ * false at the first byte that is not valid in this place; *state is then undefined.
  */
 bool tr__utf8_portion(unsigned char *state, const unsigned char *text, size_t size);
 

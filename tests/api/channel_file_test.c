@@ -221,13 +221,12 @@ static tr_next stop_beside(tr_self *self)
 
 TR_ACTOR(busy, run);
 
-static turn *beside;
+static busy_ref busy_session;
 
-/* The session is in the middle of the file, and handles another message. */
 static tr_next on_received_beside(tr_self *self, const struct tr_received *message)
 {
     channel = message->channel;
-    TELL_RUN(self, busy_ref_of(tr_me(self)), beside);
+    busy_session = busy_ref_of(tr_me(self));
     tr_status status = tr_write_file(self, message->channel, path, 0, SIZE_MAX);
     say("%s", tr_status_name(status));
     return TR_SAME;
@@ -242,14 +241,16 @@ static tr_next listen_busy(tr_self *self)
     return TR_SAME;
 }
 
+/* The session is in the middle of the file, and handles another message. */
 static tr_kit_peer *begin_beside(turn *function)
 {
-    beside = function;
     tr_kit_network narrow = {.window = 1000};
     tr_kit_set_network(kit, &narrow);
     HOST(host, listen_busy);
     tr_kit_peer *peer = peer_new();
-    peer_send(peer, "x");
+    peer_send(peer, "x"); /* the session sends as much of the file as the window takes */
+    TELL_RUN(test, busy_session, function);
+    tr_kit_settle(kit);
     return peer;
 }
 
@@ -307,7 +308,6 @@ TEST(a_peer_that_resets_ends_the_file, "C-08")
 {
     file_make();
     kit_open(1, 1);
-    beside = write_beside;
     tr_kit_peer *peer = begin_beside(write_beside);
     said();
     tr_kit_reset(peer);

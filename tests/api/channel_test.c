@@ -428,6 +428,42 @@ TEST(a_read_waits_no_longer_than_it_may, "C-05")
     kit_close();
 }
 
+static tr_next listen_sayer_too(tr_self *self)
+{
+    tr_listen(self, sayer, TR_TCP("127.0.0.1:7001"));
+    return TR_SAME;
+}
+
+static tr_next listen_echo_too(tr_self *self)
+{
+    tr_listen(self, echo, TR_TCP("127.0.0.1:7002"));
+    return TR_SAME;
+}
+
+/* Returns how many messages a connection is to the system. */
+static uint64_t messages_of(const char *address)
+{
+    tr_counters counters;
+    tr_system_counters(tr_kit_system(kit), &counters);
+    uint64_t before = counters.handled;
+    ck_assert_ptr_nonnull(tr_kit_connect(kit, address));
+    tr_kit_settle(kit);
+    tr_system_counters(tr_kit_system(kit), &counters);
+    return counters.handled - before;
+}
+
+TEST(an_actor_without_a_handler_has_no_turn_for_an_opened_channel, "C-01")
+{
+    kit_open(1, 1);
+    HOST(host, listen_sayer_too);
+    host_run(listen_echo_too);
+    (void)messages_of("127.0.0.1:7001"); /* the first one makes a deck */
+    (void)messages_of("127.0.0.1:7002");
+    ck_assert_uint_eq(messages_of("127.0.0.1:7002") + 1, messages_of("127.0.0.1:7001"));
+    (void)said();
+    kit_close();
+}
+
 SUITE("channels", bytes_come_back_in_order_whatever_the_network,
       lines_are_cut_and_connections_reset_at_every_byte,
       a_piece_that_is_too_large_ends_its_channel_alone, the_last_line_comes_without_its_end,
@@ -435,4 +471,5 @@ SUITE("channels", bytes_come_back_in_order_whatever_the_network,
       a_peer_that_does_not_end_is_cut_off_after_the_linger,
       turns_read_lines_sizes_and_ends_cut_at_every_byte,
       pieces_of_a_channel_are_handled_one_after_the_other_and_bytes_stay,
-      what_is_unread_comes_again_with_more, a_read_waits_no_longer_than_it_may)
+      what_is_unread_comes_again_with_more, a_read_waits_no_longer_than_it_may,
+      an_actor_without_a_handler_has_no_turn_for_an_opened_channel)

@@ -240,7 +240,7 @@ TEST(both_sides_show_certificates, "C-15")
     end();
 }
 
-TEST(a_client_does_not_talk_to_another_name, "C-15")
+TEST(a_client_does_not_talk_to_another_name, "C-15", "CH-17")
 {
     begin(1, false);
     host_run(talk_to_other);
@@ -250,7 +250,7 @@ TEST(a_client_does_not_talk_to_another_name, "C-15")
     end();
 }
 
-TEST(plain_text_to_a_port_of_tls_is_told, "C-15")
+TEST(plain_text_to_a_port_of_tls_is_told, "C-15", "CH-17")
 {
     begin(1, false);
     tr_kit_peer *peer = peer_new();
@@ -371,8 +371,31 @@ TEST(a_file_is_sent_through_tls, "C-15", "C-08")
     end();
 }
 
+TR_ACTOR(caller, run);
+TR_BEHAVIOR(caller, void, TR_ON(run, on_run));
+
+/* A client is killed while a helper thread reads its files, or when it has read them. */
+TEST(a_client_that_is_killed_while_its_files_are_read_leaves_nothing, "C-15", "C-09")
+{
+    for (uint64_t steps = 0; steps < 6; steps++) {
+        for (uint64_t seed = 1; seed <= TEST_SEEDS(10); seed++) {
+            prepare(1, false);
+            kit_close();
+            kit_open(1, seed);
+            caller_ref made;
+            ck_assert_int_eq(tr_try_spawn(test, &made, caller, NULL), TR_OK);
+            tr_kit_settle(kit);
+            TELL_RUN(test, made, talk);
+            kit_steps(steps);
+            tr_kill(test, made);
+            end(); /* aborts if something has leaked */
+        }
+    }
+}
+
 SUITE("channels with TLS", lines_go_through_tls,
       an_end_before_the_handshake_comes_after_what_was_written, both_sides_show_certificates,
       a_client_does_not_talk_to_another_name, plain_text_to_a_port_of_tls_is_told,
       files_that_cannot_be_used_are_found_when_listening, certificates_are_replaced_while_running,
-      a_file_is_sent_through_tls, many_handshakes_let_others_through)
+      a_file_is_sent_through_tls, many_handshakes_let_others_through,
+      a_client_that_is_killed_while_its_files_are_read_leaves_nothing)

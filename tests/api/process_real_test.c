@@ -6,8 +6,12 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 /* ---- An actor that notes what comes from its child. ---- */
 
@@ -359,12 +363,17 @@ static uint64_t start_true(tr_self *self, uint64_t argument)
     return 0;
 }
 
+/* Counts the descriptors but those of parkers, of which each helper thread has two. */
 static int descriptors(void)
 {
     DIR *all = opendir("/proc/self/fd");
+    const struct dirent *one;
     int count = 0;
-    while (readdir(all))
-        count++;
+    while ((one = readdir(all))) {
+        char what[64] = "";
+        count += readlinkat(dirfd(all), one->d_name, what, sizeof what - 1) > 0 &&
+                 strncmp(what, "anon_inode:[event", strlen("anon_inode:[event")) != 0;
+    }
     closedir(all);
     return count;
 }
@@ -385,10 +394,199 @@ TEST(children_leave_no_descriptors, "C-17")
     ck_assert_int_eq(atomic_load(&ends), 21);
 }
 
+/* ---- Helper threads. ---- */
+
+static sem_t may_load;
+static atomic_int load_result; /* of the wait for may_load */
+static pthread_t turn_thread;
+static pthread_t load_thread;
+
+/* A program that takes as long to load as another actor of the same worker needs for a turn. */
+static tr_status load_slowly(const tr_platform *platform, const tr_process_spec *spec,
+                             tr_process_handle *process)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 20;
+    load_thread = pthread_self();
+    atomic_store(&load_result, sem_timedwait(&may_load, &until));
+    return tr_platform_real()->process_start(platform, spec, process);
+}
+
+static uint64_t start_noted(tr_self *self, uint64_t argument)
+{
+    turn_thread = pthread_self();
+    return start_true(self, argument);
+}
+
+static uint64_t let_load(tr_self *self, uint64_t argument)
+{
+    (void)self, (void)argument;
+    sem_post(&may_load);
+    return 0;
+}
+
+static void open_keeper_on(const tr_platform *platform)
+{
+    const tr_system_options options = {.size = sizeof options, .workers = 1, .platform = platform};
+    keeper_ref made;
+    ck_assert_int_eq(sem_init(&has_ended, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&has_come, 0, 0), 0);
+    ck_assert_int_eq(sem_init(&may_load, 0, 0), 0);
+    real_open_with(&options);
+    ck_assert_int_eq(tr_try_spawn(real_client, &made, keeper, "keeper"), TR_OK);
+    keeper.bits = made.bits;
+}
+
+TEST(a_worker_has_other_turns_while_a_program_is_loaded, "C-17")
+{
+    tr_platform platform = *tr_platform_real();
+    platform.process_start = load_slowly;
+    open_keeper_on(&platform);
+    tr_tell(real_client, keeper, go, .function = (uint64_t)(uintptr_t)start_noted);
+    go_with(let_load, 0); /* the host is on the same worker */
+    await_one(&has_ended);
+    ck_assert_int_eq(atomic_load(&load_result), 0);
+    /* a worker that is stuck is handed to another thread, which must not be what let the host run */
+    ck_assert(!pthread_equal(load_thread, turn_thread));
+    ck_assert_int_eq(ended.code, 0);
+    close_keeper();
+}
+
+static _Atomic tr_time later_ns; /* added to the time */
+static atomic_int parks;
+
+static tr_time late_now(const tr_platform *platform)
+{
+    return tr_platform_real()->mono_now(platform) + atomic_load(&later_ns);
+}
+
+/* Sleeps a millisecond at most, so that nobody sleeps through a jump of the clock. */
+static void park_shortly(const tr_platform *platform, tr_parker *parker, tr_time deadline)
+{
+    const tr_platform *real = tr_platform_real();
+    tr_time next = real->mono_now(real) + TR_MILLISECOND;
+    (void)deadline;
+    atomic_fetch_add(&parks, 1);
+    real->park(platform, parker, next);
+}
+
+static void do_nothing(void *argument)
+{
+    (void)argument;
+}
+
+static uint64_t block(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    tr_blocking(self, do_nothing, NULL);
+    return 0;
+}
+
+START(start_copy, "cat")
+
+static uint64_t write_word(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    return (uint64_t)-tr_try_write(self, child, (tr_bytes){"word", 4});
+}
+
+static uint64_t end_input(tr_self *self, uint64_t argument)
+{
+    (void)argument;
+    tr_finish(self, child);
+    return 0;
+}
+
+/* The kernel kills a child with the thread that has started it, and helpers without work end after a while. */
+TEST(a_child_lives_longer_than_an_idle_helper, "C-17")
+{
+    tr_platform platform = *tr_platform_real();
+    platform.mono_now = late_now;
+    platform.park = park_shortly;
+    open_keeper_on(&platform);
+    keep(start_copy);
+    for (int i = 0; i < 3; i++) {
+        atomic_fetch_add(&later_ns, 2 * TR_BLOCKING_IDLE_NS);
+        for (int end = atomic_load(&parks) + 200; atomic_load(&parks) < end;)
+            sched_yield(); /* the helper has looked at the time meanwhile */
+        go_with(block, 0); /* it joins the threads that have ended */
+        ck_assert_int_eq((int)keep(write_word), TR_OK);
+        await_one(&has_come);
+    }
+    keep(end_input);
+    await_one(&has_ended);
+    ck_assert_int_eq(ended.signal, 0);
+    ck_assert_int_eq(ended.code, 0);
+    close_keeper();
+}
+
+/* ---- The end of this program. ---- */
+
+static uint64_t start_sleeper(tr_self *self, uint64_t outlives)
+{
+    child = tr_process_start(self,
+                             TR_PROCESS("sleep",
+                                        .arguments = TR_ARGUMENTS("1000"),
+                                        .input = TR_PROCESS_NOTHING,
+                                        .output = TR_PROCESS_NOTHING,
+                                        .outlives = outlives));
+    return (uint64_t)tr_process_id(self, child);
+}
+
+/* Starts a program that has a child, kills the program, and returns the child. */
+static pid_t orphan_make(bool outlives)
+{
+    int told[2];
+    pid_t orphan = 0;
+    ck_assert_int_eq(pipe(told), 0);
+    pid_t program = fork();
+    ck_assert_int_ge(program, 0);
+    if (!program) {
+        open_keeper();
+        pid_t made = (pid_t)go_in(keeper, start_sleeper, outlives);
+        (void)!write(told[1], &made, sizeof made);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(told[0], &orphan, sizeof orphan), (ssize_t)sizeof orphan);
+    close(told[0]);
+    close(told[1]);
+    ck_assert_int_gt(orphan, 0);
+    ck_assert_int_eq(kill(program, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(program, NULL, 0), program);
+    return orphan;
+}
+
+/* Waits for the end of a process, and returns the signal that has ended it. */
+static int killed_by(pid_t pid)
+{
+    int how;
+    struct pollfd ended_fd = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    ck_assert_int_ge(ended_fd.fd, 0);
+    ck_assert_int_eq(poll(&ended_fd, 1, 20000), 1);
+    close(ended_fd.fd);
+    ck_assert_int_eq(waitpid(pid, &how, 0), pid);
+    ck_assert(WIFSIGNALED(how));
+    return WTERMSIG(how);
+}
+
+TEST(a_program_that_is_killed_leaves_no_child, "C-17")
+{
+    ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0); /* orphans become its children */
+    ck_assert_int_eq(killed_by(orphan_make(false)), SIGKILL);
+    pid_t orphan = orphan_make(true);
+    ck_assert_int_eq(waitpid(orphan, NULL, WNOHANG), 0);
+    ck_assert_int_eq(kill(orphan, SIGTERM), 0);
+    ck_assert_int_eq(killed_by(orphan), SIGTERM);
+}
+
 SUITE("real child processes", a_real_program_sorts, much_goes_through_a_child,
       output_and_errors_come_apart, errors_may_go_with_the_output, input_and_output_may_be_nothing,
       a_program_that_does_not_read_is_no_error, directory_and_environment_are_as_said,
       a_child_inherits_no_descriptors_and_no_signals, what_cannot_be_executed_says_why,
       a_killed_child_says_so, a_stubborn_child_is_killed_after_its_grace,
       what_a_child_has_started_ends_with_it, a_shutdown_leaves_no_child,
-      a_shutdown_without_time_leaves_no_child, children_leave_no_descriptors)
+      a_shutdown_without_time_leaves_no_child, children_leave_no_descriptors,
+      a_worker_has_other_turns_while_a_program_is_loaded, a_child_lives_longer_than_an_idle_helper,
+      a_program_that_is_killed_leaves_no_child)

@@ -497,6 +497,33 @@ TEST(a_start_without_memory_leaves_nothing, "C-17")
         play_no_memory(n);
 }
 
+/* ---- A start that is under way. ---- */
+
+static uint64_t steps_before;
+
+/* The actor is killed so many steps after it was asked to start a child. */
+static void play_killed_start(void)
+{
+    ck_assert(tr_kit_add_program(kit, "tool"));
+    plain_ref made;
+    ck_assert_int_eq(tr_try_spawn(tr_kit_client(kit), &made, plain, NULL), TR_OK);
+    tr_kit_settle(kit);
+    TELL_RUN(tr_kit_client(kit), made, start);
+    kit_steps(steps_before);
+    tr_kill(tr_kit_client(kit), made);
+    tr_kit_settle(kit);
+    while ((played = tr_kit_child_started(kit, 0)))
+        tr_kit_child_exit(played, 0);
+    tr_kit_advance(kit, TR_MINUTE);
+    ck_assert_uint_eq(tr_kit_open_channels(kit), 0);
+}
+
+TEST(an_actor_that_is_killed_while_its_child_starts_leaves_nothing, "C-17", "C-09")
+{
+    for (steps_before = 0; steps_before < 8; steps_before++)
+        kits_each(play_killed_start);
+}
+
 SUITE("child processes", a_child_reads_its_input_and_its_output_is_read,
       the_end_comes_after_all_output, output_that_is_still_open_delays_the_end,
       a_turn_reads_output_to_its_end, input_that_is_not_read_is_no_error,
@@ -509,4 +536,5 @@ SUITE("child processes", a_child_reads_its_input_and_its_output_is_read,
       a_child_without_output_has_the_grace_after_a_close, a_reset_kills,
       an_error_of_the_channel_terminates_the_child, a_child_ends_with_its_actor,
       a_shutdown_waits_for_children_and_kills_them,
-      without_a_handler_a_failed_child_fails_its_actor, a_start_without_memory_leaves_nothing)
+      without_a_handler_a_failed_child_fails_its_actor, a_start_without_memory_leaves_nothing,
+      an_actor_that_is_killed_while_its_child_starts_leaves_nothing)
