@@ -78,8 +78,9 @@
  *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed
  * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused.
  *
- * Pages of other origins. A request whose Origin is neither that of its Host nor listed in .origins of tr_http_options
- * is refused. Those that are listed may read answers (CORS), and preflights are answered.
+ * Pages of other origins. A request is refused if its Origin is neither its own Host nor listed in
+ * .origins of tr_http_options. Those that are listed may read answers (CORS), and preflights are
+ * answered.
  */
 #ifndef TROUPE_GATEWAY_H
 #define TROUPE_GATEWAY_H
@@ -124,9 +125,10 @@ typedef struct tr_connection_id {
  */
 TR_MESSAGE(tr_connected, (connection, connection), (str, caller), (str, query));
 /**
- * A connection has ended. Comes once for each tr_connected that was not refused. `code` is that of the close: 1000 or
- * 1001 if the client closed the connection, 1006 if the connection was lost. If the process ends, its connections are
- * lost: the actor gets this message for each of them when it next wakes, before other mail. What was kept with the connection can still be read. If a crash
+ * A connection has ended. Comes once for each tr_connected that was not refused. `code` is the code
+ * of the close: 1000 or 1001 if the client closed the connection, 1006 if the connection was lost.
+ * If the process ends, its connections are lost: the actor gets this message for each of them when
+ * it next wakes, before other mail. What was kept with the connection can still be read. If a crash
  * interrupts the handler, it runs again.
  */
 TR_MESSAGE(tr_disconnected, (connection, connection), (i32, code));
@@ -186,9 +188,10 @@ typedef struct tr_exposed {
 /* ---- In a handler of a durable actor. What is sent leaves when the stretch is on disk. ---- */
 
 /**
- * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). It is numbered, and the last
- * TR_CONNECTION_EVENTS_KEPT are stored: a client that connects again gets those that it has missed, or learns that there
- * is a gap. More than TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE.
+ * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). It is
+ * numbered, and the last TR_CONNECTION_EVENTS_KEPT are stored: a client that connects again gets
+ * the events that it has missed, or is told that some are missing. More than
+ * TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE.
  * In a turn. Does not wait.
  */
 #define tr_broadcast(self, ...)                                                                    \

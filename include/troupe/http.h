@@ -68,10 +68,11 @@
 #include <troupe/wire.h>
 
 /**
- * An endpoint for tr_listen: TR_HTTP(":8080"), TR_HTTP(":8080", .http = &options). Members of tr_endpoint follow the
- * address, without .framing. An address with '/' or '@' is that of a UNIX socket. tr_try_listen returns
- * TR_NOT_SUPPORTED if the library was built without HTTP, and TR_INVALID_ARGUMENT if a path of the behavior is
- * malformed or does not fit its message; the log says which.
+ * An endpoint for tr_listen: TR_HTTP(":8080"), TR_HTTP(":8080", .http = &options). Members of
+ * tr_endpoint follow the address, without .framing. An address with '/' or '@' is a UNIX socket.
+ * tr_try_listen returns TR_NOT_SUPPORTED if the library was built without HTTP, and
+ * TR_INVALID_ARGUMENT if a path of the behavior is malformed or does not fit its message; the log
+ * says which.
  * Any thread. Does not wait.
  */
 #define TR_HTTP(...) TR_HTTP_ENDPOINT_(TR_ENDPOINT_TCP, __VA_ARGS__, )

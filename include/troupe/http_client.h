@@ -67,7 +67,7 @@
 
 #include <troupe/http.h>
 
-/** Which HTTP an ask wants, and which one an answer came by. */
+/** The version of HTTP: the one that an ask wants, or the one in which its answer came. */
 typedef enum tr_http_version {
     TR_HTTP_VERSION_ANY, /* HTTP/2 if a server of https chooses it, else HTTP/1.1 */
     TR_HTTP_VERSION_1,   /* HTTP/1.1 */
@@ -79,7 +79,7 @@ typedef struct tr_http_call {
     size_t size TR_ZERO;        /* need not be set */
     const char *method TR_ZERO; /* NULL: GET, or POST with a body */
     const char *type
-        TR_ZERO; /* Content-Type; NULL: that of text, of JSON, or application/octet-stream */
+        TR_ZERO; /* Content-Type; NULL: the type for text or for JSON, or application/octet-stream */
     const char *text TR_ZERO; /* the body: .text, .body or .json, or none */
     tr_bytes body TR_ZERO;
     tr_message json TR_ZERO; /* TR_AS_JSON(order, .id = 7) */
@@ -194,7 +194,7 @@ typedef struct tr_ws_call {
     tr_time ping_ns TR_ZERO;    /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
     int *refused TR_ZERO;       /* gets the HTTP status if the server refuses */
-    const tr_endpoint *by TR_ZERO; /* as that of tr_http_call */
+    const tr_endpoint *by TR_ZERO; /* as the member of tr_http_call */
 } tr_ws_call;
 
 /**

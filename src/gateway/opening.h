@@ -17,7 +17,10 @@ struct opening {
 
 /** Asks the actor of a visit. `last` is the number of the last event that the client has seen, as text, or NULL. False: it was answered. Waits. */
 bool tr__opening_ask(struct visit *visit, struct opening *opening, const char *last);
-/** Notifies the actor that the connection, which it has taken, has ended with this code. */
+/**
+ * Notifies the actor that a connection has ended with this code. The actor has taken the connection
+ * before.
+ */
 void tr__opening_undo(const struct visit *visit, const struct opening *opening, int code);
 
 #endif

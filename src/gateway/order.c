@@ -9,6 +9,7 @@
 #include "actor/cell/signal.h"
 #include "actor/cell/system.h"
 #include "actor/turn/park.h"
+#include "base/assert.h"
 
 /* Pauses before further attempts, as in durable/key_ask.c. */
 #define AGAIN_NS TR_MILLISECOND
@@ -93,6 +94,7 @@ static void attempt(struct tr_self *self, struct ordered_ask *ask, tr_time deadl
 
 void tr__ask_in_order(struct tr_self *self, struct ordered_ask *ask)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_time deadline_ns = tr_now(self) + TR_ASK_NS;
     tr_time delay_ns = 0;
     ask->turn = self;

@@ -2,8 +2,9 @@
 /**
  * Asks of sessions whose outcomes come in order with the events of the actor.
  *
- * The turn that asks waits. The outcome is handled in a turn of its own, in the order in which it has come among the
- * messages of the session, and wakes the turn that asks before the next message is handled. Owner only.
+ * The turn that asks waits. The outcome is handled in a turn of its own. It comes in its place
+ * among the messages of the session, and wakes the turn that asks before the next message is
+ * handled. Owner only.
  */
 #ifndef GATEWAY_ORDER_H
 #define GATEWAY_ORDER_H
@@ -15,7 +16,10 @@ struct ordered_ask {
     tr_bytes key;
     const tr_type *type;
     const void *message;
-    /** Gets the outcome: with TR_OK the reply, which lives until it returns, else the reason, which may be NULL. */
+    /**
+     * Gets the outcome: with TR_OK the reply, which is valid until the function returns; otherwise
+     * the reason, which may be NULL.
+     */
     void (*on_outcome)(struct ordered_ask *ask, tr_status status, const void *reply,
                        const tr_error *why);
     void *context;

@@ -2,8 +2,9 @@
 /**
  * How often callers ask: a bucket of tokens for each name, which fills at its rate and holds a minute of it.
  *
- * The table belongs to the system, and has a fixed size. If more names ask at the same time than it has places, those
- * that have asked least recently are forgotten: they may ask more often than they should, and nobody less often.
+ * The table belongs to the system, and has a fixed size. If more names ask at the same time than it
+ * has places, the names that have asked least recently are forgotten. A forgotten name may ask more
+ * often than it should; no name may ask less often.
  */
 #ifndef GATEWAY_RATE_H
 #define GATEWAY_RATE_H

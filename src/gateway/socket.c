@@ -14,6 +14,7 @@
 #include "gateway/words.h"
 #include "http/ws_upgrade.h"
 #include "net/channel_end.h"
+#include "base/assert.h"
 
 enum { WORDS_MAX = 320 };
 
@@ -65,6 +66,7 @@ static void send_text(struct channel *channel, tr_buffer *text)
 
 void tr__socket_event(struct channel *channel, uint64_t number, tr_buffer *text)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct socket_above *above = above_of(channel);
     if (!above)
         return;

@@ -9,6 +9,7 @@
 #include "http/answer.h"
 #include "http/events.h"
 #include "http/websocket.h"
+#include "base/assert.h"
 
 struct stream {
     struct http_events base; /* must be first */
@@ -66,6 +67,7 @@ static size_t write_event(char *to, size_t size, uint64_t number, tr_buffer *tex
 
 bool tr__stream_event(struct tr_self *self, uint64_t token, uint64_t number, tr_buffer *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct http_events *events = tr__http_events_find(self, token);
     struct stream *stream = (struct stream *)(void *)events;
     if (!stream)
@@ -86,6 +88,7 @@ bool tr__stream_event(struct tr_self *self, uint64_t token, uint64_t number, tr_
 
 bool tr__stream_close(struct tr_self *self, uint64_t token, int code, bool is_settled)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct http_events *events = tr__http_events_find(self, token);
     if (!events)
         return false;

@@ -10,9 +10,11 @@
 #include "gateway/rate.h"
 #include "http/answer.h"
 #include "http/ws_handshake.h"
+#include "base/assert.h"
 
 void tr__visit_number(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct tr_system *system = self->worker->system;
     uint64_t number = atom64_fetch_add(&system->gateway.causes, 1, ATOM_RELAXED);
     if (!self->causal)

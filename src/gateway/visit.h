@@ -28,8 +28,8 @@ struct visit {
 };
 
 /**
- * Gives the turn of a request a causal id if it has none; its answer and all that it causes have
- * that id too.
+ * Gives the turn of a request a causal id if it has none; the answer, and everything that the
+ * request causes, have the same id.
  */
 void tr__visit_number(struct tr_self *self);
 /** Answers with a problem. Waits. */

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "http/body.h"
+#include "http/check.h"
 #include "http/compress.h"
 #include "http/date.h"
 #include "http/h2_answer.h"
@@ -76,14 +77,10 @@ const char *tr__http_reason(int status)
 
 bool tr__http_is_clean(const char *text)
 {
-    for (; *text; text++) {
-        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7f)
-            return false;
-    }
-    return true;
+    return http_value_is_clean(text, strlen(text));
 }
 
-static char *put(char *to, const char *text)
+static inline char *put(char *to, const char *text)
 {
     return stpcpy(to, text); /* what follows is written over the NUL */
 }
@@ -101,7 +98,7 @@ static char *put_number(char *to, uint64_t number)
     return to;
 }
 
-static char *put_field(char *to, const char *name, const char *value)
+static inline char *put_field(char *to, const char *name, const char *value)
 {
     to = put(to, name);
     to = put(to, ": ");
@@ -156,12 +153,17 @@ static char *put_head(const struct http_request *request, char *to, const char *
                       const tr_http_response *response)
 {
     int status = request->status;
-    to = put(to, "HTTP/1.1 ");
-    to = put_number(to, (uint64_t)status);
-    *to++ = ' ';
-    to = put(to, tr__http_reason(status));
-    to = put(to, "\r\n");
-    to = put(to, tr__http_date(request->self->worker));
+    if (status == 200) {
+        to = put(to, "HTTP/1.1 200 OK\r\n");
+    } else {
+        to = put(to, "HTTP/1.1 ");
+        to = put_number(to, (uint64_t)status);
+        *to++ = ' ';
+        to = put(to, tr__http_reason(status));
+        to = put(to, "\r\n");
+    }
+    memcpy(to, tr__http_date(request->self->worker), HTTP_DATE_SIZE);
+    to += HTTP_DATE_SIZE;
     if (request->site->server)
         to = put_field(to, "Server", request->site->server);
     if (type && !(request->has_no_body && request->head.method_id != METHOD_HEAD))
@@ -316,6 +318,7 @@ void tr__http_answer_error(struct http_request *request, int status, const char 
 
 void tr__http_answer_bare(struct channel *channel, int status)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     char text[512];
     char body[128];
     size_t size = tr__http_error_write(status, tr__http_reason(status), body, sizeof body);

@@ -8,8 +8,8 @@
 /** Whether a text may be the value of a header. */
 bool tr__http_is_clean(const char *text);
 /**
- * Sends the head of an answer. `length` is that of the body, -1: chunks. Further headers are those of tr_http_set and
- * of `response`, which may be NULL. Waits.
+ * Sends the head of an answer. `length` is the length of the body, -1: chunks. Further headers come
+ * from tr_http_set and from `response`, which may be NULL. Waits.
  */
 void tr__http_answer_head(struct http_request *request, int status, const char *type,
                           int64_t length, const tr_http_response *response);

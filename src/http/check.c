@@ -20,17 +20,33 @@ const unsigned char tr__http_token[256] = {
 };
 /* clang-format on */
 
-/* Characters of a target that are neither letters, digits nor '%': RFC 3986, 3.3 and 3.4. */
-static const char target_marks[] = "-._~!$&'()*+,;=:@/?";
-/*
- * Characters of a host with its port that are neither letters nor digits: RFC 3986, 3.2.2. Brackets are checked apart.
- */
-static const char host_marks[] = "-._~!$&'()*+;=%";
-
 static int refuse(struct http_head *head, int status, const char *why)
 {
     head->why = why;
     return status;
+}
+
+/* Where a byte may be: bits. */
+enum { IN_TARGET = 1, IN_HOST = 2 };
+
+/* clang-format off */
+static const unsigned char classes[256] = {
+    /* RFC 3986, 3.3 and 3.4, without '%': path and query. RFC 3986, 3.2.2: host, whose brackets are checked apart. */
+    ['-'] = 3, ['.'] = 3, ['_'] = 3, ['~'] = 3, ['!'] = 3, ['$'] = 3, ['&'] = 3, ['\''] = 3, ['('] = 3, [')'] = 3,
+    ['*'] = 3, ['+'] = 3, [','] = 1, [';'] = 3, ['='] = 3, [':'] = 1, ['@'] = 1, ['/'] = 1, ['?'] = 1, ['%'] = 2,
+    ['0'] = 3, ['1'] = 3, ['2'] = 3, ['3'] = 3, ['4'] = 3, ['5'] = 3, ['6'] = 3, ['7'] = 3, ['8'] = 3, ['9'] = 3,
+    ['A'] = 3, ['B'] = 3, ['C'] = 3, ['D'] = 3, ['E'] = 3, ['F'] = 3, ['G'] = 3, ['H'] = 3, ['I'] = 3, ['J'] = 3,
+    ['K'] = 3, ['L'] = 3, ['M'] = 3, ['N'] = 3, ['O'] = 3, ['P'] = 3, ['Q'] = 3, ['R'] = 3, ['S'] = 3, ['T'] = 3,
+    ['U'] = 3, ['V'] = 3, ['W'] = 3, ['X'] = 3, ['Y'] = 3, ['Z'] = 3,
+    ['a'] = 3, ['b'] = 3, ['c'] = 3, ['d'] = 3, ['e'] = 3, ['f'] = 3, ['g'] = 3, ['h'] = 3, ['i'] = 3, ['j'] = 3,
+    ['k'] = 3, ['l'] = 3, ['m'] = 3, ['n'] = 3, ['o'] = 3, ['p'] = 3, ['q'] = 3, ['r'] = 3, ['s'] = 3, ['t'] = 3,
+    ['u'] = 3, ['v'] = 3, ['w'] = 3, ['x'] = 3, ['y'] = 3, ['z'] = 3,
+};
+/* clang-format on */
+
+static bool is_in(char c, int class)
+{
+    return classes[(unsigned char)c] & class;
 }
 
 static bool is_digit(char c)
@@ -41,11 +57,6 @@ static bool is_digit(char c)
 static bool is_hex(char c)
 {
     return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
-}
-
-static bool is_letter_or_digit(char c)
-{
-    return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 /* ---- The first line. ---- */
@@ -94,8 +105,7 @@ static bool is_host(const char *host, size_t size)
         }
         i++;
     } else {
-        while (i < size &&
-               (is_letter_or_digit(host[i]) || (host[i] && strchr(host_marks, host[i]))))
+        while (i < size && is_in(host[i], IN_HOST))
             i++;
     }
     if (!i)
@@ -126,7 +136,7 @@ static int check_target(char *target, size_t size, struct http_head *head)
         char c = target[i];
         if (c == '%' && i + 2 < size && is_hex(target[i + 1]) && is_hex(target[i + 2]))
             continue;
-        if (!is_letter_or_digit(c) && (!c || !strchr(target_marks, c)))
+        if (!is_in(c, IN_TARGET))
             return refuse(head, 400, "the target has a character that must be escaped");
     }
     target[size] = '\0'; /* the space before the version */
@@ -304,10 +314,8 @@ int tr__http_check_field(char *line, size_t size, struct http_head *head)
         end--;
         is_odd = true;
     }
-    for (const char *at = value; at < end; at++) {
-        if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7f)
-            return refuse(head, 400, "the value of a field has a control character");
-    }
+    if (!http_value_is_clean(value, (size_t)(end - value)))
+        return refuse(head, 400, "the value of a field has a control character");
     *end = '\0'; /* ends the value; at the latest this is the CR */
     head->fields[head->field_count++] = (struct tr_http_field){line, value};
     return take_field(&head->fields[head->field_count - 1], is_odd, head);

@@ -19,6 +19,7 @@ TR_ACTOR(tr_http_client, tr_http_call_, tr_http_send_, tr_http_finish_, tr_http_
 
 void tr__http_client_fail(struct tr_self *self, tr_status status, const char *text)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct envelope *request = self->envelope;
     if (self->is_cancelled || request->kind != ENVELOPE_ASK)
         return;
@@ -47,6 +48,7 @@ static void fail_at(struct tr_self *self, tr_status status, const char *url, con
 
 tr_time tr__http_client_deadline(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_time now_ns = clock_bound(&self->worker->clock);
     uint32_t deadline_ms = self->envelope->payload.ask.deadline_ms;
     if (!deadline_ms)
@@ -70,6 +72,7 @@ tr_status tr__http_stream_new(struct tr_self *self, struct http_client *client,
                               const struct http_flow *flow, tr_time idle_ns, uint64_t body_max,
                               const char *url, struct tr_http_stream *handle)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     size_t size = strlen(url) + 1;
     struct http_stream *stream = tr_try_alloc(self, sizeof *stream + size);
     if (!stream)
@@ -236,6 +239,7 @@ static tr_next on_call(tr_self *self, struct http_client *client,
 
 void tr__http_client_arm(struct tr_self *self, struct http_client *client)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_timer timer;
     if (client->is_armed)
         return;
@@ -275,6 +279,7 @@ TR_BEHAVIOR(tr_http_client, struct http_client, TR_ON(tr_http_call_, on_call),
 
 tr_status tr__http_client_of(struct tr_self *self, uint64_t *ref)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct net_worker *net = tr__net_worker_of(worker);
     char path[48];

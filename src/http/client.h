@@ -2,9 +2,10 @@
 /**
  * The client of HTTP: an actor of each worker that has connections to servers, and asks them for the actors there.
  *
- * tr_http_ask is an ask of that actor. Each ask is a turn of it, which takes a connection (client_hosts.h), sends and
- * reads (client_flow.h), follows redirects, and replies. Turns wait side by side; no step of one waits as a barrier. A
- * stream is a connection that no turn has: it is found by its number, and each piece is an ask of its own.
+ * tr_http_ask is an ask of that actor. Each ask is handled by a turn of this actor. The turn takes
+ * a connection (client_hosts.h), sends and reads (client_flow.h), follows redirects, and replies.
+ * Turns wait side by side; no step of one waits as a barrier. A stream is a connection that no turn
+ * has: it is found by its number, and each piece is an ask of its own.
  *
  * The actor never fails for what a server or a program does: all memory is asked for by functions that may refuse.
  * Owner only.

@@ -10,6 +10,7 @@
 #include "net/rare.h"
 #include "net/read.h"
 #include "net/wait.h"
+#include "base/assert.h"
 
 enum {
     READ_MAX = 64 * 1024, /* bytes of one read */
@@ -296,7 +297,7 @@ tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *
     bool is_short = within_ns > TR_HTTP_CONTINUE_NS;
     tr_status status = head_read(flow, is_short ? TR_HTTP_CONTINUE_NS : within_ns, true, answer);
     if (status == TR_TIMEOUT && is_short && !flow->has_begun)
-        return TR_OK; /* RFC 9110, 10.1.1: not every server answers */
+        return TR_OK; /* RFC 9110, 10.1.1: not every server answers the Expect */
     if (status != TR_OK)
         return status;
     flow->has_begun = false;
@@ -406,6 +407,7 @@ void tr__http_flow_drop(struct http_flow *flow, struct http_hosts *hosts, tr_sta
 
 void tr__http_flow_cancel(struct http_flow *flow, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (flow->call)
         tr__h2_call_cancel(flow->call);
     else

@@ -8,6 +8,7 @@
 #include "net/dial.h"
 #include "net/input.h"
 #include "net/wait.h"
+#include "base/assert.h"
 
 static struct http_host **place_of(struct http_hosts *hosts, const char *key)
 {
@@ -144,7 +145,8 @@ static tr_status conn_open(struct tr_self *self, struct http_hosts *hosts, struc
     if (status == TR_OK && wish->offers_2)
         status = conn_agree(self, conn, wish);
     if (status == TR_OK) {
-        tr__waits_wake_one(&host->line); /* others may share it, or open one now */
+        tr__waits_wake_one(
+            &host->line); /* a turn that waits may share this connection, or open another one */
         *opened = conn;
         return TR_OK;
     }
@@ -195,6 +197,7 @@ static bool host_may_open(const struct http_host *host, const struct http_wish *
 tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
                              const struct http_wish *wish, struct http_conn **taken)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     bool is_again = false;
     for (;;) {
         struct http_host *host = host_of(self, hosts, wish->key);
@@ -236,6 +239,7 @@ tr_status tr__http_conn_take(struct tr_self *self, struct http_hosts *hosts,
 
 void tr__http_conn_keep(struct tr_self *self, struct http_conn *conn, tr_time due_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     (void)self;
     conn->is_kept = true;
     conn->due_ns = due_ns;
@@ -264,6 +268,7 @@ void tr__http_conn_leave(struct http_conn *conn)
 void tr__http_conn_end(struct tr_self *self, struct http_hosts *hosts, struct http_conn *conn,
                        bool resets)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct http_host *host = conn->host;
     conn_close(self, conn, resets);
     host_look(self, hosts, host);
@@ -292,6 +297,7 @@ static bool list_closed(struct tr_self *self, struct http_hosts *hosts, struct h
 
 void tr__http_hosts_closed(struct tr_self *self, struct http_hosts *hosts, tr_channel channel)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     for (size_t i = 0; i < HTTP_HOST_BUCKETS; i++) {
         for (struct http_host *host = hosts->buckets[i]; host; host = host->next) {
             if (list_closed(self, hosts, &host->idle, channel) ||
@@ -332,6 +338,7 @@ static tr_time host_sweep(struct tr_self *self, struct http_hosts *hosts, struct
 
 tr_time tr__http_hosts_sweep(struct tr_self *self, struct http_hosts *hosts, tr_time now_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_time next_ns = TR_NEVER;
     for (size_t i = 0; i < HTTP_HOST_BUCKETS; i++) {
         struct http_host *next;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Hosts and connections of the client of HTTP. A host is a way to a server: scheme, name, port, and the options of TLS. It
- * is there while it has connections, or turns that wait for one. A connection of HTTP/1.1 is idle and kept by its host, or
- * belongs to a turn or a stream. One of HTTP/2 belongs to its host, and has users (http/h2_client.h). Memory is that of the
- * client, so its end frees all.
+ * Hosts and connections of the client of HTTP. A host is a way to a server: scheme, name, port, and
+ * the options of TLS. It is there while it has connections, or turns that wait for one. A
+ * connection of HTTP/1.1 is idle and kept by its host, or belongs to a turn or a stream. One of
+ * HTTP/2 belongs to its host, and has users (http/h2_client.h). Memory comes from the heap of the
+ * client, so the end of the client frees all.
  *
  * Until a host is known to speak HTTP/1.1, one turn at a time connects to it, and the others wait: they may share what it
  * opens.
  *
  * Rules
- *     1. What becomes free wakes the first turn that waits, which stays first until it runs. So a turn that takes or opens
- *        a connection wakes the next one, which looks too, and waits again in its place if there is nothing for it.
+ *     1. What becomes free wakes the first turn that waits, which stays first until it runs. So a
+ *        turn that takes or opens a connection wakes the next turn. The next turn also looks for a
+ *        connection, and if there is none for it, it waits again in its old place.
  * Owner only.
  */
 #ifndef HTTP_CLIENT_HOSTS_H
@@ -26,7 +28,7 @@ struct http_host {
     struct http_host *next;    /* next host in its bucket */
     struct channel_waits line; /* turns that wait for a connection */
     uint32_t waiting;
-    uint32_t open;            /* how many connections, with those that are being opened */
+    uint32_t open;            /* how many connections, also those that are being opened */
     struct http_conn *idle;   /* the most recently used connection is first */
     struct http_conn *shared; /* of HTTP/2 */
     bool is_dialed;           /* a turn is connecting, and may get HTTP/2 */

@@ -6,8 +6,9 @@
 #include "http/request.h"
 
 /**
- * Replaces the body of an answer by its gzip form, if its type is worth it and the client accepts it, and sets the headers
- * that go with that. Returns `response`, or a copy of it whose ETag is weak. Without memory the body is sent as it is.
+ * Replaces the body of an answer by its gzip form, if bodies of this type become smaller and the
+ * client accepts gzip. Then also sets the headers for it. Returns `response`, or a copy of it whose
+ * ETag is weak. Without memory the body is sent as it is.
  */
 const tr_http_response *tr__http_compress(struct http_request *request, const char *type,
                                           const tr_http_response *response, tr_bytes *body);

@@ -54,9 +54,9 @@ struct cookie {
 };
 
 /**
- * Writes the value of a Set-Cookie header, with a NUL if size > 0. *length is that of the whole; if it is not less than
- * `size`, the text was cut. TR_INVALID_ARGUMENT: a part that would not be read back as it is, or SameSite=None without
- * Secure, which browsers refuse.
+ * Writes the value of a Set-Cookie header, with a NUL if size > 0. *length is the length of the
+ * whole text; if it is not less than `size`, the text was cut. TR_INVALID_ARGUMENT: a part that
+ * would not be read back as it is, or SameSite=None without Secure, which browsers refuse.
  */
 TR_MUST_CHECK tr_status tr__cookie_write(const struct cookie *cookie, char *to, size_t size,
                                          size_t *length);

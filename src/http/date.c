@@ -79,12 +79,13 @@ const char *tr__http_date(struct worker *worker)
 {
     struct net_worker *net = worker->channels.net;
     const tr_platform *platform = worker->loop.platform;
-    int64_t second = platform->wall_now(platform) / TR_SECOND;
-    if (second != net->date_s) {
+    if (worker->loop.now_ns >= net->date_until_ns) {
+        tr_time wall = platform->wall_now(platform);
+        int64_t second = civil_floor(wall, TR_SECOND);
         memcpy(net->date, "Date: ", 6);
         tr__http_time(second, net->date + 6);
         memcpy(net->date + 35, "\r\n", 3);
-        net->date_s = second;
+        net->date_until_ns = worker->loop.now_ns + (second + 1) * TR_SECOND - wall;
     }
     return net->date;
 }

@@ -8,7 +8,11 @@
 
 struct worker;
 
-/** Returns the line of the Date header for now, with its line end. */
+enum {
+    HTTP_DATE_SIZE = 37 /* bytes of the line of the Date header, with its end and without a NUL */
+};
+
+/** Returns the line of the Date header for now, with its line end. The wall clock is read once a second. */
 const char *tr__http_date(struct worker *worker);
 /** Writes a time as HTTP does, "Sun, 06 Nov 1994 08:49:37 GMT", 29 characters and a NUL. */
 void tr__http_time(int64_t seconds, char *text);

@@ -10,6 +10,7 @@
 #include "net/deadline.h"
 #include "net/output.h"
 #include "net/rare.h"
+#include "base/assert.h"
 
 /* ---- Names. ---- */
 
@@ -24,6 +25,7 @@ uint64_t tr__http_events_token(const struct http_request *request)
 
 struct http_events *tr__http_events_find(const struct tr_self *self, uint64_t token)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct channel *channel;
     if ((uint32_t)token) {
         tr_status status = tr__channel_of(self, (tr_channel){token}, &channel);
@@ -132,6 +134,7 @@ void tr__http_events_cut(struct http_events *events, unsigned code)
 
 void tr__http_events_on_close(struct channel *channel, bool has_failed)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = http_events_of(channel);
     if (!has_failed && events->has_chunks)
         (void)!put(events, "", 0); /* without memory the client sees a cut answer */
@@ -140,6 +143,7 @@ void tr__http_events_on_close(struct channel *channel, bool has_failed)
 
 void tr__http_events_on_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     bool is_in_order = channel->status == TR_OK || channel->status == TR_CLOSED;
     leave(http_events_of(channel), is_in_order ? WS_CODE_GOING_AWAY : WS_CODE_LOST);
 }
@@ -148,6 +152,7 @@ void tr__http_events_on_free(struct channel *channel)
 
 void tr__http_events_wait(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     channel->deadline_ns = timer_deadline(channel->worker->loop.now_ns, EVENTS_COMMENT_NS);
     tr__channel_arm(channel);
@@ -155,6 +160,7 @@ void tr__http_events_wait(struct channel *channel)
 
 void tr__http_events_deadline(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = http_events_of(channel);
     tr__http_events_wait(channel);
     if (put(events, ":\n\n", 3) != TR_OK)

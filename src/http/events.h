@@ -13,6 +13,7 @@
 #define HTTP_EVENTS_H
 
 #include "http/request.h"
+#include "base/assert.h"
 
 /** Which record the rare->session of a channel of HTTP/1.1 is. It is the first member of both records. */
 enum http_kept { HTTP_KEPT_SOCKET, HTTP_KEPT_EVENTS };
@@ -24,8 +25,8 @@ struct http_events {
     struct h2_stream *stream; /* NULL: the stream is of HTTP/1.1 */
     uint64_t token;           /* by which actors name the stream: tr__http_events_find */
     /**
-     * Called when the stream has ended. `code` is one of WebSocket: 1001, 1006, 1011, or that of tr__http_events_close.
-     * Takes the record.
+     * Called when the stream has ended. `code` is one of WebSocket: 1001, 1006, 1011, or the code
+     * that was passed to tr__http_events_close. Takes the record.
      */
     void (*on_end)(struct http_events *events, unsigned code);
 };
@@ -56,6 +57,7 @@ void tr__http_events_cut(struct http_events *events, unsigned code);
 /** Returns the stream that a channel has; NULL: none. */
 static inline struct http_events *http_events_of(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct http_events *events = channel->rare->session;
     return events && events->kept == HTTP_KEPT_EVENTS ? events : NULL;
 }

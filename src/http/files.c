@@ -162,7 +162,7 @@ static const char *range_of(struct tr_self *self, const char *tag, const char *m
     return tr_http_header(self, "range");
 }
 
-/* Sends the bytes of the file from `from` to `to`. */
+/* Sends the bytes of the file from served->offset up to `to`, and ends the answer. */
 static tr_next send_file(struct tr_self *self, struct served *served, int64_t to)
 {
     served->piece = tr_scratch(self, PIECE_MAX);

@@ -76,7 +76,7 @@ const char *tr__http_form_value(struct http_request *request, const char *name)
     return NULL;
 }
 
-/* ---- As it comes. ---- */
+/* ---- Reading a form while its bytes arrive. ---- */
 
 /* Ends the request, because its form cannot be read. */
 static _Noreturn void fail(struct http_request *request, int status, const char *text)

@@ -148,7 +148,13 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     (void)context;
     struct h2_call *call = call_of(engine, id);
     if (call && call->status == TR_OK) {
-        if (tr__net_buffer_append(&call->in, data, size) == TR_OK)
+        /* nghttp2 gives what is beyond the window too, and resets the stream later */
+        if (size > TR_HTTP2_WINDOW - net_buffer_size(&call->in))
+            tr__h2_call_fail(call,
+                             TR_BAD_DATA,
+                             "the server has sent more than it may",
+                             NGHTTP2_FLOW_CONTROL_ERROR);
+        else if (tr__net_buffer_append(&call->in, data, size) == TR_OK)
             tr__h2_call_wake(call);
         else
             tr__h2_call_fail(call, TR_NO_MEMORY, NULL, NGHTTP2_CANCEL);

@@ -11,6 +11,7 @@
 #include "http/h2_session.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/input.h"
 #include "net/protocol.h"
 #include "net/rare.h"
@@ -129,7 +130,7 @@ static void on_deadline(struct channel *channel)
 
 /* ---- The protocol of the channel. ---- */
 
-/* Notes that bytes have come, so the server is there. */
+/* Notes that bytes have come, which shows that the server is there. */
 static void note_heard(struct h2_client *client)
 {
     struct channel *channel = client->base.channel;
@@ -164,7 +165,11 @@ static void on_input(struct channel *channel)
 {
     static const struct cutter all = {.how = CUT_PIECE};
     struct h2_client *client = h2_client_of(channel);
-    while (channel->state == CHANNEL_OPEN && !client->base.is_busy) {
+    for (int reads = 0; channel->state == CHANNEL_OPEN && !client->base.is_busy; reads++) {
+        if (reads == TR_HTTP2_READS_MAX) {
+            tr__channel_again(channel);
+            return;
+        }
         tr_bytes piece;
         bool is_cut;
         tr_status status = tr__input_take(NULL, channel, &all, &piece, &is_cut);

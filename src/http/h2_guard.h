@@ -18,7 +18,7 @@
 enum {
     H2_PREFACE_SIZE = 24,   /* of "PRI * HTTP/2.0..." */
     H2_FRAME_HEAD_SIZE = 9, /* RFC 9113, 4.1 */
-    /* empty frames that a client may send for each frame that carries something */
+    /* how many empty frames a client may send for each frame that carries something */
     H2_CREDIT_STEP = 8,
     H2_CREDIT_MAX = 8192
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Heads of HTTP/2. nghttp2 has checked their form: names in lower case, the pseudo fields that RFC 9113, 8.3 demands
- * before the others, no fields of connections. They are written as a head of HTTP/1.1 and parsed as one, so that a
- * request means the same in both versions, and nothing is checked in two places.
+ * Heads of HTTP/2. nghttp2 has checked their form: names in lower case, the pseudo fields that RFC
+ * 9113, 8.3 demands before the others, no fields of connections. The fields are written as a head
+ * of HTTP/1.1, and that head is parsed. So a request means the same in both versions, and nothing
+ * is checked in two places.
  */
 #include "http/h2_head.h"
 

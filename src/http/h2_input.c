@@ -75,7 +75,11 @@ static int on_data(nghttp2_session *engine, uint8_t flags, int32_t id, const uin
     struct h2_session *session = context;
     struct h2_stream *stream = nghttp2_session_get_stream_user_data(engine, id);
     bool is_read = stream && h2_stream_has_turn(stream);
-    if (is_read && tr__h2_stream_data(stream, data, size) != TR_OK)
+    size_t unread = is_read ? net_buffer_size(&stream->in) + net_buffer_size(&stream->lent) : 0;
+    /* nghttp2 gives what is beyond the window too, and resets the stream later */
+    if (is_read && size > TR_HTTP2_WINDOW - unread)
+        tr__h2_refuse(session, id, NGHTTP2_FLOW_CONTROL_ERROR);
+    else if (is_read && tr__h2_stream_data(stream, data, size) != TR_OK)
         tr__h2_refuse(session, id, NGHTTP2_INTERNAL_ERROR);
     return nghttp2_session_consume_connection(engine, size); /* http/h2_session.h: windows */
 }

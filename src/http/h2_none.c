@@ -108,6 +108,7 @@ void tr__h2_end(struct http_request *request)
 
 struct http_events *tr__h2_events_find(const struct channel *channel, uint64_t token)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     (void)channel;
     (void)token;
     TR_NOT_REACHED(none);
@@ -155,6 +156,7 @@ void tr__h2_events_cut(struct h2_stream *stream)
 
 tr_status tr__h2_client_begin(struct channel *channel, struct http_conn *conn)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     (void)channel;
     (void)conn;
     return TR_NOT_SUPPORTED;

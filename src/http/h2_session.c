@@ -15,9 +15,11 @@
 #include "http/websocket.h"
 #include "net/channel_end.h"
 #include "net/deadline.h"
+#include "net/event.h"
 #include "net/input.h"
 #include "net/output.h"
 #include "net/rare.h"
+#include "base/assert.h"
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 static_assert(sizeof preface == H2_PREFACE_SIZE + 1, "RFC 9113, 3.4");
@@ -169,7 +171,7 @@ static void fail(struct h2_session *session, uint32_t code, const char *why)
     wake_all(session);
 }
 
-/* Sets the deadline of the connection for what it waits for now. */
+/* Sets the deadline of the connection by what the connection waits for now. */
 static void look_at_time(struct h2_session *session)
 {
     struct channel *channel = session->channel;
@@ -229,6 +231,7 @@ void tr__h2_flush(struct h2_session *session)
 
 void tr__h2_on_drained(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     if (session->is_blocked)
         tr__h2_flush(session);
@@ -238,6 +241,7 @@ void tr__h2_on_drained(struct channel *channel)
 
 void tr__h2_read(struct channel *channel, tr_bytes bytes)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     if (session->is_over || session->is_busy)
         return;
@@ -267,9 +271,14 @@ static void note_end(struct h2_session *session)
 
 void tr__h2_on_input(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     static const struct cutter all = {.how = CUT_PIECE};
     struct h2_session *session = h2_session_of(channel);
-    while (channel->state == CHANNEL_OPEN && !session->is_busy) {
+    for (int reads = 0; channel->state == CHANNEL_OPEN && !session->is_busy; reads++) {
+        if (reads == TR_HTTP2_READS_MAX) {
+            tr__channel_again(channel);
+            return;
+        }
         tr_bytes piece;
         bool is_cut;
         tr_status status = tr__input_take(NULL, channel, &all, &piece, &is_cut);
@@ -292,6 +301,7 @@ void tr__h2_on_input(struct channel *channel)
 
 void tr__h2_on_deadline(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     channel->deadline_ns = TR_NEVER;
     if (session->waits == H2_WAITS_HEAD)
@@ -316,8 +326,9 @@ static nghttp2_session_callbacks *callbacks_new(void)
 }
 
 /*
- * nghttp2 counts a frame CONTINUATION once for each piece in which its head comes (nghttp2#2817), so that a limit of its
- * own would end good connections; http/h2_guard.c counts frames. Versions before 1.61 have neither limit nor function.
+ * nghttp2 counts a CONTINUATION frame once for each piece of the input that has a part of its head
+ * (nghttp2#2817). So nghttp2's own limit would end good connections; http/h2_guard.c counts frames.
+ * Versions before 1.61 have neither limit nor function.
  */
 /* NOLINTNEXTLINE(readability-redundant-declaration) */
 __attribute__((weak)) void nghttp2_option_set_max_continuations(nghttp2_option *option, size_t max);
@@ -368,6 +379,7 @@ static tr_status settings_send(struct h2_session *session)
 
 tr_status tr__h2_begin(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct memory_source *source = &channel->worker->system->source;
     struct channel_rare *rare = tr__rare_of(channel);
     struct h2_session *session = rare ? source_resize(source, NULL, sizeof *session) : NULL;
@@ -391,6 +403,7 @@ tr_status tr__h2_begin(struct channel *channel)
 
 void tr__h2_on_ended(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     session->is_over = true;
     wake_all(session);
@@ -411,6 +424,7 @@ static void end_streams(struct h2_session *session)
 
 void tr__h2_on_close(struct channel *channel, bool has_failed)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     if (!session->is_over && !session->is_busy && !session->is_starved) {
         session->is_forced = true;
@@ -437,6 +451,7 @@ void tr__h2_on_close(struct channel *channel, bool has_failed)
 
 void tr__h2_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct h2_session *session = h2_session_of(channel);
     const struct memory_source *source = &channel->worker->system->source;
     session->is_over = true;

@@ -2,11 +2,12 @@
 /**
  * A connection of HTTP/2: what its channel keeps, and how frames come and go.
  *
- * nghttp2 reads and writes frames; its headers are for the files http/h2_*.c alone. The connection is read outside of
- * turns, and each request is a turn of the session, of which several may wait at once. Nothing is kept for a client that
- * does not read: a turn that answers waits, with its bytes where they are, until nghttp2 has made frames of them, which
- * it does while the output of the channel is below its mark and the client has given window. What a client sends of a
- * body is kept until its turn reads it.
+ * nghttp2 reads and writes frames; its headers are for the files http/h2_*.c alone. The connection
+ * is read outside of turns, and each request is a turn of the session, of which several may wait at
+ * once. Nothing is kept for a client that does not read: a turn that answers waits until nghttp2
+ * has made frames of its bytes, which stay where they are. nghttp2 makes frames while the output of
+ * the channel is below its mark and the client's window is open. What a client sends of a body is
+ * kept until its turn reads it.
  *
  * Windows. A stream gets new window when a turn has read its bytes, and the connection gets it when they come. So the windows
  * of the streams bound the memory, and a stream that nobody reads does not stop the others.
@@ -50,7 +51,7 @@ void tr__h2_on_deadline(struct channel *channel);
 void tr__h2_on_close(struct channel *channel, bool has_failed);
 void tr__h2_free(struct channel *channel);
 
-/** Has nghttp2 make frames while the output takes them. May end the channel. */
+/** Lets nghttp2 make frames as long as the output has space for them. May end the channel. */
 void tr__h2_flush(struct h2_session *session);
 /** Sends what nghttp2 has, as far as the output takes it. Negative: an error of nghttp2. */
 ssize_t tr__h2_send_frames(struct h2_session *session);

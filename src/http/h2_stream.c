@@ -248,7 +248,7 @@ static tr_next on_stream(tr_self *self, void *state, const void *message)
 {
     (void)message;
     struct h2_stream *stream = (struct h2_stream *)(void *)protocol_turn_of(self->envelope);
-    struct http_request *request = tr__http_request_new(self, stream->turn.channel);
+    struct http_request *request = tr__http_request_new(self, stream->turn.channel, SIZE_MAX);
     request->stream = stream;
     stream->turn.request = request;
     int refusal = tr__h2_head_parse(stream, request);

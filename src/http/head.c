@@ -83,10 +83,8 @@ static int on_headers_complete(llhttp_t *parser)
 static int read_by_llhttp(llhttp_type_t type, const char *bytes, size_t size,
                           struct second_look *look)
 {
-    llhttp_settings_t settings;
+    static const llhttp_settings_t settings = {.on_headers_complete = on_headers_complete};
     llhttp_t parser;
-    llhttp_settings_init(&settings);
-    settings.on_headers_complete = on_headers_complete;
     llhttp_init(&parser, type, &settings);
     parser.data = look;
     llhttp_errno_t code = llhttp_execute(&parser, bytes, size);
@@ -126,9 +124,7 @@ static int read_fields(char *cr, char *end, const struct http_limits *limits,
             head->why = "there are too many fields";
             return 431;
         }
-        int status = memchr(line, '\n', (size_t)(cr - line))
-                         ? 400
-                         : tr__http_check_field(line, (size_t)(cr - line), head);
+        int status = tr__http_check_field(line, (size_t)(cr - line), head);
         if (status)
             return status;
     }

@@ -55,10 +55,10 @@ struct http_head {
 bool tr__http_is_built(void);
 
 /**
- * Looks for the end of a head, as the `cut` of a tr_framing: the first `seen` bytes were looked at before. Empty lines
- * before the head are skipped. Returns the size with these lines, and in *head the bytes to parse. 0: the head has not
- * come yet. Bytes that cannot become a head, or that are too many, are given as they are, for tr__http_head_parse to
- * refuse.
+ * Looks for the end of a head, as the `cut` of a tr_framing: the first `seen` bytes were looked at
+ * before. Empty lines before the head are skipped. Returns the size with these lines, and in *head
+ * the bytes to parse. 0: the head has not come yet. Bytes that cannot become a head, or that are
+ * too many, are returned as they are; tr__http_head_parse refuses them.
  */
 size_t tr__http_head_cut(tr_bytes bytes, size_t seen, size_t head_max, tr_bytes *head);
 

@@ -8,9 +8,11 @@
 #include "actor/turn/park.h"
 #include "http/answer.h"
 #include "http/session.h"
+#include "base/assert.h"
 
 tr_later tr__http_later(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct http_request *request = tr__http_request_of(self);
     struct worker *worker = self->worker;
     tr_later none = {0};

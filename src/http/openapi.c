@@ -144,7 +144,7 @@ static void put_schema(struct document *document, const tr_type *type)
     put(document, "}}");
 }
 
-/* Puts the schemas that were referred to, and those that they refer to. */
+/* Writes the schemas that the document refers to, and the schemas to which those refer in turn. */
 static void put_schemas(struct document *document)
 {
     static const char error[] =

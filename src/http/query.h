@@ -42,9 +42,10 @@ bool tr__query_next(struct query *query, struct query_pair *pair);
 bool tr__query_find(tr_bytes text, const char *name, tr_bytes *value);
 
 /**
- * Decodes a name or value of a query to a text with a NUL: '+' is a space, "%41" is 'A'. `to` has size + 1 bytes, and may be
- * the text itself without the NUL. *length, which may be NULL, is that of the result. TR_BAD_DATA: a '%' without two
- * hexadecimal digits, a NUL, or bytes that are not UTF-8.
+ * Decodes a name or value of a query to a text with a NUL: '+' is a space, "%41" is 'A'. `to` has
+ * size + 1 bytes; it may be the same memory as the text. *length is the length of the result
+ * without the NUL; `length` may be NULL. TR_BAD_DATA: a '%' without two hexadecimal digits, a NUL,
+ * or bytes that are not UTF-8.
  */
 TR_MUST_CHECK tr_status tr__query_decode(tr_bytes text, char *to, size_t *length);
 

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "http/request.h"
 
-#include <string.h>
-
 #include "actor/mail/kind.h"
 #include "actor/turn/turn.h"
 #include "net/protocol_turn.h"
+#include "base/assert.h"
 
-struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel)
+enum { FIELD_MIN = 4 /* bytes of a field with the end of its line */ };
+
+struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel,
+                                          size_t head_size)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct http_site *site = channel->endpoint->site;
-    struct http_request *request = tr_scratch(self, sizeof *request);
-    memset(request, 0, offsetof(struct http_request, path));
-    memset(&request->since_ns, 0, sizeof *request - offsetof(struct http_request, since_ns));
+    static_assert(sizeof(struct http_request) % _Alignof(struct tr_http_field) == 0,
+                  "the fields are behind the request");
+    size_t fields_max = site->limits.headers_max + 1;
+    if (head_size / FIELD_MIN < fields_max)
+        fields_max = head_size / FIELD_MIN;
+    /* Scratch memory is zeroed, which takes longer than the rest if it is for all fields that are allowed. */
+    struct http_request *request =
+        tr_scratch(self, sizeof *request + fields_max * sizeof(struct tr_http_field));
     request->self = self;
     request->channel = channel;
     request->site = site;
     request->since_ns = self->worker->loop.now_ns;
     request->left = -1;
-    request->head.fields =
-        tr_scratch(self, (site->limits.headers_max + 1) * sizeof *request->head.fields);
+    request->head.fields = (struct tr_http_field *)(request + 1);
     return request;
 }
 
@@ -32,6 +39,7 @@ void tr__http_request_end(struct http_request *request)
 
 struct http_request *tr__http_request_of(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct envelope *envelope = self->envelope;
     if (!envelope || envelope->kind != ENVELOPE_CHANNEL || !envelope->sender ||
         envelope->sender & 1)
@@ -44,6 +52,7 @@ struct http_request *tr__http_request_of(struct tr_self *self)
 
 struct http_request *tr__http_request_need(struct tr_self *self, const char *verb)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct http_request *request = tr__http_request_of(self);
     if (!request)
         tr_crash(self, TR_INVALID_TRANSITION, "%s: this turn has no request of HTTP", verb);

@@ -69,8 +69,9 @@ struct http_request {
     struct h2_stream *stream;  /* the stream of HTTP/2 of both; NULL: HTTP/1 */
 };
 
-/** Makes the record of a request in scratch memory of its turn. */
-struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel);
+/** Makes the record of a request, whose head has so many bytes, in scratch memory of its turn. */
+struct http_request *tr__http_request_new(struct tr_self *self, struct channel *channel,
+                                          size_t head_size);
 /** Frees the memory of a request that is not scratch memory. */
 void tr__http_request_end(struct http_request *request);
 /** Returns the request of this turn; NULL: it has none. */

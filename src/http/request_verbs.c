@@ -32,7 +32,8 @@ const char *tr_http_header(tr_self *self, const char *name)
     size_t size = 0;
     for (uint32_t i = 0; request && i < request->head.field_count; i++) {
         const struct tr_http_field *field = &request->head.fields[i];
-        if (strcasecmp(field->name, name) != 0)
+        bool may_be = !((field->name[0] ^ name[0]) & ~0x20); /* most names differ here */
+        if (!may_be || strcasecmp(field->name, name) != 0)
             continue;
         found = field->value;
         size += strlen(field->value) + 2;

@@ -200,7 +200,8 @@ static bool is_ready(const struct http_request *request)
 static bool answer_health(struct http_request *request)
 {
     bool is_get = request->head.method_id == METHOD_GET || request->head.method_id == METHOD_HEAD;
-    if (!request->site->options.has_health || !is_get)
+    if (!request->site->options.has_health || !is_get || request->path.count != 1 ||
+        request->path.segments[0].size > sizeof "healthz")
         return false;
     bool is_good = true;
     if (strcmp(request->path.text, "/readyz") == 0)
@@ -272,7 +273,7 @@ static tr_next take(struct http_request *request, const tr_handler *row, void *s
     return call_row(request, row, state);
 }
 
-/* Finds the row and calls it. */
+/* Finds the row of the request, and calls its handler. */
 static tr_next route(struct http_request *request, void *state)
 {
     struct http_head *head = &request->head;
@@ -413,7 +414,7 @@ static tr_next on_head(tr_self *self, void *state, const void *data)
     const struct http_site *site = site_of(channel);
     channel->flags &= ~(uint32_t)(CHANNEL_IN_PART | CHANNEL_ANSWERED);
     channel->deadline_ns = TR_NEVER;
-    struct http_request *request = tr__http_request_new(self, channel);
+    struct http_request *request = tr__http_request_new(self, channel, piece->bytes.size);
     channel->request = request;
     char *bytes = (char *)(uintptr_t)piece->bytes.data;
     int refusal = tr__http_head_parse(bytes, piece->bytes.size, &site->limits, &request->head);

@@ -150,7 +150,7 @@ static size_t origins_size(const char *const *origins)
     return size ? size + sizeof *origins : 0;
 }
 
-/* Copies the origins to memory of that size. */
+/* Copies the origins to memory that is large enough for them. */
 static const char *const *origins_copy(const char *const *origins, char *memory)
 {
     size_t count = 0;

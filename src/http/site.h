@@ -41,8 +41,9 @@ TR_MUST_CHECK tr_status tr__http_site_new(const struct memory_source *source,
                                           const tr_handler **row, const char **why);
 
 /**
- * Finds the row of a path and a method; HEAD is that of GET. NULL: none. *is_there: the path is there, with other
- * methods, whose list for Allow is appended to `allow`, of at least HTTP_ALLOW_MAX bytes.
+ * Finds the row of a path and a method; for HEAD, the row of GET. NULL: none. *is_there: the path
+ * is there, with other methods, whose list for Allow is appended to `allow`, of at least
+ * HTTP_ALLOW_MAX bytes.
  */
 const struct http_route *tr__http_site_find(const struct http_site *site, enum http_method method,
                                             const struct http_path *path, bool *is_there,

@@ -5,6 +5,7 @@
 #include "actor/cell/system.h"
 #include "actor/turn/follow_turn.h"
 #include "http/request.h"
+#include "base/assert.h"
 
 bool tr__http_trace_is_on(const struct tr_self *self)
 {
@@ -37,6 +38,7 @@ void tr__http_trace_begin(struct http_request *request)
 
 bool tr__http_trace_out(const struct tr_self *self, char text[TRACE_PARENT_SIZE])
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct follow_export *export = follow_export_of(&self->worker->system->follow);
     if (!export || !self->followed)
         return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * URLs of HTTP and WebSocket: read, and resolved against that of a request (RFC 3986). Pure functions.
+ * URLs of HTTP and WebSocket: read, and resolved against the address of a request (RFC 3986). Pure
+ * functions.
  *
  *     https://example.org:8443/a/b?c=d#e     scheme, host, port, target "/a/b?c=d"; the fragment is dropped
  *

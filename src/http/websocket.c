@@ -184,7 +184,7 @@ static size_t read_close(struct ws_reader *reader, unsigned char *payload, size_
     return taken;
 }
 
-/* Gives a control frame; nothing until it is whole. */
+/* Returns a control frame when all of it has come; nothing before that. */
 static size_t read_control(struct ws_reader *reader, const struct header *header,
                            unsigned char *bytes, size_t size, struct ws_event *event)
 {
@@ -222,7 +222,8 @@ static size_t read_data(struct ws_reader *reader, unsigned char *bytes, size_t s
     unsigned char *payload = bytes + taken;
     if (reader->role == WS_SERVER) {
         tr__ws_mask(payload, count, reader->mask);
-        turn_mask(reader->mask, count);
+        if (count < reader->left)
+            turn_mask(reader->mask, count);
     }
     reader->left -= (uint32_t)count;
     bool is_frame_end = reader->left == 0;

@@ -4,6 +4,7 @@
 #include "actor/cell/system.h"
 #include "http/deflate.h"
 #include "net/worker.h"
+#include "base/assert.h"
 
 static void deflate_free(void *deflate)
 {
@@ -12,6 +13,7 @@ static void deflate_free(void *deflate)
 
 struct deflate *tr__http_worker_deflate(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct net_worker *net = tr__net_worker_of(worker);
     if (net && !net->deflate) {
         net->deflate = tr__deflate_new(&worker->system->source);

@@ -140,7 +140,7 @@ static bool is_text(const unsigned char *bytes, size_t size, const char *text)
     return size == strlen(text) && memcmp(bytes, text, size) == 0;
 }
 
-/* Whether the host of "https://host:port" is that of the Host header. */
+/* Whether "https://host:port" has the host of the Host header. */
 static bool is_same_place(tr_bytes origin, tr_bytes host)
 {
     static const struct {

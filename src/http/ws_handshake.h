@@ -14,8 +14,11 @@
 #include <stdbool.h>
 
 #define WS_KEY_SIZE 24    /* of the value of Sec-WebSocket-Key */
-#define WS_ACCEPT_SIZE 28 /* of the value of Sec-WebSocket-Accept */
-/** The value of Sec-WebSocket-Version; another one is answered by 426 and this (4.4). */
+#define WS_ACCEPT_SIZE 28 /* length of the value of Sec-WebSocket-Accept */
+/**
+ * The value of Sec-WebSocket-Version; a request with another version is answered by 426 with this
+ * one (4.4).
+ */
 #define WS_VERSION "13"
 
 /** Whether a key is the base64 of 16 bytes (4.2.1). The bits that padding leaves unused may have any value. */
@@ -27,7 +30,7 @@ void tr__ws_key_write(const unsigned char random[16], char key[WS_KEY_SIZE + 1])
 /** Writes the answer to a valid key (4.2.2), and a NUL. */
 void tr__ws_accept_write(tr_bytes key, char accept[WS_ACCEPT_SIZE + 1]);
 
-/** Whether an answer is the one to a key (4.1). */
+/** Whether Sec-WebSocket-Accept is the right answer to a key (4.1). */
 bool tr__ws_accept_is_valid(tr_bytes key, tr_bytes accept);
 
 /** Whether the version is the one of RFC 6455 (4.2.1). */
@@ -40,11 +43,13 @@ bool tr__ws_version_is_valid(tr_bytes version);
 bool tr__ws_list_has(tr_bytes list, const char *token);
 
 /**
- * Whether a browser's page of this origin may connect (10.2): its host and port are those of the Host header, or one of
- * `others` is equal to it or "*". `others` ends with NULL, or is NULL. An empty origin is no browser and may.
+ * Whether a browser's page of this origin may connect (10.2): its host and port are equal to those
+ * in the Host header, or one of `others` is equal to the origin, or is "*". `others` ends with
+ * NULL, or is NULL. An empty origin is no browser and may.
  *
- * The port of an origin or host that names none is that of the origin's scheme. The schemes are not compared with the
- * connection, because TLS may end at a balancer. "null", a page without an origin, has to be in the list.
+ * If an origin or a host names no port, the port of the origin's scheme counts. The schemes are not
+ * compared with the connection, because TLS may end at a balancer. "null", a page without an
+ * origin, has to be in the list.
  */
 bool tr__ws_origin_is_allowed(tr_bytes origin, tr_bytes host, const char *const *others);
 

@@ -13,6 +13,7 @@
 #include "net/output.h"
 #include "net/rare.h"
 #include "net/write.h"
+#include "base/assert.h"
 
 enum {
     /* of a large frame, so many bytes are taken before the rest has come */
@@ -23,6 +24,7 @@ enum {
 
 tr_status tr__ws_session_begin(struct channel *channel, const struct ws_setup *setup)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     const struct memory_source *source = &channel->worker->system->source;
     struct channel_rare *rare = tr__rare_of(channel);
     size_t more = setup->protocol ? strlen(setup->protocol) + 1 : 0;
@@ -50,14 +52,14 @@ void tr__ws_session_free(const struct memory_source *source, void *session)
 
 /* ---- Cutting. ---- */
 
-/* Returns the size of a frame whose header is good, with the header; 0: the header has not come. */
+/* Returns the size of a frame with its header; 0: the header has not come, or its length has the highest bit set. */
 static size_t frame_size(const unsigned char *data, size_t size)
 {
     if (size < 2)
         return 0;
     size_t form = (data[1] & 127) == 126 ? 2 : (data[1] & 127) == 127 ? 8 : 0;
     size_t header = 2 + form + (data[1] & 128 ? 4 : 0);
-    if (size < header)
+    if (size < header || (form == 8 && data[2] & 128))
         return 0;
     size_t payload = form ? 0 : data[1] & 127;
     for (size_t i = 0; i < form; i++)
@@ -72,6 +74,11 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
         piece->size = bytes.size < session->reader.left ? bytes.size : session->reader.left;
         return piece->size;
     }
+    size_t size = frame_size(bytes.data, bytes.size);
+    if (size && size <= bytes.size) { /* whole, so that its turn finds its errors */
+        piece->size = size;
+        return size;
+    }
     /* Errors of the header are found before the whole frame has come. */
     struct ws_reader reader = session->reader;
     unsigned char header[WS_HEADER_MAX];
@@ -81,11 +88,7 @@ size_t tr__ws_cut(const struct ws_session *session, tr_bytes bytes, tr_bytes *pi
     (void)tr__ws_read(&reader, header, count, &event);
     if (event.kind == WS_ERROR)
         return bytes.size;
-    size_t size = frame_size(bytes.data, bytes.size);
-    if (!size || (bytes.size < size && bytes.size < PORTION_MIN))
-        return 0;
-    piece->size = bytes.size < size ? bytes.size : size;
-    return piece->size;
+    return size && bytes.size >= PORTION_MIN ? bytes.size : 0;
 }
 
 /* ---- Writing. ---- */
@@ -163,18 +166,16 @@ static tr_status write_copy(struct tr_self *self, tr_channel handle, enum ws_opc
     return status;
 }
 
-tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
+tr_status tr__ws_write(struct tr_self *self, struct channel *channel, enum ws_opcode opcode,
                        tr_bytes payload)
 {
-    struct channel *channel;
-    tr_status status = tr__channel_of(self, handle, &channel);
-    if (status != TR_OK)
-        return status;
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    tr_channel handle = {channel_bits(channel)};
     const struct ws_session *session = ws_session_of(channel);
     bool is_deflated = session->deflate.is_agreed && payload.size >= DEFLATE_MIN;
     if (!is_deflated && session->reader.role == WS_SERVER)
         return write_frame(self, channel, opcode, payload, false);
-    status = write_copy(self, handle, opcode, payload, is_deflated);
+    tr_status status = write_copy(self, handle, opcode, payload, is_deflated);
     /* Programs may ignore the status, so the channel ends: a message must not be missing between others. */
     if (status != TR_OK && tr__writable(self, handle, &channel) == TR_OK)
         tr__channel_end(channel, status, NULL);
@@ -183,6 +184,7 @@ tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode o
 
 tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     unsigned char head[WS_HEADER_MAX];
     const struct ws_frame frame = {.opcode = WS_OP_TEXT, .size = tr_buffer_size(text)};
     size_t size = tr__ws_write_header(&frame, head);
@@ -198,6 +200,7 @@ tr_status tr__ws_append_text(struct channel *channel, tr_buffer *text)
 
 void tr__ws_tell_end(struct channel *channel, unsigned code)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
     struct ws_above *above = session->above;
     session->above = NULL;
@@ -207,12 +210,14 @@ void tr__ws_tell_end(struct channel *channel, unsigned code)
 
 void tr__ws_on_free(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (ws_session_of(channel))
         tr__ws_tell_end(channel, WS_CODE_LOST);
 }
 
 bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
     unsigned char payload[WS_CONTROL_MAX];
     tr__ws_tell_end(channel, code);
@@ -225,6 +230,7 @@ bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason)
 
 void tr__ws_on_close(struct channel *channel, bool has_failed)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     if (!ws_session_of(channel))
         return;
     const struct tr_system *system = channel->worker->system;
@@ -252,15 +258,20 @@ static void end(struct channel *channel, unsigned code, tr_bytes reason)
 
 void tr__ws_wait(struct channel *channel)
 {
-    ws_session_of(channel)->is_pinged = false;
+    TR_ASSERT_SLOW(channel_is_mine(channel));
+    struct ws_session *session = ws_session_of(channel);
+    tr_time deadline = timer_deadline(channel->worker->loop.now_ns, session->ping_ns);
+    session->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
-    channel->deadline_ns =
-        timer_deadline(channel->worker->loop.now_ns, ws_session_of(channel)->ping_ns);
+    if (channel->deadline_ns == deadline)
+        return; /* several messages came at once */
+    channel->deadline_ns = deadline;
     tr__channel_arm(channel);
 }
 
 void tr__ws_deadline(struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = ws_session_of(channel);
     /* a turn is running, and input is not read now */
     bool is_busy = channel_has(channel, CHANNEL_IN_TURN);
@@ -298,7 +309,7 @@ static tr_next call(struct tr_self *self, const struct ws_session *session, void
 static tr_status join(struct ws_session *session, const struct ws_event *event)
 {
     if (event->is_first)
-        /* the turn of the last message may have failed and left it */
+        /* the turn of the last message may have failed and left its bytes here */
         tr__net_buffer_free(&session->joined);
     unsigned char *to = net_buffer_reserve(&session->joined, event->bytes.size + 1);
     if (!to)
@@ -389,6 +400,7 @@ static tr_next on_data(struct tr_self *self, struct channel *channel, void *stat
 tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
                     const struct tr_received *piece)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_event event;
     struct ws_session *session = ws_session_of(channel);
     unsigned char *bytes = (unsigned char *)(uintptr_t)piece->bytes.data;

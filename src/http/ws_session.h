@@ -2,9 +2,10 @@
 /**
  * A WebSocket: what its channel keeps after the upgrade, and its turns.
  *
- * A piece of the input is one frame, or, of a frame that is large, what has come of it. A message that came in one piece
- * is given to the handler where it lies. The others are joined in memory that is freed after their turn, so a WebSocket
- * that is idle has no buffers. Pieces have one turn each, so a ping waits for the turn of the message before it.
+ * A piece of the input is one frame. Of a large frame it is the part that has come. A message that
+ * came in one piece is given to the handler where it lies. The others are joined in memory that is
+ * freed after their turn, so a WebSocket that is idle has no buffers. Pieces have one turn each, so
+ * a ping waits for the turn of the message before it.
  *
  * All closes are of the same form: a frame with a code, then the end of the channel in order, which reads and drops what
  * still comes. Owner only.
@@ -16,6 +17,7 @@
 #include "http/websocket.h"
 #include "http/ws_extension.h"
 #include "net/channel.h"
+#include "base/assert.h"
 
 /** What a layer above keeps with a WebSocket. Its on_end is called once, and takes it. */
 struct ws_above {
@@ -41,6 +43,7 @@ struct ws_session {
 /** Returns the WebSocket of a channel; NULL: it is none. */
 static inline struct ws_session *ws_session_of(const struct channel *channel)
 {
+    TR_ASSERT_SLOW(channel_is_mine(channel));
     struct ws_session *session = channel->rare->session;
     return session && session->kept == HTTP_KEPT_SOCKET ? session : NULL;
 }
@@ -73,13 +76,13 @@ tr_next tr__ws_turn(struct tr_self *self, struct channel *channel, void *state,
                     const struct tr_received *piece);
 /** Starts the time until the next ping again, because something has come. */
 void tr__ws_wait(struct channel *channel);
-/** Handles the end of that time: sends a ping, or ends the channel. */
+/** The time until the next ping is over: sends a ping, or ends the channel. */
 void tr__ws_deadline(struct channel *channel);
 /**
  * Writes a frame, deflated and masked as was agreed. May wait. The statuses of tr_ws_send, and TR_NO_MEMORY: nothing was written.
  */
-TR_MUST_CHECK tr_status tr__ws_write(struct tr_self *self, tr_channel handle, enum ws_opcode opcode,
-                                     tr_bytes payload);
+TR_MUST_CHECK tr_status tr__ws_write(struct tr_self *self, struct channel *channel,
+                                     enum ws_opcode opcode, tr_bytes payload);
 /** Writes a close, once. Returns whether one was written, now or before. Does not wait. */
 bool tr__ws_write_last(struct channel *channel, unsigned code, tr_bytes reason);
 /** The on_close of the protocol. */

@@ -27,7 +27,7 @@ tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_
         return status;
     if (bytes.size > TR_PAYLOAD_MAX || (is_text && !tr__ws_text_is_valid(bytes)))
         return TR_INVALID_ARGUMENT;
-    return tr__ws_write(self, channel, is_text ? WS_OP_TEXT : WS_OP_BINARY, bytes);
+    return tr__ws_write(self, found, is_text ? WS_OP_TEXT : WS_OP_BINARY, bytes);
 }
 
 tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes)

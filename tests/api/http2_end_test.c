@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How connections of HTTP/2 end whose sends fail. On the network of kits. */
+/**
+ * How connections of HTTP/2 end whose sends fail, and how one that never stops sending is read. On the network of kits.
+ */
 #include "support/h2.h"
 #include "support/http.h"
 
@@ -44,4 +46,48 @@ TEST(a_send_that_fails_while_a_session_ends_frees_nothing_twice, "C-05", "W-11")
     kit_close();
 }
 
-SUITE("ends of http/2", a_send_that_fails_while_a_session_ends_frees_nothing_twice)
+static bool is_busy;
+
+/* An actor that always has something to do. */
+static tr_next work(tr_self *self)
+{
+    if (is_busy)
+        TELL_RUN(self, host, work);
+    return TR_SAME;
+}
+
+TEST(a_client_that_sends_fast_lets_others_have_their_turn, "W-11", "W-05")
+{
+    enum { UNKNOWN = 77, COUNT = 250, SPACE = 4 << 20, STEPS = 8 };
+    static const unsigned char large[16000];
+    static unsigned char bytes[SPACE];
+    const tr_kit_network wide = {.window = SPACE};
+    kit_open(1, 1);
+    tr_kit_set_network(kit, &wide);
+    HOST(host, open_site);
+    tr_kit_peer *greedy = tr_kit_connect(kit, SERVER);
+    memcpy(bytes, H2_PREFACE, 24);
+    unsigned char *at = h2_frame(bytes + 24, NGHTTP2_SETTINGS, 0, 0, "", 0);
+    const unsigned char *frames = at;
+    for (int i = 0; i < COUNT; i++)
+        at = h2_frame(at, UNKNOWN, 0, 0, large, sizeof large);
+    size_t size = (size_t)(at - bytes);
+    is_busy = true;
+    TELL_RUN(test, host, work);
+    ck_assert_uint_eq(tr_kit_send(greedy, (tr_bytes){bytes, size}), size);
+    for (int i = 0; i < STEPS; i++)
+        ck_assert(tr_kit_step(kit));
+    /* The window says what was read meanwhile. */
+    const tr_bytes more = {frames, (size_t)(at - frames)};
+    size_t read = tr_kit_send(greedy, more) - (SPACE - size);
+    ck_assert_uint_le(read, STEPS * TR_HTTP2_READS_MAX * 65536);
+    is_busy = false;
+    tr_kit_settle(kit);
+    ck_assert_uint_eq(tr_kit_send(greedy, more), more.size); /* all was read */
+    tr_kit_close(greedy);
+    tr_kit_settle(kit);
+    kit_close();
+}
+
+SUITE("ends of http/2", a_send_that_fails_while_a_session_ends_frees_nothing_twice,
+      a_client_that_sends_fast_lets_others_have_their_turn)

@@ -117,5 +117,50 @@ TEST(connections_that_have_ended_are_replaced_together, "W-09")
     kits_each(play_replaced);
 }
 
+/* ---- An actor that asks a server because it was asked. ---- */
+
+TR_MESSAGE(relayed, (i32, status));
+TR_REQUEST(relay, relayed, (i32, number));
+TR_ACTOR(relaying, relay);
+
+static tr_next on_relay(tr_self *self)
+{
+    const struct tr_http_answer *answer;
+    (void)!tr_try_await(self, tr_self_http_ask(self, "http://" SERVER "/", &how), &answer);
+    return tr_reply(self, relayed);
+}
+
+TR_BEHAVIOR(relaying, void, TR_ON(relay, on_relay));
+
+static tr_next ask_relay(tr_self *self)
+{
+    const struct relayed *answer;
+    relaying_ref to = tr_spawn(self, relaying, NULL);
+    relay_ask asked = tr_ask_within(self, 200 * MS, to, relay);
+    say("%s", tr_status_name(tr_try_await(self, asked, &answer)));
+    return TR_SAME;
+}
+
+static void play_travel(void)
+{
+    HOST(host, nothing);
+    (void)tr_kit_accept(kit, SERVER, 0); /* listens */
+    how = (tr_http_call){.within_ns = TR_HOUR};
+    host_run(ask_relay);
+    tr_kit_peer *peer = accept_one(TR_SECOND);
+    PEER_GETS(peer, REQUEST);
+    tr_kit_advance(kit, 190 * MS);
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_OK);
+    tr_kit_advance(kit, 60 * MS);
+    SAID("TR_TIMEOUT");
+    ck_assert_int_eq(tr_kit_peer_status(peer), TR_RESET); /* not in an hour */
+}
+
+TEST(the_deadline_of_an_ask_ends_the_request_that_it_leads_to, "W-09", "A-04")
+{
+    kits_each(play_travel);
+}
+
 SUITE("pool of the http client", connections_that_are_free_at_once_are_all_used,
-      connections_that_have_ended_are_replaced_together)
+      connections_that_have_ended_are_replaced_together,
+      the_deadline_of_an_ask_ends_the_request_that_it_leads_to)

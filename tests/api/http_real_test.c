@@ -47,7 +47,7 @@ static tr_next on_message(tr_self *self, const struct tr_ws_message *message)
 
 TR_BEHAVIOR(api, struct api, TR_SETUP_WITH(open_api, set_up),
             TR_WEBSOCKET("/ws", tr_ws_message, on_message),
-            TR_GET("/next/{value}", next_number, on_pass),
+            TR_GET("/next/{value}", next_number, on_pass), TR_PUT("/next", next_number, on_pass),
             TR_PUT("/count", tr_http_request, on_count), TR_FILES("/etc/{path...}", "/etc"));
 
 static tr_listener_ref listener;
@@ -240,6 +240,41 @@ TEST(an_upload_and_a_file_pass_in_pieces, "W-05", "W-10")
     real_close();
 }
 
+/* A client that continues to send a body which is too large gets the whole answer, and then an end that is no reset. */
+TEST(a_client_that_still_sends_sees_413_over_real_sockets, "W-04", "CH-20")
+{
+    /* Less than a channel that lingers reads: more would be a reset. */
+    enum { BODY = 64 << 20, CHUNK = 64 << 10, SENT_MAX = 8 * CHUNK };
+    static char chunk[CHUNK];
+    char text[1024] = "";
+    size_t at = 0, sent = 0;
+    ssize_t got = -1;
+    real_open(2);
+    int fd = dial_port(GO(listen_api));
+    int size = snprintf(
+        text, sizeof text, "PUT /next HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", BODY);
+    send_all(fd, text, (size_t)size);
+    while (got < 0 && sent < SENT_MAX) {
+        ssize_t count = send(fd, chunk, sizeof chunk, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ck_assert(count > 0 || errno == EAGAIN);
+        sent += count > 0 ? (size_t)count : 0;
+        got = recv(fd, text, sizeof text - 1, MSG_DONTWAIT);
+        ck_assert(got >= 0 || errno == EAGAIN);
+    }
+    if (got < 0)
+        got = recv(fd, text, sizeof text - 1, 0);
+    shutdown(fd, SHUT_WR);
+    for (; got > 0; got = recv(fd, text + at, sizeof text - 1 - at, 0))
+        at += (size_t)got;
+    ck_assert_int_eq(got, 0);
+    text[at] = '\0';
+    ck_assert_msg(strncmp(text, "HTTP/1.1 413 ", 13) == 0, "%s", text);
+    ck_assert_ptr_nonnull(strstr(text, "the body is too large"));
+    close(fd);
+    real_close();
+}
+
 SUITE("http on real sockets", clients_on_several_threads_get_their_answers_in_order,
       websockets_on_several_threads_get_their_messages_back,
-      a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces)
+      a_listener_that_stops_under_load_loses_no_answer, an_upload_and_a_file_pass_in_pieces,
+      a_client_that_still_sends_sees_413_over_real_sockets)

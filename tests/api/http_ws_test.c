@@ -338,6 +338,14 @@ TEST(what_is_wrong_is_refused_before_all_of_it_has_come, "W-08")
     tr_kit_close(peer);
     peer = peer_new();
     shake(CHAT_SHAKE, "x-room: tea\r\n", WELCOME);
+    /* With its header, a length of 2^64 - 12 bytes would be one of two bytes. */
+    static const char wraps[] = {
+        '\x82', '\xff', '\xff', '\xff', '\xff', '\xff', '\xff', '\xff', '\xff', '\xf4', 1, 2, 3, 4};
+    ck_assert_uint_eq(tr_kit_send(peer, (tr_bytes){wraps, sizeof wraps}), sizeof wraps);
+    WS_GETS("C1002\"a length has its highest bit set\"");
+    tr_kit_close(peer);
+    peer = peer_new();
+    shake(CHAT_SHAKE, "x-room: tea\r\n", WELCOME);
     ck_assert_uint_eq(tr_kit_send(peer, TR_BYTES("\x83\x90")), 2);
     tr_bytes got = tr_kit_receive(peer, TR_SECOND);
     ck_assert_uint_gt(got.size, 4);

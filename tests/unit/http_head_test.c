@@ -84,6 +84,8 @@ TEST(lines_that_cannot_be_a_request_are_refused_at_once, "W-02", "W-04")
     ck_assert_int_eq(judge("GET / HTTP/1.1\r\nHost: a"), 0);
     ck_assert_int_eq(judge("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
     ck_assert_int_eq(judge("GET / HTTP/1.7\r\nHost: a\r\n\r\n"), 200);
+    ck_assert_int_eq(judge("GET / HTTP/1.1\r\nHost: a.example,b.example\r\n\r\n"),
+                     400); /* joined by an intermediary */
     ck_assert_int_eq(judge("BREW / HTTP/1.1\r\nHost: a\r\n\r\n"), 501);
     ck_assert_int_eq(judge("GET / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n\r\n"), 417);
 }

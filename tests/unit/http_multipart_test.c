@@ -106,7 +106,7 @@ static void check(const char *body, const char *expected)
         strcmp(transcript.text, expected) == 0, "%s, byte by byte: %s", body, transcript.text);
 }
 
-TEST(parts_are_read_in_any_portions, "")
+TEST(parts_are_read_in_any_portions, "W-12")
 {
     check(END, "END");
     check(NAMED("a", "1") END "\r\n", "[a:1]END");
@@ -126,7 +126,7 @@ TEST(parts_are_read_in_any_portions, "")
 }
 
 /* What looks like a delimiter and is none. */
-TEST(content_may_look_like_a_delimiter, "")
+TEST(content_may_look_like_a_delimiter, "W-12")
 {
     check(NAMED("a", "--XyZ") END, "[a:--XyZ]END");
     check(NAMED("a", "\r\n--XyY\r\n--Xy\r\n-\r\n\r\r\n--Xy") END,
@@ -135,7 +135,7 @@ TEST(content_may_look_like_a_delimiter, "")
     check(PART("Content-Disposition: form-data; name=b", "\xff\xfe") END, "[b:\xff\xfe]END");
 }
 
-TEST(malformed_forms_are_refused, "")
+TEST(malformed_forms_are_refused, "W-12")
 {
     check("--XyZ-x", "BAD");
     check("--XyZx\r\n", "BAD");
@@ -161,7 +161,7 @@ TEST(malformed_forms_are_refused, "")
     check(NAMED("a", "1") "--XyZ-", "[a:1]");
 }
 
-TEST(limits_are_kept, "")
+TEST(limits_are_kept, "W-12")
 {
     check(NAMED("a", "") NAMED("b", "") NAMED("c", "") NAMED("d", "") END, "[a:][b:][c:]LARGE");
     struct transcript transcript;
@@ -179,7 +179,7 @@ TEST(limits_are_kept, "")
     free(body);
 }
 
-TEST(boundaries_are_those_of_the_rfc, "")
+TEST(boundaries_are_those_of_the_rfc, "W-12")
 {
     static const struct {
         const char *type;
