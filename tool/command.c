@@ -4,6 +4,7 @@
 #include "tree_rows.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,8 @@ bool command_send(struct connection *connection, const struct options *options, 
     }
     length += (size_t)snprintf(line + length,
                                sizeof line - length,
-                               "%s%s%s%s}\n",
+                               "%s%s%s%s%s}\n",
+                               options->is_openmetrics ? ",\"text\":\"openmetrics\"" : "",
                                options->is_sorted ? ",\"sorted\":true" : "",
                                options->secrets ? ",\"secrets\":true" : "",
                                options->writes || options->replaces ? ",\"writes\":true" : "",
@@ -126,12 +128,33 @@ bool command_send(struct connection *connection, const struct options *options, 
 
 void age_print(int64_t ms)
 {
-    if (ms < 10000)
-        printf("%" PRId64 " ms", ms);
-    else if (ms < 600000)
-        printf("%" PRId64 " s", ms / 1000);
+    static const struct {
+        int64_t end_ms; /* of the times in this unit */
+        int64_t unit_ms;
+        const char *unit;
+    } units[] = {
+        {10000, 1, "ms"}, {600000, 1000, "s"}, {36000000, 60000, "min"}, {172800000, 3600000, "h"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (ms < units[i].end_ms) {
+            printf("%" PRId64 " %s", ms / units[i].unit_ms, units[i].unit);
+            return;
+        }
+    }
+    printf("%" PRId64 " days", ms / 86400000);
+}
+
+void count_print(int64_t count, const char *noun)
+{
+    printf("%" PRId64 " %s%s", count, noun, count == 1 ? "" : "s");
+}
+
+void size_print(int64_t bytes)
+{
+    char text[16];
+    if (bytes < 1000)
+        count_print(bytes, "byte");
     else
-        printf("%" PRId64 " min", ms / 60000);
+        printf("%sB (%" PRId64 " bytes)", number_short((double)bytes, text, sizeof text), bytes);
 }
 
 static void actor_print(const struct json *row)
@@ -180,13 +203,8 @@ static void failure_print(const struct json *row)
     putchar('\n');
 }
 
-static void running_print(const struct json *row)
+static void turn_print(const struct json *row)
 {
-    printf("worker %" PRId64 ": ", json_number(row, "worker"));
-    if (!json_is_true(row, "running")) {
-        printf("runs no handler\n");
-        return;
-    }
     text_print(json_text(row, "handler", "a function"));
     printf(" handles ");
     text_print(json_text(row, "message", "a signal"));
@@ -197,6 +215,26 @@ static void running_print(const struct json *row)
     printf(":%" PRId64 "), for ", json_number(row, "line"));
     age_print(json_number(row, "for_ms"));
     putchar('\n');
+}
+
+static void running_print(const struct json *row)
+{
+    printf("worker %" PRId64 ": ", json_number(row, "worker"));
+    if (!json_is_true(row, "running")) {
+        printf("runs no handler\n");
+        return;
+    }
+    turn_print(row);
+}
+
+/* Turns on threads that another one has replaced. */
+static void handed_off_print(const struct json *answer)
+{
+    const struct json *list = json_get(answer, "handed_off");
+    for (const struct json *row = list ? list->first : NULL; row; row = row->next) {
+        printf("handed off: ");
+        turn_print(row);
+    }
 }
 
 static void show_line(const struct json *answer, const char *key, const char *label)
@@ -231,6 +269,7 @@ static void show_print(const struct json *answer)
                                            {"timers", "timers"},
                                            {"asks", "asks under way"},
                                            {"replies_owed", "replies owed"},
+                                           {"replies_late", "of them too late"},
                                            {"turns_waiting", "turns that wait"},
                                            {"stashed", "stashed"},
                                            {"senders_waiting", "senders that wait"},
@@ -268,6 +307,11 @@ static void show_print(const struct json *answer)
         printf("  %-18s", "state");
         value_print(value, 2);
         putchar('\n');
+    }
+    const struct json *handed_off = json_get(answer, "handed_off");
+    if (handed_off) {
+        printf("  it is in a turn on a thread that was handed off:\n  ");
+        turn_print(handed_off);
     }
     const struct json *stuck = json_get(answer, "stuck");
     if (stuck) {
@@ -334,11 +378,13 @@ static void info_print(const struct json *answer)
         printf("%-14s %s\n", row->key, row->text ? row->text : "");
     for (const struct json *row = workers ? workers->first : NULL; row; row = row->next)
         running_print(row);
+    handed_off_print(answer);
 }
 
 /* A long turn, which may have ended. */
 static void stall_print(const struct json *row)
 {
+    printf("began ");
     age_print(json_number(row, "age_ms"));
     printf(" ago: ");
     text_print(json_text(row, "handler", "a function"));
@@ -356,11 +402,14 @@ static void stall_print(const struct json *row)
 static void stalls_print(const struct json *answer)
 {
     const struct json *running = json_get(answer, "running");
+    const struct json *handed_off = json_get(answer, "handed_off");
     const struct json *past = json_get(answer, "past");
     printf("long turns so far: %" PRId64 "\n", json_number(answer, "total"));
     for (const struct json *row = running ? running->first : NULL; row; row = row->next)
         running_print(row);
-    if (!running || !running->first)
+    handed_off_print(answer);
+    bool is_calm = (!running || !running->first) && (!handed_off || !handed_off->first);
+    if (is_calm)
         printf("no worker is in a long turn now\n");
     for (const struct json *row = past ? past->first : NULL; row; row = row->next)
         stall_print(row);
@@ -428,24 +477,25 @@ static void nothing_print(const struct json *answer)
     (void)answer;
 }
 
-static const struct form forms[] = {{"ls", actor_print, list_end_print, false},
-                                    {"show", NULL, show_print, false},
-                                    {"why", NULL, plain_print, false},
-                                    {"behaviors", NULL, behaviors_print, false},
-                                    {"handlers", NULL, handlers_print, false},
-                                    {"info", NULL, info_print, false},
-                                    {"stalls", NULL, stalls_print, false},
-                                    {"dead-letters", letter_print, nothing_print, false},
-                                    {"failures", failure_print, nothing_print, false},
-                                    {"metrics", NULL, plain_print, false},
-                                    {"doctor", finding_print, nothing_print, false},
-                                    {"store", NULL, store_print, false},
-                                    {"schema", NULL, whole_print, false},
-                                    {"ask", NULL, value_answer_print, false}};
+static const struct form forms[] = {
+    {"ls", actor_print, list_end_print, false, "no actor fits"},
+    {"show", NULL, show_print, false, NULL},
+    {"why", NULL, plain_print, false, NULL},
+    {"behaviors", NULL, behaviors_print, false, NULL},
+    {"handlers", NULL, handlers_print, false, NULL},
+    {"info", NULL, info_print, false, NULL},
+    {"stalls", NULL, stalls_print, false, NULL},
+    {"dead-letters", letter_print, nothing_print, false, "no dead letters"},
+    {"failures", failure_print, nothing_print, false, "no failures"},
+    {"metrics", NULL, plain_print, false, NULL},
+    {"doctor", finding_print, nothing_print, false, NULL},
+    {"store", NULL, store_print, false, NULL},
+    {"schema", NULL, whole_print, false, NULL},
+    {"ask", NULL, value_answer_print, false, NULL}};
 
 const struct form *answer_form(const char *verb)
 {
-    static const struct form silent = {"", NULL, nothing_print, false};
+    static const struct form silent = {"", NULL, nothing_print, false, NULL};
     const struct form *other = durable_form(verb);
     other = other ? other : look_form(verb);
     other = other ? other : past_form(verb);
@@ -481,6 +531,7 @@ int answer_print(struct connection *connection, const struct options *options, i
     const struct form *form = answer_form(options->verb);
     bool is_tree = strcmp(options->verb, "tree") == 0;
     struct tree_rows rows = {0};
+    bool has_parts = false;
     for (;;) {
         const char *text;
         size_t length;
@@ -503,12 +554,15 @@ int answer_print(struct connection *connection, const struct options *options, i
         } else if (!options->is_json && part && form->part) {
             form->part(part);
         } else if (!options->is_json && answer && !is_tree) {
+            if (!has_parts && form->none && !options->follows)
+                puts(form->none);
             form->answer(answer);
         }
+        has_parts |= part != NULL;
         if (last && part)
             *last = json_number(part, "number");
         if (answer && is_tree && !options->is_json) {
-            tree_rows_print(&rows);
+            tree_rows_print(&rows, options->depth ? atoi(options->depth) : INT_MAX);
             list_end_print(answer);
         }
         has_warned |= json_number(answer, "damaged") > 0;

@@ -31,12 +31,15 @@ struct options {
     bool replaces;
     bool uses_gdb;
     bool allows;
+    bool anywhere;
     bool is_durable;
     bool is_http;
     bool is_minimal;
     const char *behavior;
     const char *state;
     const char *limit; /* numbers, checked */
+    const char *depth;
+    bool is_openmetrics;
     const char *queued;
     const char *after;
     const char *timeout_ms;
@@ -45,6 +48,9 @@ struct options {
     const char *output;
     const char *kind;
     const char *listen;
+    const char *certificate;
+    const char *key;
+    const char *host;
     const char *level;
     const char *causal;
     const char *verb; /* the name of the command */
@@ -62,8 +68,13 @@ struct form {
     void (*part)(const struct json *part);     /* NULL: there are no parts */
     void (*answer)(const struct json *answer); /* the last line */
     bool has_both;                             /* with --json the last line is printed too */
+    const char *none; /* printed if there was no part, and -f is not set; NULL: nothing */
 };
 
+/** Prints a count with its noun, such as "1 answer" or "2 answers". */
+void count_print(int64_t count, const char *noun);
+/** Prints a number of bytes: "812 bytes", or "4.2 MB (4202496 bytes)". */
+void size_print(int64_t bytes);
 /** Returns how the answer to a verb is printed. */
 const struct form *answer_form(const char *verb);
 /** The form of the verb asks. */

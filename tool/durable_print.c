@@ -137,6 +137,10 @@ static void get_print(const struct json *answer)
            json_number(answer, "opened"),
            json_number(answer, "bytes"),
            json_is_true(answer, "half_made") ? ", not made completely" : "");
+    if (json_is_true(answer, "concealed"))
+        printf("  values are left out, because without its program a store does not say which are "
+               "secret: "
+               "--secrets shows all\n");
     member_print(answer, "state", "value");
     if (json_number(answer, "events"))
         printf("  %-10s%" PRId64 "\n", "events", json_number(answer, "events"));
@@ -185,9 +189,25 @@ static void sql_end_print(const struct json *answer)
 
 static void stats_print(const struct json *answer)
 {
-    for (const struct json *row = answer->first; row; row = row->next) {
-        printf("%-16s ", row->key);
-        text_print(row->text ? row->text : "-");
+    static const char *const sizes[][2] = {{"database", "database_bytes"},
+                                           {"log", "log_bytes"},
+                                           {"free on the disk", "disk_free_bytes"}};
+    printf("%-18s", "directory");
+    text_print(json_text(answer, "directory", "in memory"));
+    printf("\n%-18s%s\n", "status", json_text(answer, "status", "?"));
+    printf("%-18s", "opened");
+    count_print(json_number(answer, "opened"), "time");
+    printf("\n%-18s%" PRId64 " us\n", "recent commit", json_number(answer, "commit_us"));
+    printf("%-18s", "writing for");
+    age_print(json_number(answer, "writing_for_ms"));
+    printf("\n%-18s", "waiting");
+    count_print(json_number(answer, "waiting"), "change");
+    putchar('\n');
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (!json_get(answer, sizes[i][1]))
+            continue;
+        printf("%-18s", sizes[i][0]);
+        size_print(json_number(answer, sizes[i][1]));
         putchar('\n');
     }
 }
@@ -211,7 +231,9 @@ static void check_end_print(const struct json *answer)
 static void backup_print(const struct json *answer)
 {
     text_print(json_text(answer, "path", "?"));
-    printf(": %" PRId64 " bytes\n", json_number(answer, "bytes"));
+    printf(": ");
+    size_print(json_number(answer, "bytes"));
+    putchar('\n');
 }
 
 static void compact_print(const struct json *answer)
@@ -236,17 +258,18 @@ static void nothing_print(const struct json *answer)
 
 const struct form *durable_form(const char *verb)
 {
-    static const struct form forms[] = {{"durable ls", key_print, list_end_print, false},
-                                        {"durable get", NULL, get_print, false},
-                                        {"durable rm", NULL, nothing_print, false},
-                                        {"alarms", alarm_print, alarms_end_print, true},
-                                        {"queues", queue_print, list_end_print, false},
-                                        {"sql", sql_print, sql_end_print, false},
-                                        {"store stats", NULL, stats_print, false},
-                                        {"store check", damage_print, check_end_print, true},
-                                        {"store backup", NULL, backup_print, false},
-                                        {"store compact", NULL, compact_print, false},
-                                        {"wake", NULL, path_answer_print, false}};
+    static const struct form forms[] = {
+        {"durable ls", key_print, list_end_print, false, NULL},
+        {"durable get", NULL, get_print, false, NULL},
+        {"durable rm", NULL, nothing_print, false, NULL},
+        {"alarms", alarm_print, alarms_end_print, true, NULL},
+        {"queues", queue_print, list_end_print, false, "no queue has items"},
+        {"sql", sql_print, sql_end_print, false, NULL},
+        {"store stats", NULL, stats_print, false, NULL},
+        {"store check", damage_print, check_end_print, true, NULL},
+        {"store backup", NULL, backup_print, false, NULL},
+        {"store compact", NULL, compact_print, false, NULL},
+        {"wake", NULL, path_answer_print, false, NULL}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];

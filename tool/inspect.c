@@ -71,6 +71,10 @@ int inspect_run(const struct options *options)
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     const struct inspector_options inspected = {.address = options->listen ? options->listen
                                                                            : "127.0.0.1:0",
+                                                .anywhere = options->anywhere,
+                                                .certificate = options->certificate,
+                                                .key = options->key,
+                                                .host = options->host,
                                                 .allows = options->allows,
                                                 .is_tool = true,
                                                 .find = find,

@@ -19,7 +19,19 @@ static void bytes_print(const struct json *row, const char *name)
 
 static void channel_print(const struct json *row)
 {
+    static bool has_head;
     const char *peer = json_text(row, "peer", NULL);
+    if (!has_head)
+        printf("%-9s %-9s %-5s %7s %7s %7s %7s  %s\n",
+               "kind",
+               "state",
+               "type",
+               "in",
+               "out",
+               "unread",
+               "unsent",
+               "address - peer  actor");
+    has_head = true;
     printf("%-9s %-9s %-5s",
            json_text(row, "kind", "?"),
            json_text(row, "state", "?"),
@@ -73,6 +85,8 @@ static void lines_end_print(const struct json *answer)
 static void messages_print(const struct json *answer)
 {
     const struct json *messages = json_get(answer, "messages");
+    if (!messages || !messages->first)
+        printf("it takes no messages of the program\n");
     for (const struct json *message = messages ? messages->first : NULL; message;
          message = message->next) {
         const struct json *fields = json_get(message, "fields");
@@ -91,9 +105,10 @@ static void messages_print(const struct json *answer)
 
 const struct form *look_form(const char *verb)
 {
-    static const struct form forms[] = {{"channels", channel_print, channels_end_print, false},
-                                        {"log tail", line_print, lines_end_print, false},
-                                        {"messages", NULL, messages_print, false}};
+    static const struct form forms[] = {
+        {"channels", channel_print, channels_end_print, false, NULL},
+        {"log tail", line_print, lines_end_print, false, "no lines of the log were kept"},
+        {"messages", NULL, messages_print, false, NULL}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];

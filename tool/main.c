@@ -2,6 +2,7 @@
 /**
  * The tool `troupe`: looks into running programs by their control sockets (docs/guide/operating.md).
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,7 +182,7 @@ static int ps(bool is_json)
     return EXIT_OK;
 }
 
-int main(int argc, char **argv)
+static int tool_run(int argc, char **argv)
 {
     struct options options = {0};
     if (text_wanted(argc, argv))
@@ -214,5 +215,16 @@ int main(int argc, char **argv)
         return EXIT_NO_PROGRAM;
     code = command_run(&connection, &options);
     connection_close(&connection);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    int code = tool_run(argc, argv);
+    /* A script must not take an answer for whole that a full disk has cut. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == EXIT_OK) {
+        fprintf(stderr, "troupe: the output cannot be written: %s\n", strerror(errno));
+        code = EXIT_REFUSED;
+    }
     return code;
 }

@@ -78,7 +78,8 @@ static void records_end_print(const struct json *answer)
     if (!json_number(answer, "count"))
         printf("no records: no turn of a durable actor has failed\n");
     else if (json_number(answer, "count") == json_number(answer, "most"))
-        printf("no further turn is recorded until one of these files is removed\n");
+        printf("there are no more files: the next turn that fails replaces the oldest of the last "
+               "eight\n");
 }
 
 static void event_print(const struct json *row)
@@ -104,10 +105,11 @@ static void events_end_print(const struct json *answer)
 
 const struct form *past_form(const char *verb)
 {
-    static const struct form forms[] = {{"mail", mail_print, mail_end_print, false},
-                                        {"slow", slow_print, slow_end_print, false},
-                                        {"records", record_print, records_end_print, false},
-                                        {"durable events", event_print, events_end_print, false}};
+    static const struct form forms[] = {
+        {"mail", mail_print, mail_end_print, false, NULL},
+        {"slow", slow_print, slow_end_print, false, NULL},
+        {"records", record_print, records_end_print, false, NULL},
+        {"durable events", event_print, events_end_print, false, NULL}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(forms[i].verb, verb) == 0)
             return &forms[i];

@@ -88,7 +88,7 @@ static void head_write(struct screen *screen, const struct json *answer, struct 
     seen->is_set = true;
     snprintf(text,
              sizeof text,
-             "%s: %s actors, %s messages queued, %" PRId64 " long turns, %" PRId64 " failures",
+             "%s: %s actors, %s messages under way, %" PRId64 " long turns, %" PRId64 " failures",
              json_text(answer, "app", "?"),
              number_short((double)json_number(counters, "live"), live, sizeof live),
              number_short((double)json_number(counters, "queued"), queued, sizeof queued),
@@ -131,8 +131,21 @@ static void workers_write(struct screen *screen, const struct json *answer)
                      for_ms);
         line_write(screen, text);
     }
+    const struct json *handed_off = json_get(answer, "handed_off");
+    for (const struct json *row = handed_off ? handed_off->first : NULL; row && written < most;
+         row = row->next, written++) {
+        char text[400];
+        snprintf(text,
+                 sizeof text,
+                 "handed off: %s handles %s of %s, STUCK for %" PRId64 " ms",
+                 json_text(row, "handler", "a function"),
+                 json_text(row, "message", "a signal"),
+                 json_text(row, "path", "?"),
+                 json_number(row, "for_ms"));
+        line_write(screen, text);
+    }
     if (!written)
-        line_write(screen, "all workers are idle");
+        line_write(screen, "no worker is in a handler at this moment");
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -163,9 +176,9 @@ static void samples_write(struct screen *screen, const struct json *answer)
                  sizeof text,
                  "%12.2f  %s of %s (%s)",
                  (double)json_number(rows[i], "count") / (double)looks,
-                 json_text(rows[i], "handler", "?"),
-                 json_text(rows[i], "behavior", "?"),
-                 json_text(rows[i], "message", "?"));
+                 json_text(rows[i], "handler", "a function"),
+                 json_text(rows[i], "behavior", "an actor that has ended"),
+                 json_text(rows[i], "message", "not known which"));
         line_write(screen, text);
     }
 }

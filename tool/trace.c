@@ -463,8 +463,9 @@ static int finish(struct traces *traces, int code, const char *what)
         printf("%" PRIu64 " records came faster than they could be read, and are missing\n",
                traces->missed);
     if (traces->given_up > traces->given_up_first && !traces->options->is_json)
-        printf("%" PRId64 " messages were given up, because too many were followed at once; later "
-               "turns of them are missing\n",
+        printf("given up, because too many were followed at once: %" PRId64
+               "; later turns of these "
+               "messages are missing\n",
                traces->given_up - traces->given_up_first);
     if (code == EXIT_OK && !traces->printed) {
         fprintf(stderr, "troupe: %s\n", what);

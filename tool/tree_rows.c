@@ -2,6 +2,7 @@
 #include "tree_rows.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,25 +51,47 @@ bool tree_rows_keep(struct tree_rows *rows, const struct json *row)
     return rows->paths[rows->count] && ++rows->count;
 }
 
-void tree_rows_print(struct tree_rows *rows)
+/* How many levels a row is below the root. */
+static int depth_of(const char *row)
 {
+    int depth = 0;
+    for (const char *at = row; *at && *at != '\t'; at++)
+        depth += *at == '/';
+    return depth;
+}
+
+static void row_print(char *row, int depth, size_t below)
+{
+    char *tab = strchr(row, '\t');
+    const char *name = row;
+    *tab = '\0';
+    if (depth > 0)
+        name = strrchr(row, '/') + 1;
+    printf("%*s", 2 * depth, "");
+    text_print(name);
+    printf("  (%s)", tab + 1);
+    if (below)
+        printf("  %zu below", below);
+    putchar('\n');
+}
+
+void tree_rows_print(struct tree_rows *rows, int depth_max)
+{
+    int least = INT_MAX;
     if (rows->count)
         qsort(rows->paths, rows->count, sizeof *rows->paths, compare_paths);
-    int least = -1;
     for (size_t i = 0; i < rows->count; i++) {
-        char *tab = strchr(rows->paths[i], '\t');
-        int depth = 0;
-        *tab = '\0';
-        const char *name = rows->paths[i];
-        for (const char *at = rows->paths[i]; *at; at++)
-            depth += *at == '/';
-        least = least < 0 || depth < least ? depth : least;
-        if (depth > least)
-            name = strrchr(rows->paths[i], '/') + 1;
-        printf("%*s", 2 * (depth - least), "");
-        text_print(name);
-        printf("  (%s)\n", tab + 1);
-        free(rows->paths[i]);
+        size_t below = 0;
+        int depth = depth_of(rows->paths[i]);
+        least = depth < least ? depth : least;
+        if (depth - least > depth_max)
+            continue;
+        while (depth - least == depth_max && i + below + 1 < rows->count &&
+               depth_of(rows->paths[i + below + 1]) > depth)
+            below++;
+        row_print(rows->paths[i], depth - least, below);
     }
+    for (size_t i = 0; i < rows->count; i++)
+        free(rows->paths[i]);
     free(rows->paths);
 }

@@ -18,6 +18,6 @@ struct tree_rows {
 /** Keeps a row of `ls`. Returns false without memory. */
 bool tree_rows_keep(struct tree_rows *rows, const struct json *row);
 /** Prints all of them in order, and frees them. */
-void tree_rows_print(struct tree_rows *rows);
+void tree_rows_print(struct tree_rows *rows, int depth_max);
 
 #endif

@@ -27,9 +27,9 @@
  * }
  * ```
  *
- * These calls ask no worker and no actor. They read what workers write anyway, so that they also
- * answer while every worker is stuck in a handler, and cost the workers nothing. What they say of
- * one actor was true a moment ago; the numbers of several actors are not of the same moment.
+ * These calls ask no worker and no actor. They read only what workers write in any case. So they
+ * cost the workers nothing, and answer even while every worker is stuck in a handler. What they say
+ * of one actor was true a moment ago; the numbers of several actors are not of the same moment.
  * Programs of tr_app_main show all this on their control socket, to the tool `troupe`:
  * docs/guide/operating.md.
  */
@@ -102,7 +102,7 @@ typedef struct tr_behavior_info {
 typedef struct tr_failure_record {
     tr_time time_ns; /* as tr_now */
     tr_ref actor;
-    bool is_restart;      /* the actor runs again; status and text are those of its failure */
+    bool is_restart;      /* the actor runs again; status and text are from its failure */
     uint32_t incarnation; /* of the actor, from 1 */
     tr_status status;
     char behavior[64];
@@ -122,7 +122,7 @@ typedef struct tr_actor_report {
     tr_time asked_ns;     /* as tr_now */
     uint32_t mail_count;  /* elements of `mail` */
     tr_mail_info mail[8]; /* what waits in its mailboxes, by type; the rest is in mail_more */
-    uint32_t mail_more;   /* messages of other types, and those behind the first 10,000 */
+    uint32_t mail_more;   /* messages of other types, and all messages after the first 10,000 */
     const char *oldest;   /* the type of the oldest message that waits; NULL: none */
     tr_ref oldest_from;
     uint64_t oldest_mark;     /* the same as in an earlier report: it is still the same message */
@@ -139,6 +139,7 @@ typedef struct tr_actor_report {
     const char *state_type;   /* the name of the message that describes the state; NULL: none */
     uint32_t state_length;    /* of state_text */
     char state_text[8192];    /* the state as JSON; "": not described, or larger than this */
+    uint32_t replies_late;    /* of replies_owed: nobody waits for them any more */
 } tr_actor_report;
 
 TR_BEGIN_C
@@ -161,8 +162,8 @@ TR_MUST_CHECK TR_INLINE tr_status tr_system_actors(tr_system *system, tr_actor_q
  */
 TR_INLINE size_t tr_system_running(tr_system *system, tr_worker_info *workers, size_t max);
 /**
- * Writes the behaviors that have actors, or had some that failed, those with the most actors first, at most `max`, and how
- * many to *count. Looks at all actors: 50 ms for a million.
+ * Writes at most `max` behaviors, and how many to *count: those that have actors, or had actors
+ * that failed. Behaviors with the most actors come first. Looks at all actors: 50 ms for a million.
  * Any thread. Does not wait.
  *
  * TR_OK, TR_INVALID_ARGUMENT, TR_NO_MEMORY. TR_LIMIT: there are more than TR_LOOKED_BEHAVIORS_MAX

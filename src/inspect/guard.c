@@ -6,30 +6,47 @@
 #include <string.h>
 #include <strings.h>
 
-enum { HTTP_PORT = 80 };
+enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 
-bool tr__guard_host(const char *host, const tr_address *here)
+/* Whether a Host header is a name with its port, which may be left out if it is that of the scheme. */
+static bool is_host(const char *host, const char *name, unsigned port, bool is_usual)
+{
+    size_t length = strlen(name);
+    char digits[8];
+    if (strncasecmp(host, name, length) != 0)
+        return false;
+    (void)snprintf(digits, sizeof digits, ":%u", port);
+    return strcmp(host + length, digits) == 0 || (is_usual && !host[length]);
+}
+
+bool tr__guard_host(const char *host, const tr_address *here, const char *name, bool is_tls)
 {
     char text[TR_ADDRESS_TEXT_MAX];
-    char local[32];
+    unsigned port = here->port;
+    bool is_usual = port == (is_tls ? HTTPS_PORT : HTTP_PORT);
     if (!host)
         return false;
     (void)tr_address_print(here, text);
-    (void)snprintf(local, sizeof local, "localhost:%u", (unsigned)here->port);
-    if (strcasecmp(host, text) == 0 || strcasecmp(host, local) == 0)
-        return true;
     char *colon = strrchr(text, ':');
-    if (here->port != HTTP_PORT || !colon)
-        return false;
-    *colon = '\0';
-    return strcasecmp(host, text) == 0 || strcasecmp(host, "localhost") == 0;
+    if (colon)
+        *colon = '\0';
+    return is_host(host, text, port, is_usual) || is_host(host, "localhost", port, is_usual) ||
+           (name && is_host(host, name, port, is_usual));
 }
 
-bool tr__guard_origin(const char *origin, const char *host)
+bool tr__guard_origin(const char *origin, const char *host, bool is_tls)
 {
-    static const char scheme[] = "http://";
-    return origin && host && strncasecmp(origin, scheme, sizeof scheme - 1) == 0 &&
-           strcasecmp(origin + sizeof scheme - 1, host) == 0;
+    const char *scheme = is_tls ? "https://" : "http://";
+    return origin && host && strncasecmp(origin, scheme, strlen(scheme)) == 0 &&
+           strcasecmp(origin + strlen(scheme), host) == 0;
+}
+
+bool tr__guard_is_name(const char *name)
+{
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
+    size_t length = strspn(name, allowed);
+    return length && length <= GUARD_NAME_MAX && !name[length];
 }
 
 /* Returns the next item of a list with commas, without the spaces around it; NULL: there is none. */

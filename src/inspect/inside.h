@@ -16,7 +16,7 @@ struct inspector {
     tr_address address; /* where it listens; written by the set-up of its listener */
     tr_time since_ns;   /* wall clock */
     char token[GUARD_TOKEN_SIZE + 1];
-    char url[TR_ADDRESS_TEXT_MAX + GUARD_TOKEN_SIZE + 32];
+    char url[TR_ADDRESS_TEXT_MAX + GUARD_NAME_MAX + GUARD_TOKEN_SIZE + 32];
     atom32 pages;   /* pages that are open */
     atom64 dropped; /* pages that were dropped since the start, because they did not read */
 };

@@ -21,23 +21,38 @@ static tr_next on_port(tr_self *self, const struct tr_inspect_begin *message)
     struct inspector *inspector = inspector_of(message);
     const tr_http_options http = {
         .ws_message_max = 2 * INSPECTOR_REQUEST_MAX, .has_no_http2 = true, .compresses = true};
+    const struct inspector_options *options = &inspector->options;
+    const char *certificate = options->certificate;
+    const tr_endpoint *endpoint = certificate
+                                      ? TR_HTTPS(options->address,
+                                                 .http = &http,
+                                                 .connections_max = CONNECTIONS_MAX,
+                                                 .stall_ns = INSPECTOR_SLOW_NS,
+                                                 .certificate = certificate,
+                                                 .key = options->key ? options->key : certificate)
+                                      : TR_HTTP(options->address,
+                                                .http = &http,
+                                                .connections_max = CONNECTIONS_MAX,
+                                                .stall_ns = INSPECTOR_SLOW_NS);
     tr_listener_ref listener;
     tr_status status = tr_try_listen(self,
                                      &listener,
                                      tr_inspect_page,
-                                     TR_HTTP(inspector->options.address,
-                                             .http = &http,
-                                             .connections_max = CONNECTIONS_MAX,
-                                             .stall_ns = INSPECTOR_SLOW_NS),
+                                     endpoint,
                                      tr_inspect_begin,
                                      .inspector = message->inspector);
     if (status == TR_NOT_SUPPORTED)
-        return tr_fail(self, status, "the library was built without HTTP");
+        return tr_fail(self,
+                       status,
+                       "the library was built without %s",
+                       certificate ? "HTTP or without TLS" : "HTTP");
     if (status != TR_OK)
         return tr_fail(self,
                        status,
-                       "cannot listen at %s: %s",
-                       inspector->options.address,
+                       "cannot listen at %s%s%s: %s",
+                       options->address,
+                       certificate ? " with the certificate " : "",
+                       certificate ? certificate : "",
                        tr_status_text(status));
     inspector->address = tr_listener_address(self, listener);
     return TR_SAME;
@@ -89,25 +104,61 @@ static tr_status system_start(struct inspector *inspector, char *why)
 }
 
 /* Returns why pages must not be served at an address; NULL: they may. */
-static const char *address_is_wrong(const char *address)
+static const char *address_is_wrong(const struct inspector_options *options)
 {
     tr_address parsed;
-    if (tr_address_parse(address, &parsed) != TR_OK)
+    if (tr_address_parse(options->address, &parsed) != TR_OK)
         return "this is no address; 127.0.0.1:0 is one";
-    return tr__guard_is_loopback(&parsed)
-               ? NULL
+    if (tr__guard_is_loopback(&parsed) || (options->anywhere && options->certificate))
+        return NULL;
+    return options->anywhere
+               ? "others can reach this address, and read what is not encrypted: a certificate is "
+                 "needed"
                : "others can reach this address; 127.0.0.1:0 is one that only this machine can, "
                  "and ssh -L leads there from another one";
+}
+
+/* Returns why options do not fit together; NULL: they do. */
+static const char *options_are_wrong(const struct inspector_options *options)
+{
+    if (options->key && !options->certificate)
+        return "a key is of no use without its certificate";
+    if (options->host && !tr__guard_is_name(options->host))
+        return "the name of a machine has letters, digits, '-' and '.', and no port";
+    return NULL;
+}
+
+/* Writes the address for a browser. A socket at all addresses of this machine is reached by each of them. */
+static void url_write(struct inspector *inspector)
+{
+    static const uint8_t all[16];
+    const struct inspector_options *options = &inspector->options;
+    char text[TR_ADDRESS_TEXT_MAX];
+    char name[GUARD_NAME_MAX + 8];
+    const tr_address *at = &inspector->address;
+    bool is_all = memcmp(at->host, all, at->family == TR_FAMILY_V4 ? 4 : sizeof all) == 0;
+    (void)snprintf(name,
+                   sizeof name,
+                   "%s:%u",
+                   options->host ? options->host : "localhost",
+                   (unsigned)at->port);
+    (void)snprintf(inspector->url,
+                   sizeof inspector->url,
+                   "%s://%s/#token=%s",
+                   options->certificate ? "https" : "http",
+                   options->host || is_all ? name : tr_address_print(at, text),
+                   inspector->token);
 }
 
 tr_status tr__inspector_start(const struct inspector_options *options, struct inspector **inspector,
                               char why[INSPECTOR_WHY_SIZE])
 {
     const tr_platform *platform = tr_platform_real();
-    const char *wrong = address_is_wrong(options->address);
+    const char *misfit = options_are_wrong(options);
+    const char *wrong = misfit ? misfit : address_is_wrong(options);
     if (wrong) {
         (void)snprintf(why, INSPECTOR_WHY_SIZE, "%s", wrong);
-        return TR_ADDRESS_INVALID;
+        return misfit ? TR_INVALID_ARGUMENT : TR_ADDRESS_INVALID;
     }
     struct inspector *made = platform->resize(platform, NULL, sizeof *made);
     if (!made) {
@@ -125,12 +176,7 @@ tr_status tr__inspector_start(const struct inspector_options *options, struct in
         tr__inspector_stop(made);
         return status;
     }
-    char text[TR_ADDRESS_TEXT_MAX];
-    (void)snprintf(made->url,
-                   sizeof made->url,
-                   "http://%s/#token=%s",
-                   tr_address_print(&made->address, text),
-                   made->token);
+    url_write(made);
     *inspector = made;
     return TR_OK;
 }

@@ -2,10 +2,11 @@
 /**
  * The inspector: what a program does, as a page in a browser.
  *
- * It is a system of its own with one worker, so that it answers while every worker of the program is stuck. Each page is a
- * session with a WebSocket; it opens a connection to the control socket of the program and passes lines both ways. So the
- * same code serves the page inside the program (--inspect) and from outside (troupe inspect), and a page gets exactly what a
- * client of the control socket would get, or less: a page of an inspector that is not `allowed` changes nothing, and no page
+ * It is a system of its own with one worker. So it answers even while every worker of the program
+ * is stuck. Each page is a session with a WebSocket; it opens a connection to the control socket of
+ * the program and passes lines both ways. So the same code serves the page inside the program
+ * (--inspect) and from outside (troupe inspect). A page gets what a client of the control socket
+ * would get, or less: a page of an inspector that is not `allowed` changes nothing, and no page
  * gets secret fields (observe/page.h).
  *
  * Nothing is dropped in between. A page that does not read slows down its own connection, until it has not read for
@@ -31,9 +32,15 @@ struct inspector;
 
 /** How to make an inspector. What the members point to is borrowed until tr__inspector_stop. */
 struct inspector_options {
-    const char *address; /* "127.0.0.1:0", "[::1]:8080": one that only this machine can reach */
-    bool allows;         /* pages may change something */
-    bool is_tool;        /* the inspector runs in another process than the program that it shows */
+    const char
+        *address; /* "127.0.0.1:0", "[::1]:8080": one that only this machine can reach, unless... */
+    bool anywhere; /* ... others may reach it, which needs a certificate */
+    /* PEM files: pages come by HTTPS. NULL: by HTTP. A key of NULL is in the file of the certificate. */
+    const char *certificate;
+    const char *key;
+    const char *host; /* one more name of this machine, under which browsers reach it; NULL: none */
+    bool allows;      /* pages may change something */
+    bool is_tool;     /* the inspector runs in another process than the program that it shows */
     /**
      * Finds the control socket of the program, for each new page again, because the program may have been restarted. Returns
      * false with a sentence if there is none. Called on the thread of the inspector.
@@ -47,8 +54,8 @@ struct inspector_options {
 
 /**
  * Starts an inspector. `why` gets a sentence on failure: TR_ADDRESS_INVALID (also an address that others can reach),
- * TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NOT_SUPPORTED (built without HTTP), TR_NO_MEMORY and other statuses of systems and
- * sockets. One thread.
+ * TR_INVALID_ARGUMENT (options that do not fit), TR_ADDRESS_IN_USE, TR_NOT_PERMITTED, TR_NOT_SUPPORTED (built without HTTP or
+ * TLS), TR_NO_MEMORY and other statuses of systems, sockets and certificates. One thread.
  */
 TR_MUST_CHECK tr_status tr__inspector_start(const struct inspector_options *options,
                                             struct inspector **inspector,

@@ -54,14 +54,17 @@ static void headers_set(tr_self *self)
 static bool is_for_here(tr_self *self, const struct page *page,
                         const struct tr_http_request *request, bool needs_origin)
 {
+    const struct inspector_options *options = &page->inspector->options;
     const char *origin = tr_http_header(self, "origin");
+    tr_address here = tr_channel_address(self, tr_peer(self));
+    bool is_tls = options->certificate != NULL;
     headers_set(self);
-    if (!tr__guard_host(request->host, &page->inspector->address)) {
+    if (!tr__guard_host(request->host, &here, options->host, is_tls)) {
         (void)tr_http_reply(self, 421, .text = "this inspector has another address\n");
         return false;
     }
     if (origin || needs_origin) {
-        if (!tr__guard_origin(origin, request->host)) {
+        if (!tr__guard_origin(origin, request->host, is_tls)) {
             (void)tr_http_reply(self, 403, .text = "pages of other sites may not ask here\n");
             return false;
         }

@@ -153,8 +153,8 @@ void tr__verb_tell(struct visitor *visitor, const struct control_request *reques
 /* ---- Asks. ---- */
 
 /*
- * If the worker of an actor is stuck in another turn than that of the ask, refuses the ask, names that turn, and
- * returns true. `waited_ns`: time since the ask was sent; 0: it was not sent.
+ * If the worker of an actor is stuck in a turn that does not handle this ask, refuses the ask,
+ * names the turn, and returns true. `waited_ns`: time since the ask was sent; 0: it was not sent.
  */
 static bool stuck_refuse(struct visitor *visitor, const struct control_request *request,
                          tr_ref actor, const tr_type *type, tr_time waited_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Walks over all slots, in steps. Only the worker of an actor knows its asks, so each worker is asked about the actors
- * that can have some, but not while it is stuck.
+ * Walks over all slots, in steps. Only the worker of an actor knows the asks of the actor. So each
+ * worker that is not stuck is asked about its actors, if they can have asks.
  */
 #include "observe/asks.h"
 
@@ -98,6 +98,7 @@ static void actor_look(struct visitor *visitor, struct asks *asks,
     tr__json_string(line, "behavior", info.behavior);
     tr__json_unsigned(line, "asks", waits);
     tr__json_unsigned(line, "replies_owed", report->replies_owed);
+    tr__json_unsigned(line, "replies_late", report->replies_late);
     if (oldest)
         wait_write(visitor, oldest);
     tr__visitor_end(visitor);

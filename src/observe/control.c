@@ -146,19 +146,23 @@ static void client_accept(struct control *control)
 
 /* ---- The thread. ---- */
 
-/* Fills in the events to wait for. Returns for how long to wait, in milliseconds. */
+/* The shorter of two timeouts; -1 is none. */
+static int sooner(int timeout_ms, int other_ms)
+{
+    return timeout_ms < 0 || (other_ms >= 0 && other_ms < timeout_ms) ? other_ms : timeout_ms;
+}
+
+/* Fills in the events to wait for. Returns for how long to wait, in milliseconds; -1: until one comes. */
 static int events_fill(struct control *control, struct local_event *events)
 {
     int timeout_ms = tr__observer_is_watched(&control->observer) ? OBSERVER_SAMPLE_MS : -1;
-    int look_ms = tr__observer_look(&control->observer);
-    if (timeout_ms < 0 || timeout_ms > look_ms)
-        timeout_ms = look_ms;
-    if (control->observer.left && timeout_ms > RETRY_MS)
-        timeout_ms = RETRY_MS;
+    timeout_ms = sooner(timeout_ms, tr__observer_look(&control->observer));
+    if (control->observer.left)
+        timeout_ms = sooner(timeout_ms, RETRY_MS);
     events[0] = (struct local_event){.fd = control->bell, .wants_read = true};
     events[1] = (struct local_event){.fd = control->listener, .wants_read = !control->is_short};
-    if (control->is_short && timeout_ms > RETRY_MS)
-        timeout_ms = RETRY_MS;
+    if (control->is_short)
+        timeout_ms = sooner(timeout_ms, RETRY_MS);
     for (size_t i = 0; i < control->client_count; i++) {
         const struct control_client *client = &control->clients[i];
         bool is_asking = client->visitor.job == JOB_ASK || client->visitor.job == JOB_WAIT;
@@ -167,10 +171,10 @@ static int events_fill(struct control *control, struct local_event *events)
                                              .wants_write = client->visitor.output.length > 0};
         if (client->has_more)
             timeout_ms = 0;
-        if (is_asking && timeout_ms > ASK_MS)
-            timeout_ms = ASK_MS;
-        if (client->visitor.output.length && timeout_ms > CHECK_MS)
-            timeout_ms = CHECK_MS;
+        if (is_asking)
+            timeout_ms = sooner(timeout_ms, ASK_MS);
+        if (client->visitor.output.length)
+            timeout_ms = sooner(timeout_ms, CHECK_MS);
     }
     return timeout_ms;
 }
@@ -183,6 +187,10 @@ static void control_main(void *context)
         int timeout_ms = events_fill(control, events);
         size_t count = control->client_count;
         tr__local_wait(events, 2 + count, timeout_ms);
+        if (events[0].can_read) {
+            tr__local_bell_take(control->bell);
+            control->observer.is_dozing = false;
+        }
         if (tr__observer_is_watched(&control->observer))
             tr__observer_sample(&control->observer);
         control->is_short = false;
@@ -241,6 +249,12 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
             return true;
     }
     return false;
+}
+
+static void on_ring(void *context)
+{
+    const struct control *control = context;
+    tr__local_bell_ring(control->bell);
 }
 
 /* Makes everything except the thread. */
@@ -310,6 +324,7 @@ tr_status tr__control_start(tr_system *system, const struct schema_source *schem
         control_close(made);
         return status;
     }
+    tr__doorbell_open(&system->doorbell, on_ring, made);
     *control = made;
     return TR_OK;
 }
@@ -324,6 +339,7 @@ void tr__control_stop(struct control *control)
     if (!control)
         return;
     const tr_platform *platform = control->observer.system->platform;
+    tr__doorbell_close(&control->observer.system->doorbell);
     atom32_store(&control->is_over, 1, ATOM_RELEASE); /* partner: control_main */
     tr__local_bell_ring(control->bell);
     platform->thread_join(platform, control->thread);

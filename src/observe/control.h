@@ -2,10 +2,11 @@
 /**
  * The control socket: a thread that answers local clients (observe/visitor.h) while the system runs.
  *
- * It is a thread of its own that waits in poll(), so that it answers while every worker is stuck. It has at most
- * CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h). A client that does not read for
- * CONTROL_SLOW_NS is dropped; the thread never waits for it. If all places are taken, a new client gets the place of a
- * client that has been idle for CONTROL_IDLE_NS. If there is none, it gets a line that says so.
+ * It has a thread of its own, which waits in poll(). So it answers even while every worker is
+ * stuck. It has at most CONTROL_CLIENTS clients, besides the pages of inspectors (observe/page.h).
+ * A client that does not read for CONTROL_SLOW_NS is dropped; the thread never waits for it. If all
+ * places are taken, a new client gets the place of a client that has been idle for CONTROL_IDLE_NS.
+ * If there is none, it gets a line that says so.
  */
 #ifndef OBSERVE_CONTROL_H
 #define OBSERVE_CONTROL_H

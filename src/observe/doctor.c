@@ -6,12 +6,17 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "actor/system/handoff_report.h"
+#include "actor/system/stall_log.h"
 #include "durable/host.h"
+#include "observe/running.h"
 #include "os/process_limits.h"
 #include "store/core.h"
 
-enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, RECENT_MAX = 32 };
+enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, GROWN = 50, RECENT_MAX = 32 };
 #define RECENT_NS TR_MINUTE
+#define PAST_NS (10 * TR_MINUTE)
+#define GROWN_NS (10 * TR_SECOND)
 
 /* What the first of the two looks has found. */
 struct doctor {
@@ -140,6 +145,40 @@ static void store_look(struct visitor *visitor, const struct durable_host *host)
 
 /* ---- Actors. ---- */
 
+/* Warns if turns have taken long lately. Returns false if there was none. */
+static bool turns_past_look(struct visitor *visitor)
+{
+    struct tr_system *system = visitor->observer->system;
+    size_t size = STALLS_KEPT * sizeof(struct stall_entry);
+    struct stall_entry *entries = source_resize(&system->source, NULL, size);
+    size_t count = entries ? tr__stall_log_read(system, entries, STALLS_KEPT) : 0;
+    tr_time now_ns = tr__observer_now(visitor->observer);
+    const struct stall_entry *longest = NULL;
+    unsigned many = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (now_ns - entries[i].begun_ns > PAST_NS || entries[i].took_ns < TR_SECOND)
+            continue;
+        many++;
+        if (!longest || entries[i].took_ns > longest->took_ns)
+            longest = &entries[i];
+    }
+    bool is_found = longest;
+    if (is_found)
+        finding(
+            visitor,
+            "turns",
+            "troupe stalls lists them: a handler must not block, use tr_blocking or ask",
+            "%u turns of the last 10 minutes took more than a second; the longest one took %" PRId64
+            " ms, %" PRId64 " s ago: %s of %.200s",
+            many,
+            longest->took_ns / TR_MILLISECOND,
+            (now_ns - longest->begun_ns) / TR_SECOND,
+            longest->handler ? longest->handler : "a function",
+            longest->path);
+    source_resize(&system->source, entries, 0);
+    return is_found;
+}
+
 static void workers_look(struct visitor *visitor)
 {
     struct tr_system *system = visitor->observer->system;
@@ -161,9 +200,24 @@ static void workers_look(struct visitor *visitor)
                 info.line,
                 info.since_ns / TR_MILLISECOND);
     }
+    for (uint32_t i = 0; i < tr__handoff_threads(system); i++) {
+        tr_worker_info info;
+        if (!tr__handed_off_describe(system, i, &info))
+            continue;
+        is_stuck = true;
+        finding(visitor,
+                "turns",
+                "its actor handles nothing else until the turn ends; gdb shows where it is",
+                "a thread that was handed off is in %s of %.200s (%s:%u) for %" PRId64 " ms",
+                info.handler ? info.handler : "a function",
+                info.path,
+                info.file ? info.file : "?",
+                info.line,
+                info.since_ns / TR_MILLISECOND);
+    }
     tr_counters counters;
     tr_system_counters(system, &counters);
-    if (!is_stuck)
+    if (!is_stuck && !turns_past_look(visitor))
         finding(visitor,
                 "turns",
                 NULL,
@@ -181,7 +235,15 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
         if (!tr__observer_find(visitor->observer, before->actor, &info))
             continue;
         bool is_full = info.queued_max && info.queued >= info.queued_max / 2;
-        bool grows = info.queued > before->queued + before->queued / 10 && info.queued > 100;
+        uint32_t since_queued = before->queued;
+        uint32_t most_queued = 0;
+        tr_time since_ns =
+            tr__observer_grows(visitor->observer, info.actor, &since_queued, &most_queued);
+        tr_time for_ns = since_ns ? tr__observer_now(visitor->observer) - since_ns : 0;
+        /* One that is full now and then is not what grows: it is as full as it ever was. */
+        bool grows = for_ns >= GROWN_NS && info.queued >= since_queued + GROWN &&
+                     info.queued > since_queued + since_queued / 5 &&
+                     info.queued >= most_queued - most_queued / 10;
         bool is_held = strcmp(info.state, "Suspended") == 0 && info.queued;
         bool is_deep = info.queued >= DEEP;
         if (!is_full && !grows && !is_held && !is_deep)
@@ -193,16 +255,21 @@ static void mailboxes_look(struct visitor *visitor, const struct doctor *doctor)
             is_held
                 ? "troupe resume lets it handle messages again"
                 : "troupe show and troupe why name the oldest message and what the actor waits for",
-            "%.300s (%s) has %u of %u messages, %u before",
+            "%.300s (%s) has %u of %u messages; %u %" PRId64 " s before",
             info.path,
             info.state,
             info.queued,
             info.queued_max,
-            before->queued);
+            since_queued,
+            for_ns / TR_SECOND);
     }
     if (!has_grown)
-        finding(
-            visitor, "mailboxes", NULL, "no mailbox grows, is half full, or has %d messages", DEEP);
+        finding(visitor,
+                "mailboxes",
+                NULL,
+                "none of the fullest mailboxes has grown by %d, is half full, or has %d messages",
+                GROWN,
+                DEEP);
 }
 
 /* Returns how many actors failed in the last minute, RECENT_MAX at most. */
@@ -223,15 +290,20 @@ static void rates_look(struct visitor *visitor, struct doctor *doctor)
 {
     tr_counters now;
     tr_system_counters(visitor->observer->system, &now);
-    uint64_t letters = now.dead_letters - doctor->counters.dead_letters;
+    const struct observer *observer = visitor->observer;
+    size_t older = observer->letters_ns[1] ? 1 : 0; /* a minute to two ago, or since the start */
+    bool is_known = observer->letters_ns[older];
+    uint64_t before = is_known ? observer->letters[older] : doctor->counters.dead_letters;
+    tr_time before_ns = is_known ? observer->letters_ns[older] : doctor->begin_ns;
+    uint64_t letters = now.dead_letters - before;
     unsigned failures = failures_recent(visitor, doctor);
     finding(visitor,
             "dead letters",
             letters ? "troupe dead-letters -f names sender, receiver and reason" : NULL,
-            "%" PRIu64 " dead letters, %" PRIu64 " of them in the last %d ms",
+            "%" PRIu64 " dead letters, %" PRIu64 " of them in the last %" PRId64 " s",
             now.dead_letters,
             letters,
-            LOOK_MS);
+            (tr__observer_now(observer) - before_ns) / TR_SECOND);
     finding(visitor,
             "failures",
             failures ? "troupe failures -f names actor, handler and cause" : NULL,

@@ -318,7 +318,7 @@ static void order_end(struct visitor *visitor, const struct control_request *req
     tr__visitor_end(visitor);
 }
 
-/* Whether the path of a request is that of a durable actor. */
+/* Whether the path of a request names a durable actor. */
 static bool is_durable(const char *path)
 {
     static const char prefix[] = "/system/durable/";

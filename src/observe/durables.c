@@ -98,7 +98,7 @@ static void kind_write(struct visitor *visitor, const struct stored *stored, con
     tr__json_bool(line, "stored_more", count == COUNT_MOST);
     tr__json_unsigned(
         line, "awake", kind && kind->keeper ? tr__view_glance(kind->keeper).child_count : 0);
-    tr__json_bool(line, "known", kind);
+    tr__json_bool(line, "known", !visitor->observer->system || kind);
     tr__visitor_end(visitor);
 }
 
@@ -127,7 +127,7 @@ static void list_end(struct visitor *visitor, uint64_t count, bool has_more)
     tr__visitor_end(visitor);
 }
 
-/* Lists one more kind: first those of the program, then those that only the store has. */
+/* Lists one more kind: first the kinds of the program, then the kinds that only the store has. */
 static bool kinds_step(struct visitor *visitor)
 {
     struct durable_list *list = visitor->work;
@@ -288,6 +288,8 @@ void tr__verb_durable_get(struct visitor *visitor, const struct control_request 
     size_t begin = line->length;
     tr__visitor_begin(visitor, request->id, false);
     status = tr__stored_write(&stored, request->kind, request_key_bytes(&key), line);
+    /* Without its program a store does not say which fields are secret. */
+    tr__json_bool(line, "concealed", !visitor->observer->system && !request->secrets);
     tr__visitor_end(visitor);
     tr__store_reader_release(stored.reader);
     if (status == TR_OK)

@@ -25,7 +25,10 @@ struct handler_figures {
 
 /** Lets workers time turns for a while. Any thread. */
 void tr__handlers_watch(tr_system *system);
-/** Collects the figures, those with the most samples first. Returns how many; at most `max`. Any thread. */
+/**
+ * Collects the figures; handlers with the most samples come first. Returns how many; at most `max`.
+ * Any thread.
+ */
 size_t tr__handlers_collect(tr_system *system, struct handler_figures *figures, size_t max);
 /** Returns a time that `percent` of the sampled turns did not exceed; it is the end of a bucket. */
 uint64_t tr__handlers_percentile(const struct handler_figures *figures, unsigned percent);

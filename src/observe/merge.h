@@ -16,9 +16,9 @@ struct merge {
     tr_bytes before; /* packed, without a front; no bytes: there is no state, and fields are zero */
     tr_bytes json;   /* an object with the fields that change; all others stay */
     /*
-     * Messages inside of messages that have secret fields (TR_SECRET) may be replaced, and a secret field may be "...".
-     * Otherwise both are refused, because a person who has read the state by the tool or a page got "..." for those
-     * fields.
+     * A message with secret fields (TR_SECRET) inside of another message may be replaced, and a
+     * secret field may be "...". If this is not set, both are refused: a person who has read the
+     * state by the tool or a page got "..." for secret fields.
      */
     bool takes_secrets;
     /* The results. */

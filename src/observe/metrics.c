@@ -12,23 +12,54 @@
 #include "actor/cell/worker.h"
 #include "durable/host.h"
 #include "observe/handlers.h"
+#include "observe/openmetrics.h"
 #include "observe/store_care.h"
 #include "os/process_limits.h"
 #include "store/core.h"
 
 /*
- * Series: 31 without labels, 4 histograms, 4 for each worker, 3 for each behavior, 2 for each durable kind. With 256 workers and
- * this many behaviors and kinds there are fewer than METRICS_SERIES_MAX. Histograms of handlers get what is left.
+ * Series: 31 without labels, 4 histograms, 5 for each worker, 3 for each behavior, 2 for each durable kind. Workers and kinds
+ * have a place, then behaviors, and histograms of handlers get what is left of METRICS_SERIES_MAX.
  */
 enum {
     SERIES_ALONE = 31 + 4 * (SPREAD_BUCKETS + 2),
+    WORKER_SERIES = 5,
     BEHAVIORS_MAX = 220,
+    BEHAVIORS_LEAST = 100, /* also with the most workers */
     KINDS_MAX = 100,
     HISTOGRAM_SERIES = SAMPLE_BUCKETS + 3
 };
-_Static_assert(SERIES_ALONE + 4 * TR_WORKERS_MAX + 3 * BEHAVIORS_MAX + 2 * KINDS_MAX <=
+_Static_assert(SERIES_ALONE + WORKER_SERIES * TR_WORKERS_MAX + 3 * BEHAVIORS_LEAST +
+                       2 * KINDS_MAX <=
                    METRICS_SERIES_MAX,
                "the number of series is bounded");
+/* A share of time is that of at least the last 5 s, so that several readers get the same. */
+#define SHARE_NS (5 * TR_SECOND)
+
+/* Returns how many behaviors have series. */
+static size_t behaviors_max(const tr_system *system)
+{
+    size_t used = SERIES_ALONE + 2 * KINDS_MAX + WORKER_SERIES * (size_t)system->worker_count;
+    size_t left = (METRICS_SERIES_MAX - used) / 3;
+    return left < BEHAVIORS_MAX ? left : BEHAVIORS_MAX;
+}
+
+/* Returns the share of time for which a worker was awake, in the last SHARE_NS to twice that. */
+static double busy_ratio(tr_system *system, struct worker *worker)
+{
+    struct awake_mark *marks = worker->samples.awake;
+    lock_take(&system->samples.lock);
+    const struct awake_mark now = {system->platform->mono_now(system->platform),
+                                   atom64_load(&worker->loop.awake_ns, ATOM_RELAXED)};
+    if (now.at_ns - marks[0].at_ns >= SHARE_NS) {
+        marks[1] = marks[0];
+        marks[0] = now;
+    }
+    double passed = (double)(now.at_ns - marks[1].at_ns);
+    double awake = (double)(now.awake_ns - marks[1].awake_ns);
+    lock_give(&system->samples.lock);
+    return passed <= 0 ? 0 : awake < passed ? awake / passed : 1;
+}
 
 static void head(struct json_line *text, const char *name, const char *kind, const char *help)
 {
@@ -56,7 +87,11 @@ static void counters_write(struct json_line *text, tr_system *system)
     tr__json_printf(text, "troupe_messages_total{result=\"dead\"} %" PRIu64 "\n", dead);
     tr__json_printf(
         text, "troupe_messages_total{result=\"refused\"} %" PRIu64 "\n", counters.refused);
-    one(text, "troupe_messages_queued", "gauge", "Messages in mailboxes.", counters.queued);
+    one(text,
+        "troupe_messages_queued",
+        "gauge",
+        "Messages in mailboxes, and in turns that have not ended.",
+        counters.queued);
     one(text, "troupe_turns_total", "counter", "Calls of handlers.", counters.turns);
     one(text, "troupe_stalls_total", "counter", "Turns that took too long.", counters.stalls);
     one(text, "troupe_restarts_total", "counter", "Restarts after a failure.", counters.restarts);
@@ -69,15 +104,17 @@ static void workers_write(struct json_line *text, tr_system *system)
     static const char *const names[] = {"troupe_worker_handled_total",
                                         "troupe_worker_runs_total",
                                         "troupe_worker_sleeps_total",
-                                        "troupe_worker_stuck"};
+                                        "troupe_worker_stuck",
+                                        "troupe_worker_busy_ratio"};
     static const char *const helps[] = {"Messages that a worker has handled.",
                                         "Times that a worker ran an actor.",
                                         "Times that a worker went to sleep.",
-                                        "Seconds for which a worker has been in one turn."};
+                                        "Seconds for which a worker has been in one turn.",
+                                        "Share of the last seconds in which a worker was awake."};
     for (size_t which = 0; which < sizeof names / sizeof *names; which++) {
-        head(text, names[which], which == 3 ? "gauge" : "counter", helps[which]);
+        head(text, names[which], which >= 3 ? "gauge" : "counter", helps[which]);
         for (uint32_t i = 0; i < system->worker_count; i++) {
-            const struct worker *worker = system->workers[i];
+            struct worker *worker = system->workers[i];
             tr_time since_ns = (tr_time)atom64_load(&worker->loop.since_ns, ATOM_RELAXED);
             tr_time now_ns = system->platform->mono_now(system->platform);
             bool is_stuck =
@@ -85,9 +122,10 @@ static void workers_write(struct json_line *text, tr_system *system)
             double values[] = {(double)atom64_load(&worker->counters.handled, ATOM_RELAXED),
                                (double)atom64_load(&worker->loop.runs, ATOM_RELAXED),
                                (double)atom64_load(&worker->loop.parks, ATOM_RELAXED),
-                               is_stuck ? (double)(now_ns - since_ns) / (double)TR_SECOND : 0};
+                               is_stuck ? (double)(now_ns - since_ns) / (double)TR_SECOND : 0,
+                               which == 4 ? busy_ratio(system, worker) : 0};
             tr__json_printf(text,
-                            which == 3 ? "%s{worker=\"%u\"} %.3f\n" : "%s{worker=\"%u\"} %.0f\n",
+                            which >= 3 ? "%s{worker=\"%u\"} %.3f\n" : "%s{worker=\"%u\"} %.0f\n",
                             names[which],
                             (unsigned)i,
                             values[which]);
@@ -126,11 +164,10 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
         {"troupe_behavior_actors", "gauge", "Actors that are alive, by behavior."},
         {"troupe_mailbox_messages_max", "gauge", "Messages in the fullest mailbox, by behavior."},
         {"troupe_failures_total", "counter", "Failures, by behavior."}};
-    size_t size = BEHAVIORS_MAX * sizeof(tr_behavior_info);
-    tr_behavior_info *infos = source_resize(&system->source, NULL, size);
+    size_t max = behaviors_max(system);
+    tr_behavior_info *infos = source_resize(&system->source, NULL, max * sizeof *infos);
     size_t count = 0;
-    tr_status status =
-        infos ? tr_system_behaviors(system, infos, BEHAVIORS_MAX, &count) : TR_NO_MEMORY;
+    tr_status status = infos ? tr_system_behaviors(system, infos, max, &count) : TR_NO_MEMORY;
     if (status != TR_OK && status != TR_LIMIT)
         count = 0;
     behaviors_merge(infos, &count);
@@ -202,7 +239,8 @@ static void handlers_write(struct json_line *text, tr_system *system, size_t beh
     size_t size = HANDLERS_MAX * sizeof(struct handler_figures);
     struct handler_figures *figures = source_resize(&system->source, NULL, size);
     size_t count = figures ? tr__handlers_collect(system, figures, HANDLERS_MAX) : 0;
-    size_t used = SERIES_ALONE + 2 * KINDS_MAX + 4 * (size_t)system->worker_count + 3 * behaviors;
+    size_t used =
+        SERIES_ALONE + 2 * KINDS_MAX + WORKER_SERIES * (size_t)system->worker_count + 3 * behaviors;
     size_t space = used < METRICS_SERIES_MAX ? METRICS_SERIES_MAX - used : 0;
     size_t shown = space / HISTOGRAM_SERIES < count ? space / HISTOGRAM_SERIES : count;
     if (shown)
@@ -357,15 +395,16 @@ static void otlp_write(struct json_line *text, tr_system *system)
 /* Writes the age of the oldest message in the fullest mailboxes, as the thread of the control socket has seen it. */
 static void oldest_write(struct json_line *text, tr_system *system)
 {
-    uint64_t age = atom64_load(&system->samples.oldest_age, ATOM_RELAXED);
-    if (!age)
+    if (!atom64_load(&system->samples.is_looked_at, ATOM_RELAXED))
         return; /* there is no control socket */
+    tr_time oldest_ns = (tr_time)atom64_load(&system->samples.oldest_ns, ATOM_RELAXED);
+    tr_time age_ns = oldest_ns ? system->platform->mono_now(system->platform) - oldest_ns : 0;
     head(text,
          "troupe_mailbox_oldest_seconds",
          "gauge",
          "Age, but for a second, of the oldest message in the fullest mailboxes.");
     tr__json_printf(
-        text, "troupe_mailbox_oldest_seconds %.3f\n", (double)(age - 1) / (double)TR_SECOND);
+        text, "troupe_mailbox_oldest_seconds %.3f\n", (double)age_ns / (double)TR_SECOND);
 }
 
 void tr__metrics_write(struct json_line *text, tr_system *system)
@@ -383,7 +422,10 @@ void tr__verb_metrics(struct visitor *visitor, const struct control_request *req
     struct tr_system *system = visitor->observer->system;
     struct json_line text;
     tr__json_line_init(&text, &system->source);
-    tr__metrics_write(&text, system);
+    if (request->text && strcmp(request->text, "openmetrics") == 0)
+        tr__openmetrics_write(&text, system);
+    else
+        tr__metrics_write(&text, system);
     tr__json_put(&text, "", 1);
     if (text.has_failed) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the metrics");

@@ -10,6 +10,7 @@
 #include "actor/cell/worker.h"
 #include "observe/json_line.h"
 #include "observe/metrics.h"
+#include "observe/openmetrics.h"
 
 bool tr__metrics_is_address(const char *address)
 {
@@ -35,13 +36,17 @@ bool tr__metrics_is_local(const char *address)
 struct page {
     tr_system *system;
     struct json_line text;
+    bool is_open; /* the client takes OpenMetrics, which has exemplars */
 };
 
 /* Makes the text on a helper thread, because a look at a million actors takes 50 ms. */
 static void page_write(void *argument)
 {
     struct page *page = argument;
-    tr__metrics_write(&page->text, page->system);
+    if (page->is_open)
+        tr__openmetrics_write(&page->text, page->system);
+    else
+        tr__metrics_write(&page->text, page->system);
 }
 
 static void page_free(void *resource)
@@ -52,13 +57,17 @@ static void page_free(void *resource)
 static tr_next on_metrics(tr_self *self)
 {
     struct page *page = tr_scratch(self, sizeof *page);
-    *page = (struct page){.system = self->worker->system};
+    const char *accept = tr_http_header(self, "accept");
+    *page = (struct page){.system = self->worker->system,
+                          .is_open = accept && strstr(accept, OPENMETRICS_TYPE)};
     tr__json_line_init(&page->text, &page->system->source);
     tr_defer(self, page, page_free); /* frees the page also if the turn ends in a wait */
     if (tr_try_blocking(self, page_write, page) != TR_OK || page->text.has_failed)
         return tr_http_reply(self, 503, .text = "the metrics cannot be written now\n");
     const tr_bytes body = {page->text.data, page->text.length};
-    return tr_http_reply(self, 200, .type = "text/plain; version=0.0.4", .body = body);
+    const char *type = page->is_open ? OPENMETRICS_TYPE "; version=1.0.0; charset=utf-8"
+                                     : "text/plain; version=0.0.4";
+    return tr_http_reply(self, 200, .type = type, .body = body);
 }
 
 TR_ACTOR(tr_metrics_page);

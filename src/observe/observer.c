@@ -133,7 +133,58 @@ static tr_time age_of(struct observer *observer, const tr_actor_info *info, tr_a
     return tr__observer_age(observer, info->actor, report->oldest_mark);
 }
 
-/* Looks at the fullest mailboxes. Returns the age of the oldest message in them. *found_ns is when they were found. */
+/* Notes how full a mailbox is. One that is new takes the place of the one that was not looked at for longest. */
+static void growth_note(struct observer *observer, const tr_actor_info *info)
+{
+    tr_time now_ns = tr__observer_now(observer);
+    struct observer_growth *entry = &observer->growths[0];
+    for (size_t i = 0; i < OBSERVER_GROWTHS; i++) {
+        struct observer_growth *other = &observer->growths[i];
+        if (other->checked_ns < entry->checked_ns)
+            entry = other;
+        if (other->ref == info->actor.bits) {
+            entry = other;
+            break;
+        }
+    }
+    if (entry->ref != info->actor.bits || info->queued < entry->since_queued)
+        *entry = (struct observer_growth){
+            .ref = info->actor.bits, .since_ns = now_ns, .since_queued = info->queued};
+    if (info->queued > entry->most_queued)
+        entry->most_queued = info->queued;
+    entry->checked_ns = now_ns;
+}
+
+tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32_t *since_queued,
+                           uint32_t *most_queued)
+{
+    for (size_t i = 0; i < OBSERVER_GROWTHS; i++) {
+        const struct observer_growth *entry = &observer->growths[i];
+        if (entry->ref != actor.bits || !actor.bits)
+            continue;
+        *since_queued = entry->since_queued;
+        *most_queued = entry->most_queued;
+        return entry->since_ns;
+    }
+    return 0;
+}
+
+/* Keeps the number of dead letters of a minute ago or two. */
+static void letters_note(struct observer *observer, uint64_t letters)
+{
+    tr_time now_ns = tr__observer_now(observer);
+    if (observer->letters_ns[0] && now_ns - observer->letters_ns[0] < TR_MINUTE)
+        return;
+    observer->letters[1] = observer->letters[0];
+    observer->letters_ns[1] = observer->letters_ns[0];
+    observer->letters[0] = letters;
+    observer->letters_ns[0] = now_ns;
+}
+
+/*
+ * Looks at the fullest mailboxes. Returns the age of the oldest message in them, or -1 if they are empty. *found_ns is when they
+ * were found.
+ */
 static tr_time look(struct observer *observer, tr_time *found_ns)
 {
     struct {
@@ -141,8 +192,10 @@ static tr_time look(struct observer *observer, tr_time *found_ns)
         tr_actor_report report;
     } *found = source_resize(observer->source, NULL, sizeof *found);
     size_t count = found ? tr__observer_deepest(observer, 1, found->infos, OBSERVER_LOOKED_AT) : 0;
-    tr_time oldest_ns = 0;
+    tr_time oldest_ns = -1;
     *found_ns = tr__observer_now(observer);
+    for (size_t i = 0; i < count; i++)
+        growth_note(observer, &found->infos[i]);
     for (size_t i = 0; i < count; i++) {
         tr_time before_ns = tr__observer_now(observer);
         tr_time age_ns = age_of(observer, &found->infos[i], &found->report);
@@ -154,6 +207,15 @@ static tr_time look(struct observer *observer, tr_time *found_ns)
     return oldest_ns;
 }
 
+/* Whether messages have moved since the last look at the fullest mailboxes. */
+static bool has_moved(struct observer *observer, const tr_counters *counters)
+{
+    uint64_t moved = counters->accepted + counters->handled + counters->dead_letters;
+    bool is_new = !observer->look_ns || moved != observer->moved;
+    observer->moved = moved;
+    return is_new;
+}
+
 int tr__observer_look(struct observer *observer)
 {
     /* Of the time of this thread, for systems with very many actors. A worker that does not answer does not count. */
@@ -162,13 +224,21 @@ int tr__observer_look(struct observer *observer)
     tr_time now_ns = tr__observer_now(observer);
     if (now_ns >= observer->look_ns) {
         tr_counters counters;
+        observer->is_dozing = doorbell_want(&system->doorbell);
         tr_system_counters(system, &counters);
         tr_time found_ns = now_ns;
-        tr_time oldest_ns = counters.queued ? look(observer, &found_ns) : 0;
+        letters_note(observer, counters.dead_letters);
+        if (has_moved(observer, &counters)) {
+            tr_time age_ns = counters.queued ? look(observer, &found_ns) : -1;
+            uint64_t oldest_ns = age_ns < 0 ? 0 : (uint64_t)(tr__observer_now(observer) - age_ns);
+            atom64_store(&system->samples.oldest_ns, oldest_ns, ATOM_RELAXED);
+            atom64_store(&system->samples.is_looked_at, 1, ATOM_RELAXED);
+        }
         tr_time took_ns = found_ns - now_ns;
-        atom64_store(&system->samples.oldest_age, (uint64_t)oldest_ns + 1, ATOM_RELAXED);
         observer->look_ns = now_ns + (took_ns * SHARE > TR_SECOND ? took_ns * SHARE : TR_SECOND);
     }
+    if (observer->is_dozing)
+        return -1;
     return (int)((observer->look_ns - now_ns) / TR_MILLISECOND) + 1;
 }
 

@@ -3,9 +3,10 @@
  * The thread that looks into a system for others: what it remembers between two requests. Used by that thread only.
  *
  * It has a client, for what only workers know, a reader of the store, and two small tables of fixed size:
- *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages have no time of
- *     their own, so an age is at least the time since a look has seen the message. The thread looks at the fullest mailboxes
- *     each second, also when nobody asks, so that it knows the age, but for a second, when somebody does;
+ *   - marks: which message was the oldest in a mailbox, and when it was first seen there. Messages
+ *     have no time of their own, so an age is at least the time since a look has seen the message.
+ *     The thread looks at the fullest mailboxes each second, also when nobody asks. So when
+ *     somebody asks, it knows the age to within a second;
  *   - samples: which handlers were found running, while somebody watches.
  */
 #ifndef OBSERVE_OBSERVER_H
@@ -16,6 +17,7 @@
 enum {
     OBSERVER_MARKS = 64,
     OBSERVER_LOOKED_AT = 5, /* how many mailboxes are looked at each second */
+    OBSERVER_GROWTHS = 16,  /* of how many it is remembered whether they grow */
     OBSERVER_SAMPLES = 128,
     OBSERVER_SAMPLE_MS = 2,  /* between two looks at the workers, while somebody watches */
     OBSERVER_STUCK_MS = 20,  /* a worker that has been in one turn for so long is not asked */
@@ -30,6 +32,15 @@ struct observer_mark {
     uint64_t mark;
     tr_time seen_ns;
     tr_time checked_ns; /* when the message was last seen */
+};
+
+/** A mailbox that was among the fullest ones, since it last had fewer messages than at the beginning. */
+struct observer_growth {
+    uint64_t ref; /* 0: this entry is not used */
+    tr_time since_ns;
+    uint32_t since_queued;
+    uint32_t most_queued;
+    tr_time checked_ns;
 };
 
 struct observer_sample {
@@ -58,8 +69,13 @@ struct observer {
         uint64_t left_out;
         tr_time since_ns; /* when the first look was asked for; 0: never */
     } flame;
-    tr_time watched_ns;  /* when somebody last asked for samples; 0: never */
-    tr_time look_ns;     /* when to look at the fullest mailboxes next */
+    tr_time watched_ns; /* when somebody last asked for samples; 0: never */
+    tr_time look_ns;    /* when to look at the fullest mailboxes next; 0: nobody has looked */
+    uint64_t moved;     /* messages that were sent or handled before the last look */
+    struct observer_growth growths[OBSERVER_GROWTHS];
+    uint64_t letters[2]; /* dead letters at two times, the newer one first */
+    tr_time letters_ns[2];
+    bool is_dozing;      /* all workers sleep; see sched/doorbell.h */
     uint32_t page_count; /* clients that are pages of an inspector: observe/page.h */
     struct backup *left; /* backups whose clients have gone: observe/store_backup.h */
 };
@@ -87,7 +103,7 @@ tr_time tr__observer_age_stuck(struct observer *observer, tr_ref actor, tr_time 
 
 /**
  * Looks at the fullest mailboxes if it is time to: once a second, or less often if a look takes long. Returns in how
- * many milliseconds to call it again.
+ * many milliseconds to call it again; -1: when the doorbell of the system rings, because all workers sleep.
  */
 int tr__observer_look(struct observer *observer);
 
@@ -95,6 +111,13 @@ int tr__observer_look(struct observer *observer);
  * Whether the worker of an actor is stuck in a turn; then *info says in which. -1 as `worker` is never stuck.
  */
 bool tr__observer_is_stuck(struct observer *observer, int worker, tr_worker_info *info);
+
+/**
+ * Returns since when the mailbox of an actor has not had fewer than *since_queued messages; it had up to *most_queued. 0: it
+ * was not among the fullest ones.
+ */
+tr_time tr__observer_grows(const struct observer *observer, tr_ref actor, uint32_t *since_queued,
+                           uint32_t *most_queued);
 
 /** Describes an actor without asking its worker. Returns false if it has ended. */
 bool tr__observer_find(struct observer *observer, tr_ref actor, tr_actor_info *info);

@@ -18,8 +18,9 @@ bool tr__otlp_is_built(void);
 bool tr__otlp_url(const char *url, char *to, size_t size);
 
 /**
- * Follows one of `every` causal ids (0: only those of HTTP requests whose traceparent says so), and starts the actor that posts,
- * as an actor of the pool. `app` is borrowed. Statuses of tr_try_pool_spawn, TR_NO_MEMORY. Before the system starts.
+ * Follows one of `every` causal ids (0: only HTTP requests whose traceparent says so). Starts the
+ * actor that posts, as an actor of the pool. `app` is borrowed. Statuses of tr_try_pool_spawn,
+ * TR_NO_MEMORY. Before the system starts.
  */
 TR_MUST_CHECK tr_status tr__otlp_start(tr_client *client, const char *app, const char *url,
                                        uint32_t every, tr_ref *actor);

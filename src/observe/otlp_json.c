@@ -93,7 +93,10 @@ static int kind_of(const struct span *span)
                                                                            : KIND_INTERNAL;
 }
 
-/* Returns the name of a message. Requests of HTTP get a name that a reader knows, not that of the runtime. */
+/*
+ * Returns the name of a message. Requests of HTTP get a name that a reader knows, and not the name
+ * that the runtime uses.
+ */
 static const char *message_of(const struct span *span)
 {
     if (!span->type)

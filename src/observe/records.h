@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The verb records: files of durable turns that have failed, or that somebody asked for, with the command that runs them again. */
+/**
+ * The verb records: files of durable turns that have failed, or of which somebody has asked for a
+ * record. With each file comes the command that runs the turn again.
+ */
 #ifndef OBSERVE_RECORDS_H
 #define OBSERVE_RECORDS_H
 

@@ -6,7 +6,27 @@
 #include "actor/cell/system.h"
 #include "actor/cell/view.h"
 #include "actor/cell/worker.h"
+#include "actor/system/handoff_report.h"
 #include "base/sized.h"
+
+/* Fills in the members about a turn. */
+static void turn_describe(struct tr_system *system, const struct view *view, tr_worker_info *info)
+{
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    const tr_type *type = view->type ? view->type : view->handler ? view->handler->type : NULL;
+    info->is_running = true;
+    info->actor = tr_ref_from_bits(view->ref);
+    info->type = type ? type->name : NULL;
+    info->handler = view->handler ? view->handler->name : NULL;
+    if (view->behavior) {
+        info->behavior = view->behavior->name;
+        info->file = view->behavior->file;
+        info->line = view->behavior->line;
+    }
+    if (view->since_ns && now_ns - view->since_ns > 2 * TR_MILLISECOND)
+        info->since_ns = now_ns - view->since_ns;
+    memcpy(info->path, view->path, sizeof info->path);
+}
 
 static void describe(struct worker *worker, struct view *view, tr_worker_info *info)
 {
@@ -22,20 +42,19 @@ static void describe(struct worker *worker, struct view *view, tr_worker_info *i
                              .ready = atom32_load(&worker->balance.load, ATOM_RELAXED)};
     if (!view || !tr__view_running(worker, view))
         return;
-    tr_time now_ns = system->platform->mono_now(system->platform);
-    const tr_type *type = view->type ? view->type : view->handler ? view->handler->type : NULL;
-    info->is_running = true;
-    info->actor = tr_ref_from_bits(view->ref);
-    info->type = type ? type->name : NULL;
-    info->handler = view->handler ? view->handler->name : NULL;
-    if (view->behavior) {
-        info->behavior = view->behavior->name;
-        info->file = view->behavior->file;
-        info->line = view->behavior->line;
-    }
-    if (view->since_ns && now_ns - view->since_ns > 2 * TR_MILLISECOND)
-        info->since_ns = now_ns - view->since_ns;
-    memcpy(info->path, view->path, sizeof info->path);
+    turn_describe(system, view, info);
+}
+
+bool tr__handed_off_describe(tr_system *system, uint32_t thread, tr_worker_info *info)
+{
+    uint32_t worker = 0;
+    struct view *view = source_resize(&system->source, NULL, sizeof *view);
+    bool is_stuck = view && tr__handoff_view(system, thread, view, &worker);
+    *info = (tr_worker_info){.worker = (int)worker};
+    if (is_stuck)
+        turn_describe(system, view, info);
+    source_resize(&system->source, view, 0);
+    return is_stuck;
 }
 
 void tr__worker_describe(tr_system *system, uint32_t worker, tr_worker_info *info)

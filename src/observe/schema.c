@@ -55,7 +55,10 @@ static void found_add(struct found *found, const tr_type *type)
         found->types[found->count++] = type;
 }
 
-/* Adds the messages that the found ones contain, and those that answer them. */
+/*
+ * Adds the messages that are contained in the messages found so far, and the messages that answer
+ * them.
+ */
 static void found_close(struct found *found)
 {
     for (size_t i = 0; i < found->count; i++) {

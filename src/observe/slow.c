@@ -12,12 +12,6 @@
 
 enum { SLOW_SHOWN = 64 };
 
-/* A turn, and the worker that has timed it. */
-struct slow_row {
-    struct slow_turn turn;
-    uint32_t worker;
-};
-
 static int compare_took(const void *a, const void *b)
 {
     const struct slow_row *left = a;
@@ -42,6 +36,21 @@ static size_t worker_copy(struct worker *worker, uint32_t index, tr_time now_ns,
             rows[count++] = (struct slow_row){*turn, index};
     }
     lock_give(&slow->lock);
+    return count;
+}
+
+size_t tr__slow_max(const tr_system *system)
+{
+    return (size_t)system->worker_count * SLOW_TURNS;
+}
+
+size_t tr__slow_collect(tr_system *system, struct slow_row *rows)
+{
+    tr_time now_ns = system->platform->mono_now(system->platform);
+    size_t count = 0;
+    for (uint32_t i = 0; i < system->worker_count; i++)
+        count += worker_copy(system->workers[i], i, now_ns, rows + count);
+    qsort(rows, count, sizeof *rows, compare_took);
     return count;
 }
 
@@ -72,18 +81,13 @@ void tr__verb_slow(struct visitor *visitor, const struct control_request *reques
 {
     struct tr_system *system = visitor->observer->system;
     const struct memory_source *source = visitor->observer->source;
-    struct slow_row *rows =
-        source_resize(source, NULL, system->worker_count * SLOW_TURNS * sizeof *rows);
+    struct slow_row *rows = source_resize(source, NULL, tr__slow_max(system) * sizeof *rows);
     if (!rows) {
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the list");
         return;
     }
     size_t limit = request->limit && request->limit < SLOW_SHOWN ? request->limit : SLOW_SHOWN;
-    tr_time now_ns = tr__observer_now(visitor->observer);
-    size_t count = 0;
-    for (uint32_t i = 0; i < system->worker_count; i++)
-        count += worker_copy(system->workers[i], i, now_ns, rows + count);
-    qsort(rows, count, sizeof *rows, compare_took);
+    size_t count = tr__slow_collect(system, rows);
     for (size_t i = 0; i < count && i < limit; i++) {
         tr__visitor_begin(visitor, request->id, true);
         row_write(visitor, &rows[i]);

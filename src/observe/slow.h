@@ -3,7 +3,19 @@
 #ifndef OBSERVE_SLOW_H
 #define OBSERVE_SLOW_H
 
+#include "actor/cell/samples.h"
 #include "observe/visitor.h"
+
+/** A turn, and the worker that has timed it. */
+struct slow_row {
+    struct slow_turn turn;
+    uint32_t worker;
+};
+
+/** How many turns tr__slow_collect copies at most. */
+size_t tr__slow_max(const tr_system *system);
+/** Copies the slowest of the turns that were timed in the last minute, the slowest first. Returns how many. Any thread. */
+size_t tr__slow_collect(tr_system *system, struct slow_row *rows);
 
 void tr__verb_slow(struct visitor *visitor, const struct control_request *request);
 

@@ -107,8 +107,8 @@ static void span_end(struct spans *spans, const struct follow_event *event)
 }
 
 /*
- * Whether an event is of a timer of the runtime, such as that of kept connections. Such a timer keeps the causal id of
- * the turn that started it forever.
+ * Whether an event comes from a timer of the runtime, such as the timer of kept connections. Such a
+ * timer keeps the causal id of the turn that started it forever.
  */
 static bool is_housekeeping(const struct follow_event *event)
 {

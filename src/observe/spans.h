@@ -3,8 +3,9 @@
  * Spans: the turns that are followed (actor/cell/follow.h), each with the turn that sent its message. Used by the exporter of
  * OTLP only.
  *
- * Records come in the order of their numbers. A record of a sent message may come after that of the turn that handles it, on
- * another worker, has begun; so a span is ready one tick after it has ended. Rules:
+ * Records come in the order of their numbers. The record of a sent message may come late: after the
+ * record of the turn that handles the message on another worker; so a span is ready one tick after
+ * it has ended. Rules:
  *   1. A span is in one list: `open`, `ended` or `unused`.
  *   2. There are SPANS_MAX. If all are in use the oldest one is dropped, and counted.
  *   3. There are SPANS_SENDS_MAX messages whose turn has not begun. The newest replaces the oldest; a turn whose message is gone

@@ -2,8 +2,10 @@
 #include "observe/stalls.h"
 
 #include "actor/cell/system.h"
+#include "actor/system/handoff_report.h"
 #include "actor/system/stall_log.h"
 #include "observe/past.h"
+#include "observe/running.h"
 #include "observe/verbs.h"
 
 static void running_list(struct visitor *visitor)
@@ -21,13 +23,46 @@ static void running_list(struct visitor *visitor)
     tr__json_close(line, ']');
 }
 
+void tr__handed_off_write(struct visitor *visitor)
+{
+    struct tr_system *system = visitor->observer->system;
+    struct json_line *line = &visitor->output;
+    tr__json_open(line, "handed_off", '[');
+    for (uint32_t i = 0; i < tr__handoff_threads(system); i++) {
+        tr_worker_info info;
+        if (!tr__handed_off_describe(system, i, &info))
+            continue;
+        tr__json_open(line, NULL, '{');
+        tr__running_write(line, &info);
+        tr__json_close(line, '}');
+    }
+    tr__json_close(line, ']');
+}
+
+void tr__handed_off_of_write(struct visitor *visitor, tr_ref actor)
+{
+    struct tr_system *system = visitor->observer->system;
+    for (uint32_t i = 0; i < tr__handoff_threads(system); i++) {
+        tr_worker_info info;
+        if (!tr__handed_off_describe(system, i, &info) || info.actor.bits != actor.bits)
+            continue;
+        tr__json_open(&visitor->output, "handed_off", '{');
+        tr__running_write(&visitor->output, &info);
+        tr__json_close(&visitor->output, '}');
+        return;
+    }
+}
+
 static void entry_write(struct visitor *visitor, const struct stall_entry *entry)
 {
     struct json_line *line = &visitor->output;
     tr__json_open(line, NULL, '{');
     tr__json_unsigned(line, "number", entry->number);
     tr__past_time(visitor, entry->begun_ns);
-    tr__json_signed(line, "took_ms", entry->took_ns / TR_MILLISECOND);
+    /* The watch counts a turn that still runs only now and then. */
+    tr_time took_ns =
+        entry->is_over ? entry->took_ns : tr__observer_now(visitor->observer) - entry->begun_ns;
+    tr__json_signed(line, "took_ms", took_ns / TR_MILLISECOND);
     tr__json_bool(line, "over", entry->is_over);
     tr__json_bool(line, "handed_off", entry->is_handed_off);
     tr__json_string(line, "path", entry->path);
@@ -64,6 +99,7 @@ void tr__verb_stalls(struct visitor *visitor, const struct control_request *requ
     tr__visitor_begin(visitor, request->id, false);
     tr__json_unsigned(&visitor->output, "total", counters.stalls);
     running_list(visitor);
+    tr__handed_off_write(visitor);
     past_list(visitor, request);
     tr__visitor_end(visitor);
 }

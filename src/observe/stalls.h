@@ -6,14 +6,18 @@
  * "handed_off":false,"path":"/user/bank","ref":"0x100000002","behavior":"bank","handler":"on_work","message":"work",
  * "file":"bank.c","line":40,"worker":1}]}
  *
- * The newest comes first. age_ms and unix_ms are those of the begin of the turn. took_ms is so far, if it is not over. "limit" says
- * how many; "after" leaves out those up to this number.
+ * The newest comes first. age_ms and unix_ms say when the turn began. took_ms is so far, if it is
+ * not over. "limit" says how many; "after" leaves out those up to this number.
  */
 #ifndef OBSERVE_STALLS_H
 #define OBSERVE_STALLS_H
 
 #include "observe/visitor.h"
 
+/** Writes the turns whose workers other threads have taken, as the member "handed_off". */
+void tr__handed_off_write(struct visitor *visitor);
+/** Writes such a turn of this actor as an object, if there is one. */
+void tr__handed_off_of_write(struct visitor *visitor, tr_ref actor);
 void tr__verb_stalls(struct visitor *visitor, const struct control_request *request);
 
 #endif

@@ -6,6 +6,26 @@
 #include "durable/host.h"
 #include "store/core.h"
 
+/* Returns how many values a spread has. */
+static uint64_t spread_count(const struct spread *spread)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < SPREAD_BUCKETS; i++)
+        count += atom64_load(&spread->buckets[i], ATOM_RELAXED);
+    return count;
+}
+
+/* Writes what the store has done since the start: sums, of which clients make rates. */
+static void work_write(struct json_line *line, const struct store *store)
+{
+    tr__json_unsigned(line, "commits", spread_count(&store->commit_times));
+    tr__json_unsigned(line, "commits_ns", atom64_load(&store->commit_times.sum, ATOM_RELAXED));
+    tr__json_unsigned(line, "changes", atom64_load(&store->group_sizes.sum, ATOM_RELAXED));
+    tr__json_unsigned(line, "checkpoints", atom64_load(&store->checkpoints, ATOM_RELAXED));
+    tr__json_unsigned(
+        line, "checkpoint_us", atom64_load(&store->checkpoint_ns, ATOM_RELAXED) / TR_MICROSECOND);
+}
+
 void tr__verb_store(struct visitor *visitor, const struct control_request *request)
 {
     struct tr_system *system = visitor->observer->system;
@@ -26,6 +46,7 @@ void tr__verb_store(struct visitor *visitor, const struct control_request *reque
         line, "writing_for_ms", writing_ns ? (now_ns - writing_ns) / TR_MILLISECOND : 0);
     tr__json_unsigned(line, "waiting_to_wake", atom32_load(&host->line_count, ATOM_RELAXED));
     tr__json_unsigned(line, "waiting_to_retry", atom32_load(&host->backoff_count, ATOM_RELAXED));
+    work_write(line, host->store);
     tr__json_open(line, "kinds", '[');
     for (size_t i = 0; i < host->kind_count; i++) {
         /* The awake actors of a kind are the children of its keeper. */

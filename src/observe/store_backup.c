@@ -138,7 +138,7 @@ static bool backup_step(struct visitor *visitor)
     return true;
 }
 
-/* Starts the thread. `path` is that of the copy; "": the store is compacted. */
+/* Starts the thread. `path` is the path of the copy; "": the store is compacted. */
 static void backup_start(struct visitor *visitor, const struct control_request *request,
                          const struct stored *stored, const char *path)
 {

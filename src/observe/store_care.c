@@ -59,14 +59,40 @@ void tr__verb_store_stats(struct visitor *visitor, const struct control_request 
 
 /* ---- A check of each row. ---- */
 
+/* What is checked of an actor, in this order. */
+enum check_part {
+    CHECK_STATE,
+    CHECK_KEYS,
+    CHECK_ALARMS,
+    CHECK_QUEUES,
+    CHECK_EVENTS,
+    CHECK_REQUESTS,
+    CHECK_SNAPSHOT,
+    CHECK_PAGES,
+    CHECK_OVER
+};
+
+/* Bytes and rows of one step, so that other clients need not wait for one actor that has much. */
+enum { CHECK_STEP_BYTES = 512 * 1024, CHECK_STEP_ROWS = 1000 };
+
 struct check {
     struct stored stored;
     char kind[TR_NAME_MAX + 1]; /* kind of the current actor; "": none yet */
     struct request_key after;   /* key of the actor that is being checked */
+    enum check_part part;       /* of this actor, what is checked next */
+    uint64_t from;              /* events, requests: the number that is next */
+    uint64_t sequence;          /* of the last event that the state contains */
+    size_t from_size;           /* keys: of from_key; 0: from the first one */
     uint32_t page;              /* the last page of this actor that was read */
     uint32_t page_last;
     uint64_t actors;
     uint64_t damaged;
+    /* of this step */
+    const struct visitor *visitor;
+    size_t rows;
+    size_t bytes;
+    bool is_cut; /* the part has more rows */
+    unsigned char from_key[TR_KV_KEY_MAX + 1];
 };
 
 static void check_free(struct visitor *visitor, void *work)
@@ -95,34 +121,78 @@ static bool on_row(void *context, const struct store_row *row)
     return !is_stopping(context);
 }
 
-/* Reads all rows of an actor and compares each with its seal. The pages are read later. */
-static tr_status rows_check(struct visitor *visitor, struct check *check)
+/* As on_row, but ends the list when the step has read enough, and notes where it continues. */
+static bool on_step_row(void *context, const struct store_row *row)
 {
-    static const struct store_range all = {.limit = 0};
+    struct check *check = context;
+    check->bytes += row->key.size + row->bytes.size;
+    check->from = row->id + 1;
+    if (check->part == CHECK_KEYS && row->key.size < sizeof check->from_key) {
+        memcpy(check->from_key, row->key.data, row->key.size);
+        check->from_key[row->key.size] = '\0'; /* the first key after this one */
+        check->from_size = row->key.size + 1;
+    }
+    check->is_cut =
+        (++check->rows >= CHECK_STEP_ROWS || check->bytes >= CHECK_STEP_BYTES) &&
+        check->from_size <= TR_KV_KEY_MAX; /* no list can begin behind the longest key */
+    return !check->is_cut && !is_stopping(check->visitor);
+}
+
+/* Reads some rows of the current part, and compares each with its seal. */
+static tr_status part_check(struct check *check)
+{
     struct store_reader *reader = check->stored.reader;
     const char *kind = check->kind;
     tr_bytes key = request_key_bytes(&check->after);
+    void *visitor = (void *)(uintptr_t)check->visitor;
+    const struct store_range keys = {.from = {check->from_key, check->from_size}};
     struct store_state state;
     struct store_snapshot snapshot;
-    tr_status status = tr__store_read_state(reader, kind, key, &state);
-    uint64_t sequence = state.sequence;
-    if (status == TR_OK)
-        status = tr__store_list_kv(reader, kind, key, &all, on_row, visitor);
-    if (status == TR_OK)
-        status = tr__store_list_alarms(reader, kind, key, on_row, visitor);
-    if (status == TR_OK)
-        status = tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, visitor);
-    if (status == TR_OK)
-        status = tr__store_list_events(reader, kind, key, 0, STORE_NUMBER_MAX, 0, on_row, visitor);
-    if (status == TR_OK)
-        status = tr__store_list_requests(reader, kind, key, 0, false, 0, on_row, visitor);
-    if (status == TR_OK && sequence) {
-        status = tr__store_read_snapshot(reader, kind, key, STORE_NUMBER_MAX, &snapshot);
-        status = status == TR_NOT_FOUND ? TR_OK : status;
+    tr_status status = TR_OK;
+    switch (check->part) {
+    case CHECK_STATE:
+        status = tr__store_read_state(reader, kind, key, &state);
+        check->sequence = status == TR_OK ? state.sequence : 0;
+        return status;
+    case CHECK_KEYS:
+        return tr__store_list_kv(reader, kind, key, &keys, on_step_row, check);
+    case CHECK_ALARMS:
+        return tr__store_list_alarms(reader, kind, key, on_row, visitor);
+    case CHECK_QUEUES:
+        return tr__store_list_queue(reader, kind, key, NULL, 0, 0, on_row, visitor);
+    case CHECK_EVENTS:
+        return tr__store_list_events(
+            reader, kind, key, check->from, STORE_NUMBER_MAX, 0, on_step_row, check);
+    case CHECK_REQUESTS:
+        return tr__store_list_requests(
+            reader, kind, key, check->from, false, 0, on_step_row, check);
+    case CHECK_SNAPSHOT:
+        if (check->sequence)
+            status = tr__store_read_snapshot(reader, kind, key, STORE_NUMBER_MAX, &snapshot);
+        return status == TR_NOT_FOUND ? TR_OK : status;
+    case CHECK_PAGES:
+    case CHECK_OVER:
+        break;
+    }
+    return TR_OK;
+}
+
+/* Checks the parts of an actor but the pages, or as much of them as one step reads. */
+static tr_status rows_check(struct visitor *visitor, struct check *check)
+{
+    check->visitor = visitor;
+    check->rows = check->bytes = 0;
+    check->is_cut = false;
+    for (; check->part != CHECK_PAGES; check->part++) {
+        tr_status status = part_check(check);
+        if (status != TR_OK || check->is_cut)
+            return status;
+        check->from = 0;
+        check->from_size = 0;
     }
     check->page = 0;
-    check->page_last = 0;
-    return status == TR_OK ? tr__store_last_page(reader, kind, key, &check->page_last) : status;
+    return tr__store_last_page(
+        check->stored.reader, check->kind, request_key_bytes(&check->after), &check->page_last);
 }
 
 /* Reads some pages of an actor and compares each with its sum. */
@@ -175,7 +245,7 @@ static tr_status check_next(struct check *check)
 static tr_status actor_end(struct visitor *visitor, struct check *check, tr_status found)
 {
     struct json_line *line = &visitor->output;
-    check->page = check->page_last;
+    check->part = CHECK_OVER;
     if (found == TR_OK || found == TR_NOT_FOUND) {
         check->actors += found == TR_OK;
         return TR_OK;
@@ -189,19 +259,22 @@ static tr_status actor_end(struct visitor *visitor, struct check *check, tr_stat
     return found == TR_STORE_FAILED || found == TR_NO_MEMORY ? found : TR_OK;
 }
 
-/* Checks the rows of the next actor, or some pages of the current one. TR_NOT_FOUND: all actors were checked. */
+/* Checks some rows or pages of the current actor, or begins with the next one. TR_NOT_FOUND: all actors were checked. */
 static tr_status check_some(struct visitor *visitor, struct check *check)
 {
     tr_status found = TR_OK;
-    if (check->page == check->page_last) {
+    if (check->part == CHECK_OVER) {
         tr_status status = check_next(check);
         if (status != TR_OK)
             return status;
-        found = rows_check(visitor, check);
-    } else {
-        found = pages_check(check);
+        check->part = CHECK_STATE;
     }
-    bool has_more = found == TR_OK && check->page < check->page_last;
+    if (check->part == CHECK_PAGES)
+        found = pages_check(check);
+    else
+        found = rows_check(visitor, check);
+    bool has_more =
+        found == TR_OK && (check->part != CHECK_PAGES || check->page < check->page_last);
     return has_more ? TR_OK : actor_end(visitor, check, found);
 }
 
@@ -234,7 +307,7 @@ void tr__verb_store_check(struct visitor *visitor, const struct control_request 
         tr__visitor_refuse(visitor, request->id, TR_NO_MEMORY, "out of memory for the check");
         return;
     }
-    *check = (struct check){.stored = stored};
+    *check = (struct check){.stored = stored, .part = CHECK_OVER};
     tr__visitor_steps(visitor, JOB_STEPS, check_step, check, check_free);
     visitor->work_tell = check_tell;
 }

@@ -52,6 +52,13 @@ void tr__causal_refuse(struct visitor *visitor, const struct control_request *re
                        request->causal);
 }
 
+tr_status tr__trace_join(struct visitor *visitor)
+{
+    tr_status status = visitor->follows ? TR_OK : tr__follow_open(visitor->observer->system);
+    visitor->follows |= status == TR_OK;
+    return status;
+}
+
 /* Follows what the request names. Returns false if the request was refused. */
 static bool follow(struct visitor *visitor, const struct control_request *request, uint64_t causal)
 {
@@ -60,8 +67,7 @@ static bool follow(struct visitor *visitor, const struct control_request *reques
     tr_ref actor = has_path ? tr__visitor_actor(visitor, request) : TR_NOBODY;
     if (has_path && !actor.bits)
         return false;
-    tr_status status = visitor->follows ? TR_OK : tr__follow_open(system);
-    visitor->follows |= status == TR_OK;
+    tr_status status = tr__trace_join(visitor);
     if (status == TR_OK && actor.bits && actor.bits != visitor->followed) {
         if (visitor->followed)
             tr__follow_unmark(system, visitor->followed);
@@ -79,30 +85,6 @@ static bool follow(struct visitor *visitor, const struct control_request *reques
     else if (status != TR_OK)
         tr__visitor_refuse(visitor, request->id, status, "%s", tr_status_text(status));
     return status == TR_OK;
-}
-
-static const char *kind_name(uint8_t kind)
-{
-    switch ((enum envelope_kind)kind) {
-    case ENVELOPE_NOTICE:
-        return "tell";
-    case ENVELOPE_ASK:
-        return "ask";
-    case ENVELOPE_REPLY:
-        return "reply";
-    case ENVELOPE_EXCEPTION:
-        return "failure";
-    case ENVELOPE_EVENT:
-        return "timer";
-    case ENVELOPE_CHANNEL:
-        return "channel";
-    case ENVELOPE_SIGNAL:
-        return "signal";
-    case ENVELOPE_STOP:
-        return "stop";
-    default:
-        return "other";
-    }
 }
 
 static void event_write(struct json_line *line, const struct follow_event *event)
@@ -127,7 +109,7 @@ static void event_write(struct json_line *line, const struct follow_event *event
     }
     if (event->type) {
         tr__json_string(line, "message", event->type->name);
-        tr__json_string(line, "kind", kind_name(event->kind));
+        tr__json_string(line, "kind", tr__kind_text((enum envelope_kind)event->kind));
     }
     if (event->handler)
         tr__json_string(line, "handler", event->handler);

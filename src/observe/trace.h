@@ -22,4 +22,7 @@ uint64_t tr__causal_read(const char *text);
 /** Refuses a request whose text for a causal id is not valid. */
 void tr__causal_refuse(struct visitor *visitor, const struct control_request *request);
 
+/** Lets workers look at the messages of turns until the connection of the visitor ends. TR_OK or TR_NO_MEMORY. */
+TR_MUST_CHECK tr_status tr__trace_join(struct visitor *visitor);
+
 #endif

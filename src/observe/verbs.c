@@ -14,6 +14,7 @@
 #include "observe/durable_export.h"
 #include "observe/durables.h"
 #include "observe/flame.h"
+#include "observe/flow.h"
 #include "observe/handlers.h"
 #include "observe/log_tail.h"
 #include "observe/mail.h"
@@ -71,6 +72,10 @@ static bool is_listed(const struct visitor *visitor, const tr_actor_info *info)
 {
     const struct control_request *request = visitor->request;
     if (request->is_direct && info->parent.bits != visitor->query.below.bits)
+        return false;
+    /* All actors are below /user. A person who names it means the actors of the program. */
+    if (!request->is_direct && request->path && strcmp(request->path, "/user") == 0 &&
+        strncmp(info->path, "/system/", 8) == 0)
         return false;
     return !request->text || strstr(info->path, request->text);
 }
@@ -207,6 +212,7 @@ static void report_write(struct visitor *visitor, tr_ref actor, const tr_actor_r
     tr__json_unsigned(line, "timers", report->timers);
     tr__json_unsigned(line, "asks", report->asks);
     tr__json_unsigned(line, "replies_owed", report->replies_owed);
+    tr__json_unsigned(line, "replies_late", report->replies_late);
     tr__json_unsigned(line, "turns_waiting", report->turns_waiting);
     tr__json_unsigned(line, "stashed", report->stashed);
     tr__json_unsigned(line, "senders_waiting", report->senders_waiting);
@@ -259,6 +265,7 @@ static void verb_show(struct visitor *visitor, const struct control_request *req
         stuck_age_write(line, tr__observer_age_stuck(observer, actor, running.since_ns));
     if (status != TR_OK)
         tr__json_string(line, "not_asked", tr_status_name(status));
+    tr__handed_off_of_write(visitor, actor);
     if (is_stuck) {
         tr__json_open(line, "stuck", '{');
         tr__running_write(line, &running);
@@ -369,6 +376,7 @@ static void overview_begin(struct visitor *visitor, const struct control_request
     tr__json_string(line, "app", visitor->observer->app);
     counters_write(line, visitor->observer->system);
     workers_write(visitor);
+    tr__handed_off_write(visitor);
 }
 
 static void verb_info(struct visitor *visitor, const struct control_request *request)
@@ -491,6 +499,7 @@ const struct verb tr__verbs[] = {
     {"behaviors", verb_behaviors, false, false},
     {"handlers", tr__verb_handlers, false, false},
     {"slow", tr__verb_slow, false, false},
+    {"flow", tr__verb_flow, false, false},
     {"stalls", tr__verb_stalls, false, false},
     {"asks", tr__verb_asks, false, false},
     {"dead-letters", tr__verb_dead_letters, false, false},

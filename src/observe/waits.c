@@ -7,7 +7,8 @@ static const char *const kinds[WAIT_KINDS] = {[WAIT_ASK] = "ask",
                                               [WAIT_TIMER] = "timer",
                                               [WAIT_WATCHES] = "watches",
                                               [WAIT_WATCHED] = "watched by",
-                                              [WAIT_SENDER] = "sender"};
+                                              [WAIT_SENDER] = "sender",
+                                              [WAIT_OWES] = "owes"};
 
 static void row_write(struct visitor *visitor, uint64_t id, const struct wait_row *row)
 {
@@ -37,13 +38,17 @@ static void report_write(struct visitor *visitor, uint64_t id, tr_status status,
 {
     struct json_line *line = &visitor->output;
     uint32_t count = status == TR_OK ? report->count : 0;
-    for (uint32_t i = 0; i < count; i++)
-        row_write(visitor, id, &report->rows[i]);
+    /* The page of the inspector has no words for replies that are owed. */
+    size_t kinds_shown = visitor->is_page ? WAIT_OWES : WAIT_KINDS;
+    for (uint32_t i = 0; i < count; i++) {
+        if (report->rows[i].kind < kinds_shown)
+            row_write(visitor, id, &report->rows[i]);
+    }
     tr__visitor_begin(visitor, id, false);
     tr__json_unsigned(line, "count", count);
     if (status == TR_OK) {
         tr__json_open(line, "total", '{');
-        for (size_t i = 0; i < WAIT_KINDS; i++)
+        for (size_t i = 0; i < kinds_shown; i++)
             tr__json_unsigned(line, kinds[i], report->total[i]);
         tr__json_close(line, '}');
     } else {

@@ -320,10 +320,29 @@ static tr_next on_nothing(void)
 {
     return TR_SAME;
 }
+TR_ACTOR(wrong, unknown);
 TR_BEHAVIOR(wrong, struct card, TR_ON(unknown, on_nothing), TR_OPTIONS(.shows = &tr_type_wallet));
+
+static tr_next on_hire(tr_self *self)
+{
+    (void)tr_spawn(self, wrong, NULL);
+    return TR_SAME;
+}
+TR_ACTOR(office, unknown);
+TR_BEHAVIOR(office, void, TR_ON(unknown, on_hire), TR_OPTIONS(.restart = TR_TEMPORARY));
 
 static void play_wrong(void)
 {
+    tr_failure_record record;
+    size_t count;
+    office_ref office;
+    ck_assert_int_eq(tr_try_spawn(test, &office, office, NULL), TR_OK);
+    tr_tell(test, office, unknown);
+    tr_kit_settle(kit);
+    tr_system_failures(system_of_kit(), &record, 1, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_ptr_nonnull(
+        strstr(record.text, "cannot spawn wrong: invalid behavior: .shows describes"));
     tr_spawn_args args = {.size = sizeof args, .behavior = &tr_behavior_wrong, .worker = -1};
     uint64_t bits;
     ck_assert_int_eq(tr_client_try_spawn(test, &args, &bits), TR_INVALID_ARGUMENT);

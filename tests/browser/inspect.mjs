@@ -16,7 +16,8 @@ export async function begin(stage, { tellers = 300, given = ['--inspect-allow'],
   const page = await stage.open(null, { viewport: { width: 1280, height: 800 }, ...options });
   const requests = [];
   page.on('request', request => requests.push(request.url()));
-  page.on('console', message => message.type() === 'error' && !message.text().startsWith('WebSocket connection') && stage.problems.push(new Error(message.text())));
+  // A program that is gone refuses connections, which the browser writes to its console.
+  page.on('console', message => message.type() === 'error' && !/^WebSocket connection|ERR_CONNECTION_REFUSED/.test(message.text()) && stage.problems.push(new Error(message.text())));
   if (prepare) await prepare(page);
   await page.goto(address + view);
   await page.waitForSelector('.tile');
@@ -27,7 +28,7 @@ export async function begin(stage, { tellers = 300, given = ['--inspect-allow'],
 export async function addressOf(program) {
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const found = /inspector: (http:\/\/\S+)/.exec(program.said());
+    const found = /inspector: (https?:\/\/\S+)/.exec(program.said());
     if (found) return found[1];
     assert.ok(Date.now() < end, program.said());
     await new Promise(done => setTimeout(done, 20));

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of the inspector, against tests/browser/inspector.c under load: what it shows is what the control socket says.
-//
-// With TROUPE_PICTURES=docs/guide/img the case of the pictures writes them there.
 import { connect } from 'node:net';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { smaller } from './picture.mjs';
 import { act, addressOf, ask, begin, go, greeting, SHOP, shows, text } from './inspect.mjs';
 import { assert, test, until } from './support.mjs';
-
-const pictures = process.env.TROUPE_PICTURES;
 
 test('the_page_makes_no_other_request_and_stays_small', 'IP-01', async stage => {
   const { page, address, requests } = await begin(stage);
@@ -265,35 +260,28 @@ test('a_hundred_thousand_actors_cost_the_page_little', 'IP-05', async stage => {
   assert.ok(each('LayoutCount') < 2, `${each('LayoutCount')} layouts in a second`);
 });
 
-// The pictures of the guide, of each view; also at 1024 pixels and on a phone, where nothing may be wider than the screen.
+// At 1024 pixels and on a phone, where nothing may be wider than the screen.
 test('every_view_fits_small_screens', 'IP-01', async stage => {
   const { page, socket } = await begin(stage);
   await new Promise(done => connect(Number(/echo at \S+:(\d+)/.exec(stage.programs[0].said())[1]), '127.0.0.1', done).write('hello'));
   await ask(socket, 'tell', { path: `${SHOP}/mill`, message: 'block', json: '{"ms":150}', may: true });
-  const list = [['tree', '/tree'], ['actor', `/tree${SHOP}/guest`], ['time', '/time'], ['mailboxes', `/mailboxes?path=${SHOP}/desk`], ['trace', `/trace?path=${SHOP}/guest`], ['durable', '/durable/shelf/row-00'],
+  const list = [['tree', '/tree'], ['actor', `/tree${SHOP}/guest`], ['time', '/time'], ['mailboxes', `/mailboxes?path=${SHOP}/desk`], ['flow', '/trace'], ['trace', `/trace?path=${SHOP}/guest`], ['durable', '/durable/shelf/row-00'],
     ['events', '/durable/ledger/cash?tab=events'], ['connections', '/connections'], ['failures', '/failures'], ['store', '/store'], ['log', '/log']];
-  const shoot = async name => {
-    if (pictures) writeFileSync(join(pictures, `inspector-${name}.png`), smaller(await page.screenshot()));
-  };
   for (const [width, height, suffix] of [[390, 844, '-phone'], [1024, 680, '']]) {
     await page.setViewportSize({ width, height });
     for (const [name, hash] of list) {
       await go(page, `#${hash}`);
       await page.waitForSelector('main .panel, main > .empty');
+      if (name === 'flow' && !suffix) await page.waitForSelector('svg.flow');
       if (name === 'trace' && !suffix) {
         await shows(page, '.empty', 'Waiting for the next message');
         await ask(socket, 'tell', { path: SHOP, message: 'tour', json: '{"text":"a tour"}', may: true });
       }
-      await page.waitForTimeout(pictures && !suffix ? 3500 : 200);
+      await page.waitForTimeout(200);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= width, `${name} is ${wide} pixels wide on ${width}`);
       assert.equal(await page.locator('text=This view has failed').count(), 0, name);
       assert.ok(await page.locator('main .age').count(), `${name} does not say how old it is`);
-      if ((!suffix && name !== 'events') || name === 'tree') await shoot(name + suffix);
     }
   }
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await go(page, '#/time');
-  await page.waitForTimeout(pictures ? 3000 : 200);
-  await shoot('dark');
 });

@@ -187,7 +187,7 @@ test('what_an_actor_waits_for_is_listed', 'IP-02 I-13', async stage => {
   await cells('timer', ['lunch', 'remind', 'in 59 min']);
   await cells('watches', ['/guest']);
   const { ok } = await ask(socket, 'waits', { path: `${SHOP}/clerk` });
-  assert.deepEqual(ok.total, { ask: 1, timer: 1, watches: 1, 'watched by': 0, sender: 0 });
+  assert.deepEqual(ok.total, { ask: 1, timer: 1, watches: 1, 'watched by': 0, sender: 0, owes: 0 });
   await go(page, `#/tree${SHOP}/guest?tab=waits`);
   await cells('watched by', ['/clerk']);
   await go(page, `#/tree${SHOP}?tab=waits`);
@@ -208,4 +208,133 @@ test('the_search_finds_an_actor_of_many_and_links_can_be_sent', 'IP-01', async s
   const other = await stage.open(copied);
   await shows(other, '.live', 'live');
   await until(other, () => location.hash === '#/failures?tab=letters');
+});
+
+test('other_machines_get_the_page_by_https', 'I-02 IP-01', async stage => {
+  const files = join(stage.directory, 'inspector');
+  await promisify(execFile)('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1', '-subj', '/CN=localhost',
+    '-keyout', `${files}.key`, '-out', `${files}.pem`]);
+  const { page, address, requests } = await begin(stage, { tellers: 1, options: { ignoreHTTPSErrors: true },
+    given: ['--inspect', '0.0.0.0:0', '--inspect-anywhere', '--inspect-certificate', `${files}.pem`, '--inspect-key', `${files}.key`] });
+  assert.match(address, /^https:\/\/localhost:\d+\/#token=/);
+  await shows(page, '.live', 'live');
+  await shows(page, 'td', 'teller');
+  assert.deepEqual([...new Set(requests.filter(url => !url.startsWith('data:')).map(url => new URL(url).origin))], [new URL(address).origin]);
+});
+
+// The rates are estimates from samples: their sum is near what the counters say, and the strongest flows are those of the program.
+test('the_flow_of_the_whole_program_is_a_graph_with_rates', 'IP-02 I-14', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 10, view: '/trace' });
+  await until(page, () => document.querySelectorAll('svg.flow .node').length >= 3);
+  const rows = await until(page, () => {
+    const list = [...document.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.innerText));
+    return list.some(([from, to, , which]) => from === 'shop' && to === 'mill' && /grind \S+\/s/.test(which)) && list.some(([from, to]) => from === 'timers' && to === 'shop') ? list : null;
+  });
+  const number = text => parseFloat(text.replace(/,/g, '')) * (/k\/s/.test(text) ? 1000 : 1);
+  const sum = (await rows.jsonValue()).reduce((total, row) => total + number(row[2]), 0);
+  const handled = async () => (await ask(socket, 'info')).ok.counters.handled;
+  const [before, from] = [await handled(), Date.now()];
+  await eventually(() => Date.now() - from > 2000, 'two seconds');
+  const real = (1000 * (await handled() - before)) / (Date.now() - from);
+  assert.ok(sum > 0.5 * real && sum < 2 * real, `${sum} messages a second in the graph, ${real} by the counters`);
+  await page.locator('svg.flow .node', { hasText: 'mill' }).click();
+  await until(page, () => [...document.querySelectorAll('tbody tr')].every(row => row.innerText.includes('mill')));
+});
+
+// The frame of the page stands in index.html, and is drawn before the script has come.
+test('the_frame_is_drawn_before_the_script_runs', 'IP-05', async stage => {
+  const { page, address } = await begin(stage, { tellers: 1 });
+  const labels = async one => one.locator('nav a').evaluateAll(list => list.map(link => `${link.getAttribute('href')} ${link.innerText.replace(/\s+/g, ' ')}`));
+  const shown = await labels(page);
+  assert.equal(shown.length, 9);
+  const other = await stage.open(null, { viewport: { width: 1280, height: 800 } });
+  let release;
+  const held = new Promise(done => { release = done; });
+  await other.route('**/app.js', async route => {
+    await held;
+    await route.continue();
+  });
+  const loaded = other.goto(address);
+  await other.waitForSelector('nav a');
+  await until(other, () => performance.getEntriesByName('first-contentful-paint').length === 1);
+  assert.deepEqual(await labels(other), shown);
+  const place = () => other.locator('nav a').evaluateAll(list => list.map(link => Math.round(link.getBoundingClientRect().top)));
+  release();
+  await loaded;
+  await shows(other, '.live', 'live');
+  assert.equal((await place()).length, 9);
+});
+
+// An answer that is the one before draws nothing, and its age still says when it was read.
+test('what_has_not_changed_is_not_drawn_again', 'IP-05', async stage => {
+  const { page } = await begin(stage, { tellers: 1, view: '/durable/shelf' });
+  await shows(page, 'td', 'row-00');
+  await until(page, () => document.querySelector('.panel .age')?.textContent !== 'reading …');
+  await page.evaluate(() => {
+    window.changes = 0;
+    window.reads = 0;
+    new MutationObserver(list => { window.changes += list.length; }).observe(document.querySelector('main .table'), { subtree: true, childList: true, characterData: true, attributes: true });
+    const age = document.querySelector('main .panel .age');
+    let before = age.textContent;
+    new MutationObserver(() => {
+      window.reads += age.textContent === 'now' && before !== 'now';
+      before = age.textContent;
+    }).observe(age, { subtree: true, childList: true, characterData: true });
+  });
+  await until(page, () => window.reads >= 1);
+  assert.equal(await page.evaluate(() => window.changes), 0);
+});
+
+test('the_store_says_how_large_groups_are_and_how_long_commits_take', 'IP-02', async stage => {
+  const { page, socket } = await begin(stage, { tellers: 1, view: '/store' });
+  const { ok } = await ask(socket, 'store');
+  assert.ok(ok.commits > 0 && ok.changes >= ok.commits && ok.commits_ns > 0, JSON.stringify(ok));
+  await shows(page, '.facts', 'changes in a commit');
+  await shows(page, '.facts', `${ok.commits.toLocaleString('en-US')} in all`);
+  await page.locator('.chips button', { hasText: 'Group size' }).click();
+  await until(page, () => location.hash === '#/store?chart=group');
+  await shows(page, '.chart', 'changes of actors in a commit');
+});
+
+// Dark and light: all text that is on the screen has enough contrast, measured by the colours that the browser has computed.
+test('text_is_readable_in_both_colour_schemes', 'IP-01', async stage => {
+  const { page } = await begin(stage, { tellers: 20 });
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    for (const view of ['tree', 'time', 'mailboxes', 'trace', 'durable', 'connections', 'failures', 'store', 'log']) {
+      await go(page, `#/${view}`);
+      await page.waitForSelector('main .panel');
+      const weak = await page.evaluate(() => {
+        const parts = text => (text.match(/[\d.]+/g) || []).map(Number);
+        const light = ([r, g, b]) => [r, g, b].map(part => part / 255).map(part => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+        const behind = element => {
+          for (let at = element; at; at = at.parentElement) {
+            const color = parts(getComputedStyle(at).backgroundColor);
+            if (color.length === 3 || color[3] === 1) return color;
+          }
+          return [255, 255, 255];
+        };
+        return [...document.querySelectorAll('main *, nav *, .top *')].filter(element => [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim()) && element.offsetParent && !element.closest('svg, :disabled'))
+          .map(element => {
+            const [a, b] = [light(parts(getComputedStyle(element).color)), light(behind(element))];
+            return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), element.className, element.textContent.trim().slice(0, 30)];
+          }).filter(([ratio]) => ratio < 4.5).map(([ratio, ...rest]) => `${ratio.toFixed(2)} ${rest.join(' ')}`);
+      });
+      assert.deepEqual([...new Set(weak)], [], `${view}, ${colorScheme}`);
+    }
+  }
+});
+
+// A handler on a thread of its own is in no worker, so only the list of long turns has it.
+test('a_turn_that_was_handed_off_and_hangs_is_named', 'IP-02', async stage => {
+  const row = { number: 1, age_ms: 9000, unix_ms: Date.now() - 9000, took_ms: 1000, over: false, handed_off: true, path: `${SHOP}/mill`, ref: '0x1', behavior: 'mill', handler: 'on_poll',
+    message: 'poll', file: 'mill.c', line: 7, worker: 0 };
+  const { page } = await begin(stage, { tellers: 1, view: '/failures?tab=stalls', prepare: async page => {
+    const lines = await intercept(page);
+    lines.answers = (verb, text) => (verb === 'info' ? text.replace(/"stalls":\d+/, '"stalls":1')
+      : verb === 'stalls' ? text.replace(/"past":\[.*\]/, `"past":[${JSON.stringify(row)}]`) : text);
+  } });
+  await shows(page, '.findings', `on_poll of ${SHOP}/mill runs for 9.00 s, on a thread of its own`);
+  await shows(page, 'td', 'on a thread of its own');
+  assert.match(await text(page, 'tbody tr'), /now/);
 });

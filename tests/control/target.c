@@ -4,6 +4,7 @@
  * blocks its worker; one that fails. It runs until it is stopped.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <troupe/troupe.h>
@@ -353,5 +354,11 @@ TR_BEHAVIOR(target, struct target, TR_ON(tr_args, on_args), TR_ON(tour, on_tour)
 
 int main(int argc, char **argv)
 {
-    return tr_app_main(argc, argv, target, .workers = 2, .durable = TR_DURABLES(note, shelf));
+    tr_time handoff_ns = getenv("TARGET_HANDOFF") ? 20 * TR_MILLISECOND : 0;
+    return tr_app_main(argc,
+                       argv,
+                       target,
+                       .workers = 2,
+                       .durable = TR_DURABLES(note, shelf),
+                       .system = {.handoff_after_ns = handoff_ns});
 }

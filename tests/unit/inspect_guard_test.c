@@ -14,7 +14,7 @@ static bool host(const char *text, const char *address)
 {
     tr_address here;
     ck_assert_int_eq(tr_address_parse(address, &here), TR_OK);
-    return tr__guard_host(text, &here);
+    return tr__guard_host(text, &here, NULL, false);
 }
 
 TEST(a_host_is_the_address_or_localhost_with_the_port, "I-02")
@@ -35,18 +35,41 @@ TEST(a_host_is_the_address_or_localhost_with_the_port, "I-02")
     ck_assert(!host("127.0.0.1:4000.example", "127.0.0.1:4000"));
 }
 
+TEST(a_name_of_the_machine_is_a_host_too, "I-02")
+{
+    tr_address here;
+    ck_assert_int_eq(tr_address_parse("10.0.0.7:8443", &here), TR_OK);
+    ck_assert(tr__guard_host("bank.example:8443", &here, "bank.example", true));
+    ck_assert(tr__guard_host("Bank.Example:8443", &here, "bank.example", true));
+    ck_assert(tr__guard_host("10.0.0.7:8443", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("bank.example", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("bank.example:84430", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("bank.example.evil:8443", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("a.bank.example:8443", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("bank.example:8443", &here, NULL, true));
+    ck_assert_int_eq(tr_address_parse("10.0.0.7:443", &here), TR_OK);
+    ck_assert(tr__guard_host("bank.example", &here, "bank.example", true));
+    ck_assert(!tr__guard_host("bank.example", &here, "bank.example", false));
+    ck_assert(tr__guard_origin("https://bank.example", "bank.example", true));
+    ck_assert(!tr__guard_origin("http://bank.example", "bank.example", true));
+    ck_assert(tr__guard_is_name("bank-1.example"));
+    ck_assert(!tr__guard_is_name("bank.example:443"));
+    ck_assert(!tr__guard_is_name("bank/x"));
+    ck_assert(!tr__guard_is_name(""));
+}
+
 TEST(an_origin_is_that_of_the_host, "I-02")
 {
-    ck_assert(tr__guard_origin("http://localhost:4000", "localhost:4000"));
-    ck_assert(tr__guard_origin("HTTP://LOCALHOST:4000", "localhost:4000"));
-    ck_assert(!tr__guard_origin("https://localhost:4000", "localhost:4000"));
-    ck_assert(!tr__guard_origin("http://localhost:4001", "localhost:4000"));
-    ck_assert(!tr__guard_origin("http://127.0.0.1:4000", "localhost:4000"));
-    ck_assert(!tr__guard_origin("http://localhost:4000/", "localhost:4000"));
-    ck_assert(!tr__guard_origin("null", "localhost:4000"));
-    ck_assert(!tr__guard_origin("", ""));
-    ck_assert(!tr__guard_origin(NULL, "localhost:4000"));
-    ck_assert(!tr__guard_origin("http://", NULL));
+    ck_assert(tr__guard_origin("http://localhost:4000", "localhost:4000", false));
+    ck_assert(tr__guard_origin("HTTP://LOCALHOST:4000", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("https://localhost:4000", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("http://localhost:4001", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("http://127.0.0.1:4000", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("http://localhost:4000/", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("null", "localhost:4000", false));
+    ck_assert(!tr__guard_origin("", "", false));
+    ck_assert(!tr__guard_origin(NULL, "localhost:4000", false));
+    ck_assert(!tr__guard_origin("http://", NULL, false));
 }
 
 TEST(the_token_is_one_of_the_subprotocols, "I-02")
@@ -100,5 +123,6 @@ TEST(only_loopback_addresses_are_of_this_machine, "I-02")
 }
 
 SUITE("inspect guard", a_host_is_the_address_or_localhost_with_the_port,
-      an_origin_is_that_of_the_host, the_token_is_one_of_the_subprotocols,
-      a_token_has_all_bits_that_it_was_given, only_loopback_addresses_are_of_this_machine)
+      a_name_of_the_machine_is_a_host_too, an_origin_is_that_of_the_host,
+      the_token_is_one_of_the_subprotocols, a_token_has_all_bits_that_it_was_given,
+      only_loopback_addresses_are_of_this_machine)

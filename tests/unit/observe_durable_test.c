@@ -82,6 +82,39 @@ TEST(stored_actors_are_listed_and_shown, "O-20")
     }
 }
 
+enum { KEYS_MANY = 3500 };
+
+static tr_next keys_put(tr_self *self, struct thing_state *state, int64_t n)
+{
+    (void)state;
+    for (int64_t i = 0; i < n; i++) {
+        char key[16];
+        int length = snprintf(key, sizeof key, "%05d", (int)i);
+        tr_kv_put(self, (tr_bytes){key, (size_t)length}, (tr_bytes){key, (size_t)length});
+    }
+    return tr_reply(self, acted, .value = n);
+}
+
+/* Other clients are served between two steps. An empty line is a step too, so that these leave KEPT for the check. */
+TEST(an_actor_with_very_many_rows_is_checked_in_steps, "O-28")
+{
+    enum { KEPT = 3 };
+    static const char request[] = "{\"id\":1,\"do\":\"store check\"}\n";
+    begin(1);
+    things_do("a", keys_put, KEYS_MANY);
+    things_do("b", thing_add, 1);
+    for (int i = 0; i < VISITOR_STEPS_MAX - 1 - KEPT; i++)
+        tr__visitor_input(&visitor, "\n", 1);
+    tr__visitor_input(&visitor, request, sizeof request - 1);
+    ck_assert(tr__visitor_work(&visitor));
+    ck_assert_int_eq(visitor.job, JOB_STEPS);
+    ck_assert_str_eq(sent(), "");
+    while (tr__visitor_work(&visitor))
+        continue;
+    HAS(sent(), "\"actors\":2,\"damaged\":0");
+    end();
+}
+
 TEST(a_sleeper_is_changed_and_an_awake_one_is_not, "O-21")
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -304,5 +337,6 @@ TEST(each_verb_gives_one_answer_to_whatever_it_is_asked, "O-09", "U-02")
 }
 
 SUITE("observe durable", each_verb_gives_one_answer_to_whatever_it_is_asked,
-      stored_actors_are_listed_and_shown, a_sleeper_is_changed_and_an_awake_one_is_not,
-      a_client_that_leaves_leaves_nothing, an_export_is_imported_again, damaged_requests_do_no_harm)
+      stored_actors_are_listed_and_shown, an_actor_with_very_many_rows_is_checked_in_steps,
+      a_sleeper_is_changed_and_an_awake_one_is_not, a_client_that_leaves_leaves_nothing,
+      an_export_is_imported_again, damaged_requests_do_no_harm)

@@ -316,6 +316,47 @@ TEST(figures_of_handlers_grow_for_those_who_look_seldom, "O-25")
     kits_each(play_looks);
 }
 
+static void tell_many(int count)
+{
+    for (int i = 0; i < count; i++)
+        ck_assert_int_eq(tr_tell(test, purse_, note, .text = "x"), TR_OK);
+    tr_kit_settle(kit);
+}
+
+static void look_for(int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        tr_kit_advance(kit, TR_SECOND);
+        (void)tr__observer_look(&observer);
+    }
+}
+
+/* A mailbox that grows by a few messages each second is found by what was seen before somebody asks. */
+static void play_growth(void)
+{
+    begin();
+    (void)sent();
+    tr_suspend(test, purse_);
+    tell_many(20);
+    look_for(2);
+    tell_many(30);
+    look_for(9);
+    tell_many(30);
+    look_for(3);
+    tr__visitor_input(&visitor, "{\"id\":1,\"do\":\"doctor\"}\n", 23);
+    tr__visitor_work(&visitor);
+    tr_kit_advance(kit, TR_SECOND);
+    tr__visitor_work(&visitor);
+    const char *text = sent();
+    ck_assert_msg(strstr(text, "has 80 of ") && strstr(text, "; 20 14 s before"), "%s", text);
+    tr__visitor_close(&visitor);
+}
+
+TEST(a_mailbox_that_grows_slowly_is_found, "O-27")
+{
+    kits_each(play_growth);
+}
+
 static void play_page(void)
 {
     static const char refused[] = "\"no\":\"TR_NOT_PERMITTED\"";
@@ -390,4 +431,5 @@ TEST(messages_that_wait_are_shown_without_secrets, "I-09")
 SUITE("observe visitor", requests_are_answered, requests_come_in_pieces,
       a_giant_request_ends_the_connection, noise_does_no_harm, long_work_is_done_in_slices,
       long_work_says_how_far_it_is, figures_of_handlers_grow_for_those_who_look_seldom,
-      a_page_may_less_than_other_clients, messages_that_wait_are_shown_without_secrets)
+      a_mailbox_that_grows_slowly_is_found, a_page_may_less_than_other_clients,
+      messages_that_wait_are_shown_without_secrets)

@@ -40,6 +40,9 @@ export function parseLine(line) {
   return JSON.parse(marked, (name, value) => (typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value));
 }
 
+const head = /^\{"id":(\d+),"(part|ok)":/;
+const noJson = () => new Refusal('NO_JSON', 'the answer of the program cannot be read: it is no JSON');
+
 export class Channel {
   constructor(token, on = {}) {
     this.waiting = new Map();
@@ -56,6 +59,18 @@ export class Channel {
   }
 
   take(line) {
+    const [, id, what] = head.exec(line) || [];
+    const one = id && this.waiting.get(+id);
+    if (one && what === 'part' && !one.onPart) {
+      one.lines.push(line);
+      return;
+    }
+    if (one && what === 'ok') {
+      this.waiting.delete(+id);
+      one.lines.push(line);
+      this.finish(one);
+      return;
+    }
     let answer;
     try {
       answer = parseLine(line);
@@ -81,12 +96,26 @@ export class Channel {
     }
     if (answer.part) {
       if (asked.onPart) asked.onPart(answer.part);
-      else asked.parts.push(answer.part);
       return;
     }
     this.waiting.delete(answer.id);
-    if (answer.no) asked.reject(new Refusal(answer.no, answer.why));
-    else asked.resolve({ ok: answer.ok, parts: asked.parts, at: Date.now(), took: performance.now() - asked.begin });
+    asked.reject(new Refusal(answer.no, answer.why));
+  }
+
+  /* All lines of an answer are there. If they are those that are known already, apart from their ids, they are not read again. */
+  finish(asked) {
+    const text = asked.lines.map((line) => line.slice(line.indexOf(','))).join('');
+    const answer = { text, at: Date.now(), took: performance.now() - asked.begin };
+    if (text === asked.known) {
+      asked.resolve({ ...answer, isSame: true });
+      return;
+    }
+    try {
+      const lines = asked.lines.map(parseLine);
+      asked.resolve({ ...answer, ok: lines.pop().ok, parts: lines.map((line) => line.part) });
+    } catch {
+      asked.reject(noJson());
+    }
   }
 
   /* A line that is no JSON came. Answers come in order, so it belongs to the oldest request, which would otherwise wait forever. */
@@ -94,11 +123,14 @@ export class Channel {
     const [id, asked] = this.waiting.entries().next().value || [];
     if (!asked) return;
     this.waiting.delete(id);
-    asked.reject(new Refusal('NO_JSON', 'the answer of the program cannot be read: it is no JSON'));
+    asked.reject(noJson());
   }
 
-  /** Sends one request. Returns a promise of {ok, parts, at}. */
-  ask(verb, args, onPart) {
+  /**
+   * Sends one request. Returns a promise of {ok, parts, at, text}, where `text` is the answer as it came. If that is `known`,
+   * it is {isSame: true, at} instead.
+   */
+  ask(verb, args, onPart, known) {
     return new Promise((resolve, reject) => {
       if (this.over) {
         reject(new Refusal('LOST', 'the connection is lost'));
@@ -108,7 +140,7 @@ export class Channel {
       const { after, ...rest } = args || {};
       let text = JSON.stringify({ id, do: verb, ...rest });
       if (after != null) text = `${text.slice(0, -1)},"after":${typeof after === 'string' ? JSON.stringify(after) : after}}`; /* it may be a BigInt */
-      this.waiting.set(id, { resolve, reject, onPart, parts: [], begin: performance.now() });
+      this.waiting.set(id, { resolve, reject, onPart, known, lines: [], begin: performance.now() });
       if (this.ready) this.socket.send(text);
       else this.queue.push(text);
     });
@@ -206,9 +238,9 @@ export const has = (verb) => !!get('hello') && get('hello').verbs.includes(verb)
 export const may = () => !!get('inspect') && !!get('inspect').allowed;
 
 /** Asks on the connection of the page. */
-export function ask(verb, args, onPart) {
+export function ask(verb, args, onPart, known) {
   if (!main) return Promise.reject(new Refusal('LOST', 'the connection is lost'));
-  return main.ask(verb, args, onPart);
+  return main.ask(verb, args, onPart, known);
 }
 
 /** Asks on a connection of its own, which ends with the answer: for what may take long. */

@@ -45,14 +45,21 @@ const keys = [
 
 /* ---- The frame. ---- */
 
-function Nav({ current, findings }) {
+function Nav({ current }) {
+  const findings = useValue('findings');
   const wrong = { failures: 0, mailboxes: 0, tree: 0 };
   for (const found of findings) {
     if (found.kind === 'stuck') wrong.tree++;
     else if (found.kind === 'mailbox') wrong.mailboxes++;
     else wrong.failures++;
   }
-  return html`<nav aria-label="views">${views.map(([name, label, , what], i) => html`
+  const box = useRef(null);
+  /* On a phone the list is one line, which scrolls. */
+  useEffect(() => {
+    const shown = box.current.querySelector('[aria-current]');
+    box.current.scrollTo({ left: shown.offsetLeft - 60 });
+  }, [current]);
+  return html`<nav ref=${box} aria-label="views">${views.map(([name, label, , what], i) => html`
     <a key=${name} href=${link(name)} aria-current=${name === current ? 'page' : undefined} title=${what}>
       <kbd>${i + 1}</kbd><span>${label}</span>${wrong[name] > 0 && html`<b class="mark" title="needs attention">${wrong[name]}</b>`}</a>`)}</nav>`;
 }
@@ -81,7 +88,7 @@ function Strip() {
   const worker = workers.filter((entry) => entry.open).length;
   return html`<div class="strip">
     <${Tile} label="actors" value=${short(counters.live)} unit="alive" to=${link('tree')} />
-    <${Tile} label="handled" value=${short(per.handled)} unit="msg/s" to=${link('time')}>
+    <${Tile} label="handled" value=${history.t.length > 1 ? short(per.handled) : '–'} unit="msg/s" to=${link('time')}>
       <${Spark} list=${history.handled} data=${at} label="messages handled each second" /><//>
     <${Tile} label="queued" value=${short(counters.queued)} unit="msg" to=${link('mailboxes')}>
       <${Spark} list=${history.queued} data=${at} label="messages in mailboxes" /><//>
@@ -92,15 +99,16 @@ function Strip() {
   </div>`;
 }
 
+const readAt = { get ms() { return get('head') && get('head').at; } };
+
 function Live() {
-  const head = useValue('head');
   const phase = useValue('phase');
   const paused = useValue('paused');
   const kind = phase !== 'open' ? 'bad' : paused ? 'held' : 'ok';
   return html`<div class="live">
     <span class=${'dot ' + kind}></span>
     <span>${phase !== 'open' ? 'no connection' : paused ? 'paused' : 'live'}</span>
-    <${Age} at=${head && head.at} every=${1000} />
+    <${Age} at=${readAt} every=${2000} />
     <button class="small" onClick=${() => set({ paused: !get('paused') })} aria-pressed=${paused}>${paused ? 'Resume' : 'Pause'}<kbd>p</kbd></button>
     <button class="small" onClick=${copyLink} title="Copies the address of this view, with the token: whoever has it can open it on this machine.">Copy link</button>
     <button class="small" onClick=${() => set({ help: !get('help') })} aria-label="keys"><kbd>?</kbd></button>
@@ -117,7 +125,8 @@ async function copyLink() {
   }
 }
 
-function Findings({ list }) {
+function Findings() {
+  const list = useValue('findings');
   if (!list.length) return null;
   return html`<ul class="findings" aria-label="needs attention">${list.slice(0, 5).map((found) => html`
     <li key=${found.kind + found.to} class=${found.kind}><a href=${found.to}><b>!</b>${found.text}</a></li>`)}
@@ -128,7 +137,7 @@ function Notice() {
   const notice = useValue('notice');
   const phase = useValue('phase');
   const hello = useValue('hello');
-  const head = useValue('head');
+  const head = get('head');
   const reason = useValue('reason');
   if (phase === 'lost') {
     return html`<div class="notice bad" role="status"><b>The program does not answer</b>${reason ? `: ${reason}` : ''}.
@@ -206,7 +215,6 @@ function onKey(event) {
 function App() {
   const route = useRoute();
   const phase = useValue('phase');
-  const findings = useValue('findings');
   const hello = useValue('hello');
   const entry = views.find(([name]) => name === route.view) || views[0];
   useEffect(() => {
@@ -217,12 +225,12 @@ function App() {
       starts, with <code>#token=</code> and 32 digits; open that, or paste it here.</p><${TokenField} /></div>`;
   }
   return html`<div class="frame">
-    <aside><${Brand} /><${Nav} current=${entry[0]} findings=${findings} /></aside>
+    <aside><${Brand} /><${Nav} current=${entry[0]} /></aside>
     <div class="top"><${SearchBox} /><${Live} /></div>
     <main>
       <${Notice} />
       <${Strip} />
-      <${Findings} list=${findings} />
+      <${Findings} />
       <${Guard} key=${entry[0]}><${entry[2]} route=${route} /><//>
     </main>
     <${Toasts} /><${Dialog} /><${Help} />
@@ -233,4 +241,9 @@ options.debounceRendering = requestAnimationFrame;
 document.addEventListener('keydown', onKey);
 connect();
 watch();
-render(html`<${App} />`, document.getElementById('app'));
+/* index.html has the frame without what the program says: it is on the screen before this draws, while the connection is made. */
+requestAnimationFrame(() => setTimeout(() => {
+  const place = document.getElementById('app');
+  place.replaceChildren();
+  render(html`<${App} />`, place);
+}));

@@ -6,22 +6,36 @@ import htm from 'htm';
 import { has } from './link.js';
 import { get, useValue } from './store.js';
 import { actorLink } from './route.js';
-import { useSecond } from './poll.js';
+import { onTick, together } from './poll.js';
 import { bytes, count, ms, plural } from './format.js';
 
 export const html = htm.bind(h);
 
 /* ---- Texts. ---- */
 
-/** How old what is shown is. */
+/** How old what is shown is. `at` is a time, or has one as `ms`. Each second changes the text, if it is another one, and nothing else. */
 export function Age({ at, every }) {
-  useSecond();
-  const paused = useValue('paused');
-  if (!at) return html`<span class="age">reading …</span>`;
-  const old = Date.now() - at;
-  const late = !paused && every && old > 3 * every + 2000;
-  return html`<span class=${'age' + (late ? ' late' : '')} title="when this was read">
-    ${old < 1500 ? 'now' : old < 120000 ? Math.round(old / 1000) + ' s ago' : ms(old) + ' ago'}</span>`;
+  const box = useRef(null);
+  const draw = useRef(null);
+  draw.current = () => {
+    const time = at && typeof at === 'object' ? at.ms : at;
+    const old = Date.now() - time;
+    const text = !time ? 'reading …' : old < 1500 ? 'now' : old < 120000 ? Math.round(old / 1000) + ' s ago' : ms(old) + ' ago';
+    const name = time && !get('paused') && every && old > 3 * every + 2000 ? 'age late' : 'age';
+    if (box.current.textContent !== text) box.current.textContent = text;
+    if (box.current.className !== name) box.current.className = name;
+  };
+  useLayoutEffect(() => draw.current());
+  useEffect(() => {
+    const again = () => box.current && draw.current();
+    const soon = setTimeout(again, 500); /* the first answer may come before the first tick */
+    const stop = onTick(() => together(again));
+    return () => {
+      clearTimeout(soon);
+      stop();
+    };
+  }, []);
+  return html`<span ref=${box} title="when this was read"></span>`;
 }
 
 /** A path, whose last part stands out. */
@@ -46,7 +60,7 @@ export const Tag = ({ kind = 'note', children, title }) => html`<span class=${'t
 /** A bar behind a number. */
 export function Bar({ part, text, kind = '' }) {
   const width = Math.max(0, Math.min(1, part || 0)) * 100;
-  return html`<span class=${'bar ' + kind}><i style=${{ width: width + '%' }}></i><span>${text}</span></span>`;
+  return html`<span class=${'bar ' + kind}>${width >= 0.5 && html`<i style=${{ width: width + '%' }}></i>`}<span>${text}</span></span>`;
 }
 
 export const Source = ({ file, line }) =>

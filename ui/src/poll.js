@@ -4,17 +4,20 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, has } from './link.js';
 import { useValue } from './store.js';
 
-/* ---- One clock for all, so that what changes each second is drawn in one frame. ---- */
+/* ---- One clock for all, so that what changes is drawn in one frame. ---- */
+
+/** A frame costs the main thread 3 to 8 ms, whatever changes in it: one in two seconds is less than 5 ms of each second. */
+export const TICK_MS = 2000;
 
 const listeners = new Set();
 
-/** Calls `listener` each second, unless the tab is hidden. Returns a function that ends it. */
+/** Calls `listener` each TICK_MS, unless the tab is hidden. Returns a function that ends it. */
 export function onTick(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-const GATHER_MS = 150; /* what the answers of one second change is drawn together, so long after they were asked for */
+const GATHER_MS = 150; /* what the answers of one tick change is drawn together, so long after they were asked for */
 let batch = [];
 
 setInterval(() => {
@@ -25,16 +28,17 @@ setInterval(() => {
     batch = [];
     for (const change of changes) change();
   }, GATHER_MS);
-}, 1000);
+}, TICK_MS);
 
-/** Does it with the other changes of this second. */
+/** Does it with the other changes of this tick. */
 export const together = (change) => batch.push(change);
 
 /* ---- Answers. ---- */
 
 /**
- * The newest answer to a request: {ok, parts, at, error, again}. `every` in ms, 0: once. A `verb` of null asks nothing.
- * `fold` makes the state that is kept of an answer: fold(before, answer).
+ * The newest answer to a request: {ok, parts, at, error, again}. `at.ms` is when it was read, and changes without the component
+ * being drawn again: an answer that is the one before draws nothing. `every` in ms, a multiple of TICK_MS, 0: once. A `verb` of null asks nothing.
+ * `fold` makes the state that is kept of an answer: fold(before, answer); then an answer is drawn unless it returns `before`.
  */
 export function useAnswer(verb, args, every = 2000, fold = null) {
   const [state, change] = useState({});
@@ -42,6 +46,7 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
   const paused = useValue('paused');
   const run = useRef(null);
   const kept = useRef(null);
+  const read = useRef({ ms: 0 });
   const key = verb ? verb + JSON.stringify(args || {}) : '';
 
   useEffect(() => {
@@ -51,12 +56,14 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
 
   useEffect(() => {
     if (!verb || phase !== 'open' || !has(verb)) return undefined;
-    const steps = Math.max(1, Math.round(every / 1000));
+    const steps = Math.max(1, Math.round(every / TICK_MS));
     let passed = 0;
     let over = false;
     let asking = false;
     let isWanted = false; /* somebody waits for an answer to a request that is sent from now on */
     let newest = 0; /* the number of the newest answer: an older one that waits to be drawn is not drawn any more */
+    let drawn = null; /* the text of the answer that is drawn, or waits to be */
+    let failed = false;
     const look = async () => {
       if (asking) return;
       passed = 0;
@@ -64,17 +71,25 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
       const isAtOnce = isWanted;
       isWanted = false;
       try {
-        const answer = await ask(verb, args);
+        const answer = await ask(verb, args, null, isAtOnce ? null : drawn);
         if (over) return;
-        const mine = ++newest;
+        read.current.ms = answer.at;
+        if (answer.isSame) return;
+        drawn = fold ? null : answer.text;
+        const before = failed ? null : kept.current;
         const isNew = !kept.current;
         kept.current = fold ? fold(kept.current, answer) : answer;
+        failed = false;
+        if (kept.current === before && !isAtOnce) return;
+        const mine = ++newest;
         const next = { ...kept.current, error: null };
         if (isNew || isAtOnce) change(next);
         else together(() => !over && mine === newest && change(next));
       } catch (error) {
         if (over || error.status === 'LOST') return;
         newest++;
+        drawn = null;
+        failed = true;
         change({ ...kept.current, error, at: Date.now() });
       } finally {
         asking = false;
@@ -93,13 +108,15 @@ export function useAnswer(verb, args, every = 2000, fold = null) {
     };
   }, [key, phase, paused, every]);
 
-  return { ...state, again: () => run.current && run.current() };
+  return { ...state, at: state.at && kept.current ? read.current : state.at, again: () => run.current && run.current() };
 }
 
-/** A clock for texts such as "3 s ago": drawn again each second. */
-export function useSecond() {
+/** Draws the component again each `every` ms: for what is drawn from now on backwards. */
+export function useNow(every) {
   const [, change] = useState(0);
   useEffect(() => {
-    return onTick(() => together(() => change((n) => n + 1)));
-  }, []);
+    let passed = 0;
+    return onTick(() => (passed += TICK_MS) % every === 0 && together(() => change((n) => n + 1)));
+  }, [every]);
+  return Date.now();
 }

@@ -66,6 +66,7 @@ export function SearchBox() {
   const [list, show] = useState(null);
   const [at, move] = useState(0);
   const box = useRef(null);
+  const isHasty = useRef(false); /* Enter was pressed before there was a list */
   useEffect(() => {
     if (!text.trim()) {
       show(null);
@@ -77,6 +78,8 @@ export function SearchBox() {
       if (over) return;
       show(found);
       move(0);
+      if (isHasty.current && found.length) pick(found[0]);
+      isHasty.current = false;
     }, 150);
     return () => {
       over = true;
@@ -92,6 +95,7 @@ export function SearchBox() {
     if (event.key === 'ArrowDown' && list) move(Math.min(at + 1, list.length - 1));
     else if (event.key === 'ArrowUp') move(Math.max(at - 1, 0));
     else if (event.key === 'Enter' && list && list[at]) pick(list[at]);
+    else if (event.key === 'Enter') isHasty.current = !list && !!text.trim();
     else if (event.key === 'Escape') type('');
     else return;
     event.preventDefault();
@@ -99,7 +103,7 @@ export function SearchBox() {
   };
   return html`<div class="search" role="combobox" aria-expanded=${!!list}>
     <input id="search" ref=${box} type="search" placeholder="Search: /user/…, a behavior, kind/key, a causal id" aria-label="search"
-      value=${text} spellcheck=${false} autocomplete="off" onInput=${(event) => type(event.target.value)} onKeyDown=${onKey}
+      value=${text} spellcheck=${false} autocomplete="off" onInput=${(event) => { isHasty.current = false; show(null); type(event.target.value); }} onKeyDown=${onKey}
       onBlur=${() => setTimeout(() => show(null), 200)} /><kbd>/</kbd>
     ${list && html`<ul role="listbox">${list.map((entry, i) => html`
       <li key=${entry.kind + entry.to} role="option" aria-selected=${i === at} onMouseDown=${() => pick(entry)}>

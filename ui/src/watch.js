@@ -6,7 +6,7 @@ import { get, onChange, set } from './store.js';
 import { actorLink, link } from './route.js';
 import { count, ms, plural } from './format.js';
 
-const KEPT = 120; /* seconds of history */
+const KEPT = 60; /* looks of history */
 const STUCK_MS = 100;
 const RECENT_MS = 30000;
 const counted = ['handled', 'dead_letters', 'failures', 'restarts', 'spawned', 'stalls', 'refused'];
@@ -45,7 +45,7 @@ function stuck(workers) {
     }));
 }
 
-/* Mailboxes that grew in three looks in a row, or are nearly full. */
+/* Mailboxes that grew from look to look three times, or are nearly full. */
 async function growing() {
   const answer = await ask('ls', { sorted: true, limit: 8, queued: 50 });
   const next = new Map();
@@ -95,6 +95,17 @@ async function retrying() {
   return [];
 }
 
+/* Turns that were handed off and have not returned: no worker is in them. */
+async function hanging(counters) {
+  if (!counters.stalls || !has('stalls')) return [];
+  const { ok } = await ask('stalls', { limit: 16 });
+  return (ok.past || []).filter((row) => row.handed_off && !row.over).slice(0, 3).map((row) => ({
+    kind: 'stuck',
+    text: `${row.handler || 'A function'} of ${row.path} runs for ${ms(row.age_ms)}, on a thread of its own`,
+    to: link('failures', [], { tab: 'stalls' }),
+  }));
+}
+
 let slow = [];
 
 async function look() {
@@ -103,13 +114,12 @@ async function look() {
   before = { at, counters: ok.counters };
   remember(at, ok.counters, per);
   const busy = ok.workers.filter((worker) => worker.running).length;
-  const changes = {
-    head: { at, took, counters: ok.counters, per, workers: ok.workers, busy, history },
-    findings: [...stuck(ok.workers), ...slow, ...burst(at, ok.counters)],
-  };
+  const changes = { head: { at, took, counters: ok.counters, per, workers: ok.workers, busy, history } };
+  const findings = [...stuck(ok.workers), ...slow, ...burst(at, ok.counters)];
+  if (JSON.stringify(findings) !== JSON.stringify(get('findings'))) changes.findings = findings;
   if (get('head')) together(() => set(changes));
   else set(changes);
-  if (looks++ % 3 === 0) slow = [...(await growing()), ...(await retrying())];
+  if (looks++ % 2 === 0) slow = [...(await hanging(ok.counters)), ...(await growing()), ...(await retrying())];
 }
 
 /** Begins; called once. */

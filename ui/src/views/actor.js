@@ -36,15 +36,27 @@ function Acts({ path, row, again }) {
     <${Act} verb="stop" args=${{ path }} label="Stop" title=${`Stop ${path}`} done=${again} text="It handles what it has begun, and ends with all actors below it." grave />
     <${Act} verb="kill" args=${{ path }} label="Kill" title=${`Kill ${path}`} done=${again} text="It ends at once, with all actors below it. Its messages are lost." grave />
     ${has('trace') && html`<a class="button" href=${traceLink(path)}>Trace</a>`}
+    ${has('log tail') && html`<a class="button" href=${link('log', [], { path })}>Log</a>`}
     ${durable && html`<a class="button" href=${durableLink(durable[1], durable[2])}>What is stored</a>`}
   </div>`;
 }
 
 /* ---- Parts. ---- */
 
+/* A turn of another actor that takes this long is worth a sentence. */
+const STUCK_MS = 100;
+
+/* If the worker was busy for a moment, what it said before stays, with its age. */
+function keep(before, answer) {
+  const isWhole = !answer.ok.not_asked;
+  const last = before && before.whole;
+  if (isWhole || !last) return { ...answer, whole: isWhole ? answer : null };
+  return { ...answer, ok: { ...last.ok, ...answer.ok }, whole: last };
+}
+
 function Stuck({ stuck }) {
-  if (!stuck) return null;
-  return html`<p class="problem"><b>Its worker is stuck.</b> Worker ${stuck.worker} has been in <code>${stuck.handler || 'a function'}</code>
+  if (!stuck || stuck.for_ms < STUCK_MS) return null;
+  return html`<p class="problem"><b>Its worker is stuck.</b> Worker ${stuck.worker} has been in <code>${stuck.handler || 'a function'}</code>${' '}
     of <${Path} path=${stuck.path} /> (message ${stuck.message || '–'}, <${Source} ...${stuck} />) for ${ms(stuck.for_ms)}. What only
     that worker knows cannot be read meanwhile.</p>`;
 }
@@ -55,7 +67,7 @@ function Mailbox({ it }) {
   return html`<${Facts} rows list=${[
     ['queued', html`<${Bar} part=${it.queued / (it.queued_max || 1)} text=${`${count(it.queued)} of ${count(it.queued_max)} messages`} />`],
     ['size', bytes(it.queued_bytes)],
-    it.oldest && ['oldest', html`<b>${it.oldest.message}</b> from ${it.oldest.from_path ? html`<${Path} path=${it.oldest.from_path} />` : 'outside'}, waits for at least ${ms(it.oldest.at_least_ms)}`],
+    it.oldest && ['oldest', html`<b>${it.oldest.message || 'a message'}</b> from ${it.oldest.from_path ? html`<${Path} path=${it.oldest.from_path} />` : 'outside'}, ${it.oldest.at_least_ms ? `waits for at least ${ms(it.oldest.at_least_ms)}` : 'seen for the first time'}`],
     ['senders that wait for space', it.senders_waiting != null ? plural(it.senders_waiting, 'sender') : null, it.senders_waiting ? 'warn' : ''],
     ['stashed', it.stashed != null ? plural(it.stashed, 'message') : null],
   ]} />
@@ -100,28 +112,28 @@ const text = (value) => (value == null ? 'not shown' : JSON.stringify(value, (na
 
 /* The messages that wait, in their order. */
 export function Mail({ path }) {
-  const answer = useAnswer('mail', { path, limit: 32 }, 3000);
+  const answer = useAnswer('mail', { path, limit: 32 }, 4000);
   return html`<${Problem} error=${answer.error} />
     ${answer.ok && answer.ok.not_asked && html`<p class="problem"><b>${answer.ok.not_asked}</b> Its worker did not answer: the messages cannot be read now.</p>`}
     ${answer.ok && !answer.ok.not_asked && html`<${Table} columns=${mailColumns} rows=${answer.parts} id=${(row) => row.number} empty="No message waits." />
       ${answer.ok.more && html`<p class="more">The first ${plural(answer.parts.length, 'message')} are shown; more wait.</p>`}`}
-    <${Age} at=${answer.at} every=${3000} />`;
+    <${Age} at=${answer.at} every=${4000} />`;
 }
 
 const waitKinds = {
-  ask: ['asks', 'asks without an answer yet'],
-  timer: ['timer', 'timers'],
-  watches: ['watches', 'actors that it watches'],
-  'watched by': ['watched by', 'actors that watch it'],
-  sender: ['sender waits', 'senders that wait for space in its mailbox'],
+  ask: ['asks', 'asks without an answer yet', 'ask without an answer yet'],
+  timer: ['timer', 'timers', 'timer'],
+  watches: ['watches', 'actors that it watches', 'actor that it watches'],
+  'watched by': ['watched by', 'actors that watch it', 'actor that watches it'],
+  sender: ['sender waits', 'senders that wait for space in its mailbox', 'sender that waits for space in its mailbox'],
 };
 const waitColumns = [
-  { name: 'kind', label: 'what', class: 'mid', cell: (row) => html`<${Tag} kind=${row.kind === 'ask' || row.kind === 'sender' ? 'held' : 'note'}>${waitKinds[row.kind][0]}<//>`, sort: (row) => row.kind },
-  { name: 'who', label: 'of whom', class: 'wide-2', cell: (row) => (row.kind === 'timer' ? html`<b>${row.name || 'without a key'}</b>` : row.who_path ? html`<${Path} path=${row.who_path} />` : html`<span class="muted">${row.who ? 'a client, or an actor that has ended' : 'outside'}</span>`), sort: (row) => row.who_path || row.name || '' },
+  { name: 'kind', label: 'what', class: 'narrow', cell: (row) => html`<${Tag} kind=${row.kind === 'ask' || row.kind === 'sender' ? 'held' : 'note'}>${waitKinds[row.kind][0]}<//>`, sort: (row) => row.kind },
+  { name: 'who', label: 'of whom', class: 'wide-1', cell: (row) => (row.kind === 'timer' ? html`<b>${row.name || 'without a key'}</b>` : row.who_path ? html`<${Path} path=${row.who_path} />` : html`<span class="muted">${row.who ? 'a client, or an actor that has ended' : 'outside'}</span>`), sort: (row) => row.who_path || row.name || '' },
   { name: 'message', label: 'message', cell: (row) => row.message && html`<b>${row.message}</b>`, sort: (row) => row.message || '' },
-  { name: 'for', label: 'waits for', class: 'num', cell: (row) => (row.for_ms != null ? ms(row.for_ms) : '–'), sort: (row) => row.for_ms || 0 },
-  { name: 'due', label: 'due', class: 'num', cell: (row) => html`${row.due_in_ms != null ? (row.due_in_ms < 0 ? 'now' : 'in ' + ms(row.due_in_ms)) : '–'}${row.period_ms ? html` <span class="muted">each ${ms(row.period_ms)}</span>` : ''}`, sort: (row) => row.due_in_ms || 0 },
-  { name: 'where', label: 'where', class: 'roomy', cell: (row) => row.where && html`<span class="source">${row.where}</span>` },
+  { name: 'for', label: 'waits', unit: 'for', class: 'num', cell: (row) => (row.for_ms != null ? ms(row.for_ms) : '–'), sort: (row) => row.for_ms || 0 },
+  { name: 'due', label: 'due', class: 'num mid', cell: (row) => html`${row.due_in_ms != null ? (row.due_in_ms < 0 ? 'now' : 'in ' + ms(row.due_in_ms)) : '–'}${row.period_ms ? html` <span class="muted">each ${ms(row.period_ms)}</span>` : ''}`, sort: (row) => row.due_in_ms || 0 },
+  { name: 'where', label: 'where', class: 'roomy', cell: (row) => row.where && html`<span class="source" title=${row.where}>${row.where}</span>` },
 ];
 
 /* What it waits for, and what waits for it. */
@@ -131,15 +143,15 @@ function Waits({ path }) {
   const rows = (answer.parts || []).map((row, i) => ({ ...row, i }));
   return html`<${Problem} error=${answer.error} />
     ${answer.ok && answer.ok.not_asked && html`<p class="problem"><b>${answer.ok.not_asked}</b> Its worker did not answer: this cannot be read now.</p>`}
-    ${answer.ok && answer.ok.total && html`<${Table} columns=${waitColumns} rows=${rows} id=${(row) => row.i} empty="It waits for nothing but messages, and nothing waits for it." />
-      ${rows.length > 0 && html`<p class="more">${Object.keys(total).filter((kind) => total[kind]).map((kind) => `${count(total[kind])} ${waitKinds[kind][1]}`).join(', ')}; at most 20 of each are shown.</p>`}`}
+    ${answer.ok && answer.ok.total && html`<${Table} columns=${waitColumns} rows=${rows} id=${(row) => row.i} empty="It has no asks, timers and watchers, and no sender waits for it. A turn that waits for something else is in Why." />
+      ${rows.length > 0 && html`<p class="more">${Object.keys(total).filter((kind) => total[kind]).map((kind) => plural(total[kind], waitKinds[kind][2], waitKinds[kind][1])).join(', ')}; at most 20 of each are shown.</p>`}`}
     <${Age} at=${answer.at} every=${2000} />`;
 }
 
 /* ---- Children, by behavior. ---- */
 
 function Children({ path, number, params }) {
-  const answer = useAnswer('tree', { path }, 3000);
+  const answer = useAnswer('tree', { path }, 4000);
   const groups = (answer.ok && answer.ok.groups) || [];
   const group = params.get('group') || '';
   const deep = !!params.get('deep');
@@ -151,7 +163,7 @@ function Children({ path, number, params }) {
     ${names.length > 1 && html`<div class="chips"><button aria-pressed=${!group} onClick=${() => tune({ group: '' })}>all</button>
       ${names.map((name) => html`<button key=${name} aria-pressed=${group === name} onClick=${() => tune({ group: group === name ? '' : name })}>
         ${name || '?'} <b>${count(countOf(name))}</b></button>`)}</div>`}
-    <${Rows} every=${3000} args=${{ path, direct: deep ? undefined : true, behavior: group || undefined, text: params.get('q') || undefined }} empty="No such actors below it." />
+    <${Rows} every=${4000} args=${{ path, direct: deep ? undefined : true, behavior: group || undefined, text: params.get('q') || undefined }} empty="No such actors below it." />
   <//>`;
 }
 
@@ -219,17 +231,17 @@ function Gone({ path, error }) {
 }
 
 export function Actor({ path, params }) {
-  const answer = useAnswer('show', { path }, 1000);
+  const answer = useAnswer('show', { path }, 2000, keep);
   const it = answer.ok;
   const tab = params.get('tab') || (it && it.value == null && !it.state_type ? 'why' : 'state');
   /* A request that fails once must not take away what somebody types below. */
   if (answer.error && (!it || isGone(answer.error))) return html`<${Gone} path=${path} error=${answer.error} />`;
   if (!it) return html`<${Panel} title=${html`<${Crumbs} path=${path} />`}><${Empty}>reading …<//><//>`;
-  return html`<${Panel} class="actor" title=${html`<${Crumbs} path=${path} />`} extra=${html`<${Age} at=${answer.at} every=${1000} />`}>
+  return html`<${Panel} class="actor" title=${html`<${Crumbs} path=${path} />`} extra=${html`<${Age} at=${answer.at} every=${2000} />`}>
       <div class="who"><${State} row=${it} /><a href=${link('tree', [], { behavior: it.behavior })}><b>${it.behavior}</b></a>
         <${Source} ...${it} /><code class="muted">${it.ref}</code><${Acts} path=${path} row=${it} again=${answer.again} /></div>
       <${Stuck} stuck=${it.stuck} /><${Problem} error=${answer.error} />
-      ${it.not_asked && !it.stuck && html`<p class="problem"><b>${it.not_asked}</b> Its worker did not answer within 100 ms.</p>`}
+      ${it.not_asked && !(it.stuck && it.stuck.for_ms >= STUCK_MS) && html`<p class="more">Its worker was busy at the last look${answer.whole ? html`: its state and figures are those of <${Age} at=${answer.whole.at} />` : ', and has not said what only it knows'}.</p>`}
     <//>
     <div class="columns">
       <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${[['state', 'State'], ['mail', 'Messages', count(it.queued)], ['waits', 'Waits', it.asks != null ? count(it.asks + it.timers) : null], ['why', 'Why'], ['send', 'Send']]} />`}

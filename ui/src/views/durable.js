@@ -34,7 +34,7 @@ function Kinds() {
 function Keys({ kind, params }) {
   const prefix = params.get('q') || '';
   const [limit, raise] = useState(PAGE);
-  const answer = useAnswer('durable ls', { kind, key: prefix || undefined, limit }, limit > PAGE ? 8000 : 3000);
+  const answer = useAnswer('durable ls', { kind, key: prefix || undefined, limit }, limit > PAGE ? 8000 : 4000);
   const only = params.get('only') || '';
   const all = answer.parts || [];
   const rows = only ? all.filter((row) => row.awake === (only === 'awake')) : all;
@@ -44,7 +44,7 @@ function Keys({ kind, params }) {
   ];
   return html`<${Panel} title=${html`<a href=${link('durable')} data-up>Durable</a> / <b>${kind}</b>`} extra=${html`
       <select aria-label="asleep or awake" value=${only} onChange=${(event) => tune({ only: event.target.value })}><option value="">asleep or awake</option><option value="awake">awake</option><option value="asleep">asleep</option></select>
-      <${Search} value=${prefix} onChange=${(q) => tune({ q })} label="Keys that begin with (f)" /><${Age} at=${answer.at} every=${3000} />`}>
+      <${Search} value=${prefix} onChange=${(q) => tune({ q })} label="Keys that begin with (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${answer.ok && html`<${Table} tall columns=${columns} rows=${rows} id=${(row) => row.key} onPick=${(row) => go(durableLink(kind, row.key))} empty=${prefix ? 'No key begins so.' : 'Nothing of this kind is stored.'} />
       ${answer.ok.more && html`<p class="more">The first ${plural(all.length, 'key')} are shown; there are more. ${limit < 5000 ? html`<button class="small" onClick=${() => raise(limit * 5)}>Show more</button>` : 'Type how a key begins.'}</p>`}`}<//>`;

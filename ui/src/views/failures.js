@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What went wrong, over time: failures, restarts, stalls, dead letters, records of failed turns; and a check-up. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Age, Canvas, Empty, Facts, html, Message, Needs, Panel, Path, Problem, Source, Table, Tabs, Tag, tint } from '../parts.js';
-import { useAnswer } from '../poll.js';
+import { useAnswer, useNow } from '../poll.js';
 import { askApart, has } from '../link.js';
 import { toast } from '../store.js';
 import { tune, link } from '../route.js';
@@ -16,7 +16,9 @@ const KEPT = 1000;
 function fold(before, answer) {
   const known = before ? before.parts : [];
   const last = known.length ? known[known.length - 1].number : 0;
-  const parts = [...known, ...answer.parts.filter((row) => row.number > last)].slice(-KEPT);
+  const added = answer.parts.filter((row) => row.number > last);
+  if (before && !added.length && before.ok.total === answer.ok.total) return before;
+  const parts = [...known, ...added].slice(-KEPT);
   const first = parts.length ? parts[0].number : 1;
   return { ...answer, parts, dropped: answer.ok.total - parts.length, first };
 }
@@ -35,7 +37,7 @@ const kinds = {
 
 function Line({ events }) {
   const [hint, say] = useState(null);
-  const now = Date.now();
+  const now = useNow(6000);
   const oldest = events.length ? Math.min(...events.map((entry) => entry.at)) : now;
   const span = Math.max(60000, Math.min(now - oldest, 24 * 3600e3) * 1.05);
   const place = (at, width) => 8 + (width - 16) * (1 - (now - at) / span);
@@ -77,7 +79,7 @@ function Line({ events }) {
   };
   return html`<div class="with-lanes"><div class="lanes">${Object.entries(kinds).map(([name, [label, color]]) => html`
       <span key=${name}><i class=${'c-' + color}></i>${label}s</span>`)}</div>
-    <${Canvas} class="timeline" draw=${draw} data=${events.length + ':' + Math.floor(now / 2000)} height=${4 * row + 18} onPoint=${onPoint} label="when failures, restarts, stalls and dead letters happened" /></div>
+    <${Canvas} class="timeline" draw=${draw} data=${events.length + ':' + Math.floor(now / 6000)} height=${4 * row + 18} onPoint=${onPoint} label="when failures, restarts, stalls and dead letters happened" /></div>
     <p class="hint">${hint ? `${clock(hint[0].at)} ${kinds[hint[0].kind][0]}: ${hint[0].text}${hint.length > 1 ? `, and ${count(hint.length - 1)} more here` : ''}` : 'Point at a mark to read it.'}</p>`;
 }
 
@@ -121,30 +123,33 @@ function LetterTable({ answer, rows }) {
     ${answer.dropped > 0 && html`<p class="more">${plural(answer.dropped, 'older dead letter')} of ${count(answer.ok.total)} in all are not kept or not shown.</p>`}`;
 }
 
-/* The turns that run now and those that are over, the newest first. One that runs may have a report too: it is shown once. */
+/* The turns that run now and those that are over, the newest first. One that runs may have a report too: it is shown once. One that
+   was handed off runs on a thread of its own, and no worker is in it. */
 function slowTurns({ running, past = [] }) {
-  return [...running.map((row) => ({ ...row, took_ms: row.for_ms })), ...past.filter((row) => row.over)];
+  const now = new Set(running.map((row) => row.path));
+  return [...running.map((row) => ({ ...row, took_ms: row.for_ms })), ...past.filter((row) => row.over || !now.has(row.path))
+    .map((row) => (row.over ? row : { ...row, took_ms: row.age_ms }))];
 }
 
-function Stalls({ answer }) {
+function Stalls({ answer, match }) {
   if (!answer.ok) return null;
   const { past, total } = answer.ok;
   const columns = [
-    { name: 'when', label: 'when', class: 'narrow', cell: (row) => (row.unix_ms ? html`<span class="mono">${clock(row.unix_ms)}</span>` : html`<${Tag} kind="bad">now<//>`) },
+    { name: 'when', label: 'when', class: 'narrow', cell: (row) => (row.over ? html`<span class="mono">${clock(row.unix_ms)}</span>` : html`<${Tag} kind="bad">now<//>`) },
     { name: 'for', label: 'took', class: 'num', cell: (row) => ms(row.took_ms), sort: (row) => row.took_ms },
-    { name: 'handler', label: 'handler', cell: (row) => html`<b>${row.handler || 'a function'}</b> <span class="muted">${row.message}</span>` },
+    { name: 'handler', label: 'handler', cell: (row) => html`<b>${row.handler || 'a function'}</b> <span class="muted">${row.message}</span>${row.handed_off && !row.over ? html` <${Tag} kind="warn">on a thread of its own<//>` : ''}` },
     { name: 'path', label: 'actor', cell: (row) => html`<${Path} path=${row.path} />` },
     { name: 'where', label: 'behavior', class: 'roomy', cell: (row) => html`${row.behavior} <${Source} ...${row} />` },
     { name: 'worker', label: 'worker', unit: 'number', class: 'num roomy', cell: (row) => row.worker },
   ];
-  const rows = slowTurns(answer.ok);
-  return html`<${Table} columns=${columns} rows=${rows} id=${(row) => row.number || 'now' + row.worker} empty="No turn has taken long." />
+  const rows = slowTurns(answer.ok).filter(match);
+  return html`<${Table} columns=${columns} rows=${rows} id=${(row) => row.number || 'now' + row.worker} empty=${answer.ok.past && answer.ok.past.length ? 'No long turn fits.' : 'No turn has taken long.'} />
     ${rows.some((row) => row.stack) && rows.filter((row) => row.stack).slice(0, 5).map((row, i) => html`<pre key=${i}>${[].concat(row.stack).join('\n')}</pre>`)}
     <p class="more">${plural(total, 'long turn')} in all${past ? `; the last ${count(past.length)} reports are kept` : '; reports of the past are in the log'}. <${Age} at=${answer.at} every=${2000} /></p>`;
 }
 
 function Records() {
-  const answer = useAnswer('records', {}, 5000);
+  const answer = useAnswer('records', {}, 6000);
   const copy = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -154,14 +159,14 @@ function Records() {
     }
   };
   const columns = [
-    { name: 'when', label: 'when', class: 'narrow', cell: (row) => date(row.unix_ms), sort: (row) => row.unix_ms },
+    { name: 'when', label: 'when', class: 'mid', cell: (row) => date(row.unix_ms), sort: (row) => row.unix_ms },
     { name: 'bytes', label: 'size', class: 'num', cell: (row) => bytes(row.bytes), sort: (row) => row.bytes },
     { name: 'command', label: 'plays the turn again', class: 'wide-2', cell: (row) => html`<code class="line" title=${row.command}>${row.command}</code>` },
     { name: 'copy', label: '', class: 'narrow end', cell: (row) => html`<button class="small" onClick=${() => copy(row.command)}>Copy</button>` },
   ];
   return html`<${Needs} verb="records" what="records of failed turns"><${Problem} error=${answer.error} />
     ${answer.ok && html`<${Table} columns=${columns} rows=${answer.parts} id=${(row) => row.file} order=${['when', true]} empty="No record: no turn of a durable actor has failed." />
-      <p class="more">${answer.ok.directory ? `They are in ${answer.ok.directory}.` : ''} A record has the state before, the message and all that the turn read; <code>--gdb</code> stops at the handler. <${Age} at=${answer.at} every=${5000} /></p>`}<//>`;
+      <p class="more">${answer.ok.directory ? `They are in ${answer.ok.directory}.` : ''} A record has the state before, the message and all that the turn read; <code>--gdb</code> stops at the handler. <${Age} at=${answer.at} every=${6000} /></p>`}<//>`;
 }
 
 function Doctor() {
@@ -174,7 +179,10 @@ function Doctor() {
       change({ error });
     }
   };
-  return html`<${Needs} verb="doctor" what="a check-up"><div class="pad"><button class="main" disabled=${state.busy} onClick=${run}>${state.busy ? 'looking, about a second …' : 'Look at everything'}</button></div>
+  useEffect(() => {
+    if (has('doctor')) run();
+  }, []);
+  return html`<${Needs} verb="doctor" what="a check-up"><div class="pad"><button class="main" disabled=${state.busy} onClick=${run}>${state.busy ? 'looking, about a second …' : 'Look again'}</button></div>
     <${Problem} error=${state.error} />
     ${state.parts && html`<ul class="doctor">${state.parts.slice().sort((a, b) => !!b.advice - !!a.advice).map((row, i) => html`<li key=${i} class=${row.advice ? 'warn' : ''}>
       <${Tag} kind=${row.advice ? 'warn' : 'ok'}>${row.advice ? 'look' : 'good'}<//><b>${row.check}</b><span>${row.text}${row.advice && html`<em>${row.advice}</em>`}</span></li>`)}</ul><${Age} at=${state.at} />`}<//>`;
@@ -209,7 +217,7 @@ export function Failures({ route }) {
   ];
   const match = (row) => !text || JSON.stringify(row).toLowerCase().includes(text);
   const list = [
-    ['failures', 'Failures', failures.ok && count(failures.ok.total)],
+    ['failures', 'Failures and restarts', failures.ok && count(failures.ok.total)],
     ['stalls', 'Stalls', stalls.ok && count(stalls.ok.total)],
     ['letters', 'Dead letters', letters.ok && count(letters.ok.total)],
     ['records', 'Records'],
@@ -218,11 +226,11 @@ export function Failures({ route }) {
   return html`<${Panel} title="When" extra=${html`<${Age} at=${failures.at} every=${2000} />`}>
       ${events.length ? html`<${Line} events=${events} />` : html`<${Empty}>${failures.ok ? 'Nothing has gone wrong since the start.' : 'reading …'}<//>`}<//>
     <${Panel} title=${html`<${Tabs} current=${tab} onPick=${(name) => tune({ tab: name })} list=${list} />`}
-      extra=${(tab === 'failures' || tab === 'letters') && html`<input class="filter" type="search" aria-label="filter" placeholder="Filter (f)" value=${route.params.get('q') || ''} onInput=${(event) => tune({ q: event.target.value })} />`}>
+      extra=${['failures', 'letters', 'stalls'].includes(tab) && html`<input class="filter" type="search" aria-label="filter" placeholder="Filter (f)" value=${route.params.get('q') || ''} onInput=${(event) => tune({ q: event.target.value })} />`}>
       <${Problem} error=${tab === 'letters' ? letters.error : failures.error} />
       ${tab === 'failures' && failures.ok && html`<${FailureTable} rows=${failed.filter(match)} all=${failures} />`}
       ${tab === 'letters' && letters.ok && html`<${LetterTable} answer=${letters} rows=${lost.filter(match)} />`}
-      ${tab === 'stalls' && html`<${Stalls} answer=${stalls} />`}
+      ${tab === 'stalls' && html`<${Stalls} answer=${stalls} match=${match} />`}
       ${tab === 'records' && html`<${Records} />`}
       ${tab === 'doctor' && html`<${Doctor} />`}
     <//>`;

@@ -3,7 +3,7 @@
 import { Age, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, has } from '../link.js';
-import { onTick } from '../poll.js';
+import { onTick, together } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { traceLink, tune } from '../route.js';
 import { clock, count, date, plural } from '../format.js';
@@ -15,10 +15,10 @@ const colors = { debug: 'quiet', info: 'note', warn: 'warn', error: 'bad' };
 
 const columns = [
   { name: 'when', label: 'when', class: 'narrow', cell: (row) => html`<span class="mono" title=${date(row.unix_ms)}>${clock(row.unix_ms)}</span>` },
-  { name: 'level', label: 'level', class: 'narrow', cell: (row) => html`<${Tag} kind=${colors[row.level]}>${row.level}<//>` },
-  { name: 'path', label: 'actor', cell: (row) => (row.path ? html`<${Path} path=${row.path} />` : html`<span class="muted">the runtime</span>`) },
-  { name: 'text', label: 'text', class: 'wide-2', cell: (row) => html`<span class="line" title=${row.text}>${row.text}</span>` },
-  { name: 'causal', label: 'causal id', class: 'roomy', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)} title="what it has led to">${row.causal}</a>` },
+  { name: 'level', label: 'level', class: 'slim', cell: (row) => html`<${Tag} kind=${colors[row.level]}>${row.level}<//>` },
+  { name: 'path', label: 'actor', class: 'wide-1', cell: (row) => (row.path ? html`<${Path} path=${row.path} />` : html`<span class="muted">the runtime</span>`) },
+  { name: 'text', label: 'text', cell: (row) => html`<span class="line" title=${row.text}>${row.text}</span>` },
+  { name: 'causal', label: 'causal id', class: 'roomy mid', cell: (row) => row.causal && html`<a class="mono" href=${traceLink(row.causal)} title="what it has led to">${row.causal}</a>` },
 ];
 
 /* Asks for the lines after those that are known. */
@@ -28,6 +28,7 @@ function useTail(args) {
   const paused = useValue('paused');
   const key = JSON.stringify(args);
   const kept = useRef(null);
+  const read = useRef({ ms: 0 });
   useEffect(() => {
     if (phase !== 'open' || !has('log tail')) return undefined;
     if (!kept.current || kept.current.key !== key) kept.current = { key, lines: [], last: 0, missed: 0 };
@@ -43,8 +44,11 @@ function useTail(args) {
         /* What was gone before the page came is not missed by it. */
         mine.missed += mine.last ? ok.missed : 0;
         mine.last = ok.last;
+        mine.total = ok.total;
         if (parts.length) mine.lines = [...parts.reverse(), ...mine.lines].slice(0, KEPT);
-        change({ lines: mine.lines, missed: mine.missed, total: ok.total, at });
+        read.current.ms = at;
+        together(() => !over && change((before) => (before.at && before.lines === mine.lines && before.missed === mine.missed && before.total === mine.total && !before.error
+          ? before : { lines: mine.lines, missed: mine.missed, total: mine.total, at: read.current })));
       } catch (error) {
         if (over || error.status === 'LOST') return;
         change({ lines: mine.lines, missed: mine.missed, error, at: Date.now() });
@@ -76,7 +80,7 @@ function Tail({ params }) {
   const one = tail.lines.find((row) => row.number === picked);
   const field = (name, label, size) => html`<input class=${name === 'q' ? 'filter' : ''} type="search" size=${size} aria-label=${label} placeholder=${label} spellcheck=${false}
     value=${params.get(name) || ''} onInput=${(event) => tune({ [name]: event.target.value })} />`;
-  return html`<${Panel} title="Log" extra=${html`<${Level} path=${args.path} /><${Age} at=${tail.at} every=${1000} />`}>
+  return html`<${Panel} title="Log" extra=${html`<${Level} path=${args.path} /><${Age} at=${tail.at} every=${2000} />`}>
     <div class="filters">
       <select aria-label="least level shown" value=${args.level || ''} onChange=${(event) => tune({ level: event.target.value })}><option value="">any level</option>
         ${levels.slice(1).map((name) => html`<option key=${name} value=${name}>${name} and above</option>`)}</select>

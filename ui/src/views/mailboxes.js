@@ -31,10 +31,10 @@ const columns = [
   { name: 'behavior', label: 'behavior', class: 'roomy', cell: (row) => row.behavior, sort: (row) => row.behavior },
   { name: 'queued', label: 'queued', unit: 'messages', class: 'num', cell: (row) => html`<${Bar} part=${row.queued / (row.queued_max || 1)} kind=${row.queued >= 0.9 * row.queued_max ? 'bad' : ''} text=${count(row.queued)} />`, sort: (row) => row.queued },
   { name: 'growth', label: 'grows', unit: 'messages/s', class: 'num', cell: growth, sort: (row) => row.growth || 0 },
-  { name: 'oldest', label: 'oldest', unit: 'waits at least', class: 'num', cell: (row) => (row.at_least_ms != null ? html`<span title=${row.oldest}>${ms(row.at_least_ms)}</span>` : html`<span class="muted">–</span>`), sort: (row) => row.at_least_ms || 0 },
+  { name: 'oldest', label: 'oldest', unit: 'waits at least', class: 'num', cell: (row) => (row.at_least_ms ? html`<span title=${row.oldest}>${ms(row.at_least_ms)}</span>` : html`<span class="muted">–</span>`), sort: (row) => row.at_least_ms || 0 },
   { name: 'max', label: 'most', unit: 'messages', class: 'num roomy', cell: (row) => count(row.queued_max), sort: (row) => row.queued_max },
   { name: 'bytes', label: 'size', class: 'num roomy', cell: (row) => bytes(row.queued_bytes), sort: (row) => row.queued_bytes },
-  { name: 'state', label: 'state', cell: (row) => html`<${State} row=${row} />`, sort: (row) => row.state },
+  { name: 'state', label: 'state', class: 'mid', cell: (row) => html`<${State} row=${row} />`, sort: (row) => row.state },
 ];
 
 function One({ path }) {
@@ -44,10 +44,10 @@ function One({ path }) {
       <button class="small" onClick=${() => tune({ path: '' })}>Close</button><${Age} at=${answer.at} every=${2000} />`}>
     <${Problem} error=${answer.error} />
     ${it && html`
-      ${it.stuck && html`<p class="problem"><b>Its worker is stuck</b> in ${it.stuck.handler || 'a function'} of <${Path} path=${it.stuck.path} /> for ${ms(it.stuck.for_ms)}.</p>`}
+      ${it.stuck && it.stuck.for_ms >= 100 && html`<p class="problem"><b>Its worker is stuck</b> in ${it.stuck.handler || 'a function'} of <${Path} path=${it.stuck.path} /> for ${ms(it.stuck.for_ms)}.</p>`}
       <${Facts} list=${[
         ['queued', `${count(it.queued)} of ${count(it.queued_max)} messages`],
-        it.oldest && ['oldest', html`<b>${it.oldest.message}</b>, waits for at least ${ms(it.oldest.at_least_ms)}`],
+        it.oldest && ['oldest', html`<b>${it.oldest.message}</b>, ${it.oldest.at_least_ms ? `waits for at least ${ms(it.oldest.at_least_ms)}` : 'seen at this look for the first time'}`],
         it.oldest && ['sent by', it.oldest.from_path ? html`<${Path} path=${it.oldest.from_path} />` : 'outside, or an actor that has ended'],
         it.senders_waiting != null && ['senders that wait for space', plural(it.senders_waiting, 'sender'), it.senders_waiting ? 'warn' : ''],
         it.mail && ['by type', Object.entries(it.mail).map(([type, n]) => html`<${Tag} key=${type}>${type}: ${plural(n, 'message')}<//> `)],

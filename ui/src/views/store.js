@@ -4,21 +4,32 @@ import { useState } from 'preact/hooks';
 import { Age, Empty, Facts, html, Needs, Panel, Problem, Table, Tag } from '../parts.js';
 import { useAnswer } from '../poll.js';
 import { askApart, has, may } from '../link.js';
-import { durableLink, link } from '../route.js';
-import { bytes, count, ms, plural, us } from '../format.js';
+import { durableLink, link, tune } from '../route.js';
+import { bytes, count, ms, plural, rate, us } from '../format.js';
 import { Act } from '../acts.js';
 import { Chart } from '../chart.js';
 
-const KEPT = 180;
+const KEPT = 90;
 
+/* What was added since the look before: how long a commit took, how many there were, and how many changes each had. */
 function fold(before, answer) {
-  const past = (before && before.past) || { t: [], commit: [], writing: [] };
+  const past = (before && before.past) || { t: [], commit: [], rate: [], group: [] };
+  const { commits, commits_ns: time, changes } = answer.ok;
+  const added = before ? commits - before.ok.commits : 0;
   past.t.push(answer.at / 1000);
-  past.commit.push(answer.ok.commit_us);
-  past.writing.push(answer.ok.writing_for_ms);
+  past.commit.push(added > 0 ? (time - before.ok.commits_ns) / added / 1000 : answer.ok.commit_us);
+  past.rate.push(added > 0 ? (added * 1000) / (answer.at - before.at) : 0);
+  past.group.push(added > 0 ? (changes - before.ok.changes) / added : 0);
   if (past.t.length > KEPT) for (const list of Object.values(past)) list.shift();
   return { ...answer, past };
 }
+
+const last = (list) => list[list.length - 1];
+const charts = {
+  commit: ['How long', 'a commit takes', us],
+  rate: ['How many', 'commits', rate],
+  group: ['Group size', 'changes of actors in a commit', (n) => `${n.toFixed(1)} changes`],
+};
 
 /* Members that the page does not know get a unit by their name. */
 function labelled([name, value]) {
@@ -27,8 +38,9 @@ function labelled([name, value]) {
   const unit = /_bytes$/.test(name) ? bytes : /_us$/.test(name) ? us : /_ms$/.test(name) ? ms : count;
   return [text, unit(value)];
 }
-const shown = new Set(['status', 'opened', 'commit_us', 'writing_for_ms', 'waiting_to_wake', 'waiting_to_retry', 'kinds', 'directory', 'database_bytes', 'log_bytes', 'disk_free_bytes']);
-const others = (ok) => Object.entries(ok || {}).filter(([name, value]) => !shown.has(name) && value !== null && typeof value !== 'object').map(labelled);
+const named = new Set(['status', 'opened', 'commit_us', 'writing_for_ms', 'waiting_to_wake', 'waiting_to_retry', 'kinds', 'directory', 'database_bytes', 'log_bytes', 'disk_free_bytes', 'waiting',
+  'commits', 'commits_ns', 'changes', 'checkpoints', 'checkpoint_us']);
+const others = (ok) => Object.entries(ok || {}).filter(([name, value]) => !named.has(name) && value !== null && typeof value !== 'object').map(labelled);
 
 function Check() {
   const [state, change] = useState({});
@@ -61,28 +73,33 @@ function Backup({ directory }) {
     ${made && html`<p><${Tag} kind="ok">done<//> ${bytes(made.bytes)} in <code>${made.path}</code></p>`}</div>`;
 }
 
-export function Store() {
-  const now = useAnswer('store', {}, 1000, fold);
-  const stats = useAnswer('store stats', {}, 3000);
+export function Store({ route }) {
+  const now = useAnswer('store', {}, 2000, fold);
+  const stats = useAnswer('store stats', {}, 4000);
   if (now.error && !now.ok) return html`<${Panel} title="Store"><${Empty}>${now.error.message}.<//><//>`;
   const it = now.ok;
   const files = stats.ok || {};
+  const shown = charts[route.params.get('chart')] ? route.params.get('chart') : 'commit';
   return html`<${Needs} verb="store" what="the store">
-    <${Panel} title="Commits" extra=${html`<${Age} at=${now.at} every=${1000} />`}>
+    <${Panel} title="Commits" extra=${html`<${Age} at=${now.at} every=${2000} />`}>
       ${it && html`<${Facts} list=${[
         ['store', it.status === 'TR_OK' ? html`<${Tag} kind="ok">works<//>` : html`<${Tag} kind="bad">${it.status}<//>`],
-        ['recent commits took about', us(it.commit_us)],
-        ['writes since', it.writing_for_ms ? ms(it.writing_for_ms) : 'not now', it.writing_for_ms > 1000 ? 'warn' : ''],
+        ['a commit takes', us(last(now.past.commit))],
+        it.commits != null && ['commits', `${rate(last(now.past.rate))}, ${count(it.commits)} in all`],
+        it.commits != null && ['group size', `${last(now.past.group).toFixed(1)} changes in a commit`],
+        ['commit under way', it.writing_for_ms ? 'for ' + ms(it.writing_for_ms) : 'none', it.writing_for_ms > 1000 ? 'warn' : ''],
+        it.checkpoints != null && ['checkpoints', `${count(it.checkpoints)} in all${it.checkpoints ? `, the last took ${us(it.checkpoint_us)}` : ''}`],
         ['wait to wake', plural(it.waiting_to_wake, 'actor')],
         ['wait after a failure', plural(it.waiting_to_retry, 'actor'), it.waiting_to_retry ? 'warn' : ''],
         ['opened', plural(it.opened, 'time')],
         ...others(it),
       ]} />
-      ${now.past.t.length > 1 && html`<${Chart} stamp=${now.at} times=${now.past.t} list=${now.past.commit} label="a commit takes" text=${us} />`}`}<//>
+      ${it.commits != null && html`<div class="chips">${Object.entries(charts).map(([name, [label]]) => html`<button key=${name} aria-pressed=${shown === name} onClick=${() => tune({ chart: name === 'commit' ? '' : name })}>${label}</button>`)}</div>`}
+      ${now.past.t.length > 1 && html`<${Chart} stamp=${shown + last(now.past.t)} times=${now.past.t} list=${now.past[shown]} label=${charts[shown][1]} text=${charts[shown][2]} />`}`}<//>
     <div class="columns">
-      <${Panel} title="Files" extra=${html`<${Age} at=${stats.at} every=${3000} />`}><${Needs} verb="store stats" what="sizes of files"><${Problem} error=${stats.error} />
+      <${Panel} title="Files" extra=${html`<${Age} at=${stats.at} every=${4000} />`}><${Needs} verb="store stats" what="sizes of files"><${Problem} error=${stats.error} />
         ${stats.ok && html`<${Facts} list=${[['directory', files.directory ? html`<code class="wrap">${files.directory}</code>` : 'in memory'], ['database', files.database_bytes != null ? bytes(files.database_bytes) : null], ['log', files.log_bytes != null ? bytes(files.log_bytes) : null],
-          ['free on the disk', files.disk_free_bytes != null ? bytes(files.disk_free_bytes) : null], ...others(files)]} />`}<${Check} /><//><//>
+          ['free on the disk', files.disk_free_bytes != null ? bytes(files.disk_free_bytes) : null], ['wait to be committed', files.waiting != null ? plural(files.waiting, 'change') : null], ...others(files)]} />`}<${Check} /><//><//>
       <${Panel} title="Backup">${(stats.at || !has('store stats')) && html`<${Backup} directory=${files.directory} />`}<//>
     </div>
     <${Panel} title="Kinds">${it && html`<${Table} columns=${[

@@ -3,12 +3,12 @@
 import { useMemo, useState } from 'preact/hooks';
 import { hierarchy, partition } from 'd3-hierarchy';
 import { Age, Bar, Canvas, Empty, html, Needs, Panel, Path, Problem, Table, Tag, tint } from '../parts.js';
-import { useAnswer } from '../poll.js';
+import { TICK_MS, useAnswer } from '../poll.js';
 import { get, useValue } from '../store.js';
 import { link, traceLink, tune } from '../route.js';
 import { clock, count, ns, percent, plural, short } from '../format.js';
 
-const WINDOW = 30; /* looks that are added up */
+const WINDOW = 30; /* seconds that are added up */
 const COLUMNS = 60; /* of the heat map */
 
 /* ---- Samples. ---- */
@@ -27,7 +27,7 @@ function foldSamples(before, answer) {
       if (added > 0) rows.push({ ...row, count: added });
     }
     steps.push({ looks: answer.ok.looks - last.ok.looks, left: answer.ok.left_out - last.ok.left_out, rows });
-    if (steps.length > WINDOW) steps.shift();
+    if (steps.length > (WINDOW * 1000) / TICK_MS) steps.shift();
   }
   return { ...answer, sums, steps };
 }
@@ -61,7 +61,7 @@ function Flame({ steps, workers, picked, onPick, withIdle }) {
     const root = hierarchy(data).sum((entry) => entry.count || 0).sort((a, b) => (a.data.idle ? 1 : b.data.idle ? -1 : b.value - a.value));
     return partition().size([1, 3])(root).descendants();
   }, [looks, busy, withIdle]);
-  if (!looks) return html`<${Empty}>Looking: the first samples come in a second.<//>`;
+  if (!looks) return html`<${Empty}>Looking: the first samples come in ${plural(TICK_MS / 1000, 'second')}.<//>`;
   return html`<div class="flame" role="list">${boxes.map((box) => {
     const share = box.value / most;
     const width = box.x1 - box.x0;
@@ -151,7 +151,7 @@ function busyOf(steps) {
 }
 
 function Handlers({ params, steps }) {
-  const answer = useAnswer('handlers', {}, 2000, foldHandlers);
+  const answer = useAnswer('handlers', {}, 4000, foldHandlers);
   const picked = params.get('handler');
   const behavior = params.get('behavior');
   const rows = (answer.ok && answer.ok.handlers) || [];
@@ -164,19 +164,19 @@ function Handlers({ params, steps }) {
   const columns = [
     { name: 'handler', label: 'handler', class: 'wide-1', cell: (row) => html`<i class=${'swatch hue-' + hue(row.behavior)}></i><b>${row.handler}</b> <span class="muted">${row.behavior}</span>`, sort: (row) => row.handler },
     { name: 'message', label: 'message', class: 'roomy ample', cell: (row) => row.message || 'any', sort: (row) => row.message || '' },
-    { name: 'cost', label: 'busy', unit: 'workers', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${cost(row).toFixed(2)} />`, sort: cost },
+    { name: 'cost', label: 'busy', unit: 'of one worker', class: 'num', cell: (row) => html`<${Bar} part=${cost(row) / most} text=${percent(cost(row))} />`, sort: cost },
     { name: 'timed', label: 'timed', unit: 'turns', class: 'num roomy ample', cell: (row) => count(row.sampled), sort: (row) => row.sampled },
     { name: 'p50', label: 'half', unit: 'below about', class: 'num roomy', cell: (row) => ns(row.p50_ns), sort: (row) => row.p50_ns },
     { name: 'p99', label: '99 %', unit: 'below about', class: 'num', cell: (row) => ns(row.p99_ns), sort: (row) => row.p99_ns },
     { name: 'longest', label: 'longest', class: 'num', cell: (row) => ns(row.longest_ns), sort: (row) => row.longest_ns },
     { name: 'failed', label: 'failed', unit: 'in all', class: 'num roomy', cell: (row) => (row.failed ? html`<${Tag} kind="bad">${count(row.failed)}<//>` : '0'), sort: (row) => row.failed },
-    { name: 'cells', label: `${labels[0] || ''} … ${labels[labels.length - 1] || ''}`, class: 'heat', cell: (row) => html`<${Cells} row=${row} labels=${labels} />` },
+    { name: 'cells', label: 'turns by time', unit: labels.length ? `${labels[0].slice(2)} … ${labels[labels.length - 1].slice(2)}` : '', class: 'heat', cell: (row) => html`<${Cells} row=${row} labels=${labels} />` },
   ];
   return html`
     ${one && html`<${Panel} title=${html`<b>${one.handler}</b> of ${one.behavior}, over time`} extra=${html`<a class="button" href=${link('tree', [], { behavior: one.behavior })}>Actors</a>
         <button class="small" onClick=${() => tune({ handler: '', behavior: '' })}>Close</button>`}><${Heat} row=${one} list=${answer.heat.get(keyOf(one)) || []} ok=${answer.ok} /><//>`}
     <${Panel} title=${behavior && !picked ? `Handlers of ${behavior}` : 'Handlers'} extra=${html`<span class="muted">samples: one turn in each round of a worker</span>
-        ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${2000} />`}>
+        ${behavior && !picked && html`<button class="small" onClick=${() => tune({ behavior: '' })}>All</button>`}<${Age} at=${answer.at} every=${4000} />`}>
       <${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${columns} rows=${shown} id=${keyOf} order=${['cost', true]} picked=${one && keyOf(one)} onPick=${(row) => tune({ handler: row.handler, behavior: row.behavior })}
         empty="No turn has been timed yet: times are taken while somebody looks." />`}
@@ -197,8 +197,8 @@ const slowColumns = [
 ];
 
 function Slow() {
-  const answer = useAnswer('slow', { limit: 64 }, 3000);
-  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minutes</span><${Age} at=${answer.at} every=${3000} />`}>
+  const answer = useAnswer('slow', { limit: 64 }, 4000);
+  return html`<${Panel} title="Slowest turns" extra=${html`<span class="muted">of those that were timed in the last minute</span><${Age} at=${answer.at} every=${4000} />`}>
     <${Needs} verb="slow" what="the slowest turns"><${Problem} error=${answer.error} />
       ${answer.ok && html`<${Table} columns=${slowColumns} rows=${answer.parts} id=${(row) => row.number} empty="No turn has been timed yet." />`}<//><//>`;
 }
@@ -212,14 +212,16 @@ function Workers() {
 }
 
 export function Time({ route }) {
-  const answer = useAnswer('samples', {}, 1000, foldSamples);
+  const answer = useAnswer('samples', {}, 2000, foldSamples);
   const workers = (get('hello') || {}).workers || 1;
   const withIdle = !!route.params.get('idle');
-  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.at} every=${1000} />`}>
+  /* Drawn by their own answers only: `steps` is one list, to which each look adds. */
+  const below = useMemo(() => html`<${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
+    <${Slow} />`, [route, answer.steps]);
+  return html`<${Panel} title="What workers run" extra=${html`<label class="check"><input type="checkbox" checked=${withIdle} onChange=${() => tune({ idle: withIdle ? '' : '1' })} />with idle time</label><span class="muted">the last ${WINDOW} s, a look each 2 ms</span><${Age} at=${answer.at} every=${2000} />`}>
       <${Needs} verb="samples" what="the flame of samples"><${Problem} error=${answer.error} />
         ${answer.steps && html`<${Flame} steps=${answer.steps} workers=${workers} withIdle=${withIdle} picked=${route.params.get('handler')} onPick=${(behavior, handler) => tune({ behavior, handler })} />`}<//>
       <${Workers} />
     <//>
-    <${Needs} verb="handlers" what="times of handlers"><${Handlers} params=${route.params} steps=${answer.steps} /><//>
-    <${Slow} />`;
+    ${below}`;
 }

@@ -2,11 +2,12 @@
 /* A message followed from turn to turn, and which behaviors send to which. It has a connection of its own: the program
  * follows until that ends. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Age, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
+import { Age, Bar, Empty, html, Needs, Panel, Path, Problem, Table, Tag } from '../parts.js';
 import { open } from '../link.js';
+import { onTick, TICK_MS, together } from '../poll.js';
 import { useValue } from '../store.js';
 import { go, link, tune } from '../route.js';
-import { clock, count, ns, plural, rate } from '../format.js';
+import { clock, count, cut, ns, plural, rate } from '../format.js';
 import { hue } from './time.js';
 
 const KEPT = 4000; /* records */
@@ -17,6 +18,7 @@ const FROM_NOW = 18446744073709551615n;
 function useRecords(args, runs) {
   const [state, change] = useState({ records: [], missed: 0 });
   const phase = useValue('phase');
+  const read = useRef({ ms: 0 });
   const key = JSON.stringify(args);
   useEffect(() => {
     if (!runs || phase !== 'open') return undefined;
@@ -35,8 +37,11 @@ function useRecords(args, runs) {
           kept.missed += ok.missed;
         }
         kept.last = ok.last;
-        change({ records: kept.records, missed: kept.missed, given: ok.given_up, at, base: ok.unix_ms - ok.now_ns / 1e6 });
-        timer = setTimeout(look, ok.more ? 20 : 700);
+        read.current.ms = at;
+        const found = { records: kept.records, missed: kept.missed, given: ok.given_up };
+        change((before) => (before.at && Object.keys(found).every((name) => before[name] === found[name]) ? before
+          : { ...found, at: read.current, base: ok.unix_ms - ok.now_ns / 1e6 }));
+        timer = setTimeout(look, ok.more ? 20 : TICK_MS / 2);
       } catch (error) {
         if (!over) change((before) => ({ ...before, error }));
       }
@@ -171,45 +176,177 @@ function edgesOf(records) {
     edge.messages.set(record.message, (edge.messages.get(record.message) || 0) + 1);
     edges.set(key, edge);
   }
-  return { edges: [...edges.values()].sort((a, b) => b.count - a.count).slice(0, 40), seconds: Math.max(0.5, (last - first) / 1e9) };
+  return { edges: [...edges.values()].sort((a, b) => b.count - a.count), seconds: Math.max(0.5, (last - first) / 1e9) };
+}
+
+/* ---- Flow of the whole program. ---- */
+
+const outsiders = { outside: 'outside', gone: 'actors that have ended', timer: 'timers', channel: 'connections' };
+const FLOW_LOOKS = 5; /* looks that are added up */
+
+/* Sums of sampled turns grow: what was added between two looks has a share in what its worker has handled in between. */
+function foldFlow(before, answer) {
+  const sums = new Map();
+  for (const row of answer.parts) sums.set([row.worker, row.origin, row.from, row.to, row.message].join('\u0000'), row);
+  const steps = before ? before.steps.slice(1 - FLOW_LOOKS) : [];
+  if (before) {
+    const per = answer.ok.workers.map((worker, i) => {
+      const last = before.ok.workers[i];
+      const weight = worker.weight - last.weight;
+      return weight > 0 ? (worker.handled - last.handled) / weight : 0;
+    });
+    const rows = [];
+    let looks = 0;
+    for (const [key, row] of sums) {
+      const added = row.weight - ((before.sums.get(key) || {}).weight || 0);
+      if (added <= 0) continue;
+      looks += added;
+      rows.push({ from: row.from || outsiders[row.origin], isActor: row.origin === 'actor', to: row.to, message: row.message, count: added * per[row.worker] });
+    }
+    steps.push({ rows, looks, seconds: (answer.at - before.at) / 1000 });
+  }
+  return { ...answer, sums, steps };
+}
+
+function programEdges(steps) {
+  const edges = new Map();
+  const seconds = steps.reduce((sum, step) => sum + step.seconds, 0) || 1;
+  for (const step of steps) {
+    for (const row of step.rows) {
+      const key = row.from + '\u0000' + row.to;
+      const edge = edges.get(key) || { from: row.from, to: row.to, isOutside: !row.isActor, count: 0, messages: new Map() };
+      edge.count += row.count;
+      edge.messages.set(row.message, (edge.messages.get(row.message) || 0) + row.count);
+      edges.set(key, edge);
+    }
+  }
+  return { edges: [...edges.values()].sort((a, b) => b.count - a.count), seconds };
+}
+
+/* Asks on a connection of its own: the program looks at senders until that ends. */
+function useFlow() {
+  const [state, change] = useState({ steps: [] });
+  const phase = useValue('phase');
+  const paused = useValue('paused');
+  useEffect(() => {
+    if (phase !== 'open' || paused) return undefined;
+    const channel = open({});
+    let kept = null;
+    let over = false;
+    let asking = false;
+    const look = async () => {
+      if (asking) return;
+      asking = true;
+      try {
+        kept = foldFlow(kept, await channel.ask('flow', {}));
+        if (!over) together(() => !over && change(kept));
+      } catch (error) {
+        if (!over && error.status !== 'LOST') change((before) => ({ ...before, error }));
+      }
+      asking = false;
+    };
+    look();
+    const stop = onTick(look);
+    return () => {
+      over = true;
+      stop();
+      channel.close();
+    };
+  }, [phase, paused]);
+  return state;
+}
+
+function ProgramFlow() {
+  const found = useFlow();
+  const { edges, seconds } = useMemo(() => programEdges(found.steps), [found]);
+  const left = found.ok ? found.ok.workers.reduce((sum, row) => sum + row.left_out, 0) : 0;
+  return html`<${Panel} title="Flow between behaviors, of the whole program" extra=${html`<span class="muted">the last ${FLOW_LOOKS * TICK_MS / 1000} s, from samples</span><${Age} at=${found.at} every=${TICK_MS} />`}>
+    <${Problem} error=${found.error} />
+    ${found.steps.length < 1 ? html`<${Empty}>Looking: the first rates come in ${plural(TICK_MS / 1000 * 2, 'second')}.<//>`
+      : html`<${Graph} edges=${edges} seconds=${seconds} />
+        <p class="more">${edges.length > SHOWN ? `The ${SHOWN} strongest of ${count(edges.length)} flows are drawn. ` : ''}Rates are estimates: of each worker one turn in a round is looked at.
+          ${left > 0 && html` <b class="problem-text">Samples of more than 512 flows of a worker are left out.</b>`}</p>`}
+  <//>`;
+}
+
+/* ---- The graph. ---- */
+
+const SHOWN = 40;
+const BOX = 22;
+
+/* Nodes in columns: each behind those that send to it, as far as there is no circle. */
+function layersOf(names, edges, outside) {
+  const depth = new Map(names.map((name) => [name, outside.size && !outside.has(name) ? 1 : 0]));
+  const ranked = edges.filter((edge) => edge.from !== edge.to);
+  const inward = new Map(names.map((name) => [name, 0]));
+  const outward = new Map(names.map((name) => [name, 0]));
+  for (const edge of ranked) {
+    inward.set(edge.to, inward.get(edge.to) + edge.count);
+    outward.set(edge.from, outward.get(edge.from) + edge.count);
+  }
+  /* Those that send more than they get come first; an edge back does not move anything. */
+  const rank = (name) => (outside.has(name) ? Infinity : outward.get(name) - inward.get(name));
+  const order = names.slice().sort((a, b) => (rank(b) > rank(a) ? 1 : rank(b) < rank(a) ? -1 : 0));
+  const place = new Map(order.map((name, i) => [name, i]));
+  for (const name of order) {
+    for (const edge of ranked) {
+      if (edge.from === name && place.get(edge.to) > place.get(name)) depth.set(edge.to, Math.max(depth.get(edge.to), depth.get(name) + 1));
+    }
+  }
+  const layers = [];
+  for (const name of order) (layers[Math.min(5, depth.get(name))] ||= []).push(name);
+  return layers.filter(Boolean);
+}
+
+function Graph({ edges: all, seconds }) {
+  const edges = all.slice(0, SHOWN);
+  const [picked, pick] = useState(null);
+  if (!edges.length) return html`<${Empty}>No message has been seen.<//>`;
+  const names = [...new Set(edges.flatMap((edge) => [edge.from, edge.to]))].sort();
+  const outside = new Set(all.filter((edge) => edge.isOutside).map((edge) => edge.from));
+  const layers = layersOf(names, edges, outside);
+  const most = Math.max(...edges.map((edge) => edge.count));
+  const wide = 176;
+  const tall = Math.max(...layers.map((layer) => layer.length));
+  const width = Math.max(560, layers.length * (wide + 84) - 84 + 16);
+  const height = tall * 62 + 34;
+  const gap = layers.length > 1 ? (width - 16 - wide) / (layers.length - 1) : 0;
+  const spots = new Map();
+  layers.forEach((layer, i) => layer.forEach((name, j) => spots.set(name, [8 + i * gap, ((j + 0.5) * (height - 30)) / layer.length + 22])));
+  const curve = (edge) => {
+    const [x1, y1] = spots.get(edge.from);
+    const [x2, y2] = spots.get(edge.to);
+    if (edge.from === edge.to) return `M${x1 + wide / 2 - 22},${y1 - BOX / 2} C${x1 + wide / 2 - 30},${y1 - 36} ${x1 + wide / 2 + 30},${y1 - 36} ${x1 + wide / 2 + 22},${y1 - BOX / 2 - 3}`;
+    if (x2 > x1) return `M${x1 + wide},${y1 - 3} C${x1 + wide + 42},${y1 - 3} ${x2 - 44},${y2 - 3} ${x2 - 4},${y2 - 3}`;
+    if (x2 < x1) return `M${x1},${y1 + 4} C${x1 - 42},${y1 + 16} ${x2 + wide + 44},${y2 + 16} ${x2 + wide + 4},${y2 + 4}`;
+    return y2 > y1 ? `M${x1 + wide / 2 + 12},${y1 + BOX / 2} C${x1 + wide / 2 + 34},${y1 + 30} ${x2 + wide / 2 + 34},${y2 - 30} ${x2 + wide / 2 + 12},${y2 - BOX / 2 - 4}`
+      : `M${x1 + wide / 2 - 12},${y1 - BOX / 2} C${x1 + wide / 2 - 34},${y1 - 30} ${x2 + wide / 2 - 34},${y2 + 30} ${x2 + wide / 2 - 12},${y2 + BOX / 2 + 4}`;
+  };
+  const say = (edge) => [...edge.messages].sort((a, b) => b[1] - a[1]).map(([name, n]) => `${name} ${rate(n / seconds)}`).join(', ');
+  const dim = (edge) => (picked && edge.from !== picked && edge.to !== picked ? ' dim' : '');
+  return html`<div class="flow-box"><svg class="flow" viewBox=${`0 0 ${width} ${height}`} style=${{ minWidth: Math.min(width, 720) + 'px', maxWidth: Math.round(width * 1.1) + 'px' }} role="img" aria-label="messages between behaviors">
+    <defs><marker id="arrow" viewBox="0 0 8 8" refX="5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0 L8,4 L0,8 z" /></marker></defs>
+    ${edges.map((edge) => html`<path key=${edge.from + '>' + edge.to} class=${'edge' + dim(edge)} d=${curve(edge)} stroke-width=${1 + 4 * Math.sqrt(edge.count / most)} marker-end="url(#arrow)">
+      <title>${`${edge.from} → ${edge.to}: ${rate(edge.count / seconds)}; ${say(edge)}`}</title></path>`)}
+    ${names.map((name) => {
+      const [x, y] = spots.get(name);
+      const mine = edges.filter((edge) => edge.to === name);
+      const text = mine.length ? rate(mine.reduce((sum, edge) => sum + edge.count, 0) / seconds) : '';
+      return html`<g key=${name} class=${'node' + (outside.has(name) ? ' outside' : ' hue-' + hue(name))} onClick=${() => pick(picked === name ? null : name)}><title>${name}</title>
+        <rect x=${x} y=${y - BOX / 2} width=${wide} height=${BOX} rx="5" /><text x=${x + 9} y=${y + 4}>${cut(name, text ? 17 : 26)}</text><text class="rate" x=${x + wide - 8} y=${y + 4}>${text}</text></g>`;
+    })}</svg></div>
+    <${Table} columns=${[
+      { name: 'from', label: 'from', cell: (row) => (row.isOutside ? html`<i>${row.from}</i>` : html`<a href=${link('tree', [], { behavior: row.from })}><b>${row.from}</b></a>`), sort: (row) => row.from },
+      { name: 'to', label: 'to', cell: (row) => html`<a href=${link('tree', [], { behavior: row.to })}><b>${row.to}</b></a>`, sort: (row) => row.to },
+      { name: 'rate', label: 'rate', unit: 'messages', class: 'num', cell: (row) => html`<${Bar} part=${row.count / most} text=${rate(row.count / seconds)} />`, sort: (row) => row.count },
+      { name: 'what', label: 'which', class: 'wide-2', cell: (row) => html`<span class="line" title=${say(row)}>${say(row)}</span>` },
+    ]} rows=${all.filter((edge) => !picked || edge.from === picked || edge.to === picked)} id=${(row) => row.from + '>' + row.to} order=${['rate', true]} />`;
 }
 
 function Flow({ records }) {
   const { edges, seconds } = useMemo(() => edgesOf(records), [records]);
   if (!edges.length) return html`<${Empty}>No message has been sent by the turns that were followed.<//>`;
-  const names = [...new Set(edges.flatMap((edge) => [edge.from, edge.to]))];
-  const width = 720;
-  const height = Math.max(220, Math.min(460, names.length * 44));
-  const place = (name) => {
-    const at = (names.indexOf(name) / names.length) * 2 * Math.PI - Math.PI / 2;
-    return [width / 2 + Math.cos(at) * (width / 2 - 110), height / 2 + Math.sin(at) * (height / 2 - 30)];
-  };
-  const most = Math.max(...edges.map((edge) => edge.count));
-  const curve = (edge) => {
-    const [x1, y1] = place(edge.from);
-    const [x2, y2] = place(edge.to);
-    if (edge.from === edge.to) return `M${x1 - 10},${y1 - 10} C${x1 - 40},${y1 - 60} ${x1 + 40},${y1 - 60} ${x1 + 10},${y1 - 12}`;
-    const bend = 0.16;
-    const mx = (x1 + x2) / 2 + (y2 - y1) * bend;
-    const my = (y1 + y2) / 2 - (x2 - x1) * bend;
-    const back = Math.hypot(x2 - mx, y2 - my) || 1;
-    return `M${x1},${y1} Q${mx},${my} ${x2 - ((x2 - mx) / back) * 16},${y2 - ((y2 - my) / back) * 16}`;
-  };
-  return html`<svg class="flow" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label="messages between behaviors">
-    <defs><marker id="arrow" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0 L8,4 L0,8 z" /></marker></defs>
-    ${edges.map((edge) => html`<g key=${edge.from + '>' + edge.to}><path class="edge" d=${curve(edge)} stroke-width=${1 + 5 * Math.sqrt(edge.count / most)} marker-end="url(#arrow)">
-      <title>${`${edge.from} → ${edge.to}: ${plural(edge.count, 'message')}, ${rate(edge.count / seconds)}; ${[...edge.messages].map(([name, n]) => `${name} ${count(n)}`).join(', ')}`}</title></path></g>`)}
-    ${names.map((name) => {
-      const [x, y] = place(name);
-      return html`<g key=${name} class=${'node hue-' + hue(name)}><circle cx=${x} cy=${y} r="10" /><text x=${x} y=${y + (y > height / 2 ? 26 : -16)}>${name}</text></g>`;
-    })}</svg>
-    <${Table} columns=${[
-      { name: 'from', label: 'from', cell: (row) => row.from, sort: (row) => row.from },
-      { name: 'to', label: 'to', cell: (row) => row.to, sort: (row) => row.to },
-      { name: 'count', label: 'messages', unit: 'seen', class: 'num', cell: (row) => count(row.count), sort: (row) => row.count },
-      { name: 'rate', label: 'rate', class: 'num', cell: (row) => rate(row.count / seconds), sort: (row) => row.count },
-      { name: 'what', label: 'which', class: 'wide-2', cell: (row) => [...row.messages].map(([name, n]) => `${name} ${count(n)}`).join(', ') },
-    ]} rows=${edges} id=${(row) => row.from + '>' + row.to} />`;
+  return html`<${Graph} edges=${edges} seconds=${seconds} />`;
 }
 
 /* ---- The view. ---- */
@@ -235,7 +372,7 @@ export function Trace({ route }) {
   return html`<${Needs} verb="trace" what="the way of a message">
     <${Panel} title="Follow" extra=${(path || causal) && html`
         <span><span class=${'dot ' + (runs && !found.ended ? 'ok' : 'held')}></span> ${!runs ? 'stopped' : found.at ? 'following' : 'beginning'}</span>
-        <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button><${Age} at=${found.at} every=${runs ? 700 : 0} />`}>
+        <button class="small" onClick=${() => stop(!stopped)}>${stopped ? 'Follow again' : 'Stop'}</button><${Age} at=${found.at} every=${runs ? TICK_MS : 0} />`}>
       <form class="pad row" onSubmit=${begin}><input ref=${box} class="filter grow" type="search" name="what" aria-label="path or causal id" placeholder="/user/shop: the messages to this actor; or a causal id" key=${path + causal} defaultValue=${path || causal} spellcheck=${false} />
         <button class="main">Follow</button></form>
       <p class="more">${path || causal ? html`${plural(found.records.length, 'record')} of ${plural(total, 'message')}${total > chains.length ? `; the last ${chains.length} are shown` : ''}.
@@ -251,5 +388,6 @@ export function Trace({ route }) {
         : html`${chains.length > 1 && html`<div class="chips">${chains.slice(0, 12).map((chain) => html`<button key=${chain.causal} aria-pressed=${chain === picked} onClick=${() => tune({ one: chain.causal })}>
             ${(chain.turns[0] || {}).message || '?'} <span class="muted">${plural(chain.turns.length, 'turn')}, ${ns(chain.end - chain.begin)}</span></button>`)}</div>`}
           <${Chain} chain=${picked} base=${found.base} />`)}
+    ${!path && !causal && html`<${Needs} verb="flow" what="the flow of the whole program"><${ProgramFlow} /><//>`}
   <//>`;
 }

@@ -39,13 +39,13 @@ const behaviorColumns = (most) => [
 ];
 
 function Overview({ params }) {
-  const answer = useAnswer('behaviors', {}, 2000);
+  const answer = useAnswer('behaviors', {}, 4000);
   const text = params.get('q') || '';
   const all = (answer.ok && answer.ok.behaviors) || [];
   const rows = text ? all.filter((row) => (row.behavior + row.file).toLowerCase().includes(text.toLowerCase())) : all;
   const most = Math.max(1, ...all.map((row) => row.live));
   return html`<${Panel} title="Actors by behavior" extra=${html`<a href=${link('tree', [], { all: 1 })}>all actors</a>
-      <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${2000} />`}>
+      <${Search} value=${text} onChange=${(q) => tune({ q })} label="Filter behaviors (f)" /><${Age} at=${answer.at} every=${4000} />`}>
     <${Problem} error=${answer.error} />
     ${rows.length > 0 && html`<${Treemap} rows=${rows} />
       <p class="legend">fullest mailbox: <i class="calm"></i>below 50 messages <i class="some"></i>50 and more <i class="deep"></i>1,000 and more <i class="failed"></i>has failed</p>`}
@@ -131,11 +131,11 @@ function Twig({ path, depth, row }) {
 }
 
 function Branch({ path, depth }) {
-  const answer = useAnswer('tree', { path }, depth > 2 ? 5000 : 3000);
+  const answer = useAnswer('tree', { path }, depth > 2 ? 8000 : 4000);
   if (answer.error) return html`<${Problem} error=${answer.error} />`;
   if (!answer.ok) return null;
   const groups = answer.ok.groups;
-  return html`${depth === 1 && html`<${Age} at=${answer.at} every=${3000} />`}<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
+  return html`${depth === 1 && html`<${Age} at=${answer.at} every=${4000} />`}<ul>${groups.map((row) => html`<${Twig} key=${row.behavior + row.file + row.line} path=${answer.ok.path} depth=${depth} row=${row} />`)}
     ${answer.ok.more && html`<li class="muted" style=${indent(depth)}>More groups than are shown.</li>`}
     ${!groups.length && depth === 0 && html`<li class="empty">Nothing is below ${path}.</li>`}</ul>`;
 }
