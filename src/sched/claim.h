@@ -18,8 +18,9 @@
  *     TAKEN   -> BACK    the thread has come in, and waits
  *     BACK    -> HELD    the holder of the worker hands it to the thread that waits
  *
- * The state contains a number, which each WANTED increments. A taker that was overtaken must not
- * mistake a later taker's WANTED for its own, because it has loaded `user` before that.
+ * The state contains a number, which each WANTED increments. A taker that was overtaken has loaded
+ * `user` before the later taker stored it. So it must not mistake the later taker's WANTED for its
+ * own.
  */
 #ifndef SCHED_CLAIM_H
 #define SCHED_CLAIM_H

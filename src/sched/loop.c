@@ -247,8 +247,8 @@ static uint32_t more_vain(uint32_t vain)
 }
 
 /*
- * Counts a spin for IO. Such spins become rarer while nothing comes during them, because each one looks at IO by a
- * system call, and a server with little load would spend its time on them.
+ * Counts a spin for IO. If nothing has come during such spins, the next ones are rarer. Each spin
+ * looks at IO by a system call, so a server with little load would spend its time on spins.
  */
 static void spin_count(struct loop *loop, tr_time spin_ns, bool has_come)
 {

@@ -13,8 +13,8 @@
  * at most LOOP_CLOCK_TURNS. If turns are so long that a share would have less than LOOP_SHARE_MIN turns, it would gain
  * nothing. Then the queue is first come, first served.
  *
- * All state of a round is in the struct, so a task may end the flow of control that it runs in, and
- * another one may call tr__loop_slice again. That is how a verb ends a turn.
+ * All state of a round is in the struct. So a task may end the flow of control in which it runs;
+ * another flow of control calls tr__loop_slice again. That is how a verb ends a turn.
  */
 #ifndef SCHED_LOOP_H
 #define SCHED_LOOP_H
@@ -28,7 +28,7 @@ enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two reads of the clock */
     LOOP_SHARE_MIN = 4,    /* turns of the shortest share; a shorter one is not given */
     LOOP_SPINS = 64, /* looks at the ready inbox between two reads of the clock, or looks at IO */
-    LOOP_VAIN_MAX = 63,  /* most rests between two spins while nothing comes during them */
+    LOOP_VAIN_MAX = 63,  /* the most rests between two spins, if the spins find nothing */
     LOOP_IO_EVENTS = 128 /* IO events taken at once */
 };
 /* length of a share: of ten thousand tasks none has to wait longer than 100 ms */
@@ -46,8 +46,8 @@ struct loop_hooks {
     /** Handles a node that was posted. */
     void (*on_post)(struct loop *loop, struct stack_node *node);
     /**
-     * Handles that a watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may be that of a
-     * descriptor that is no longer watched.
+     * Handles that a watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may
+     * belong to a descriptor that is no longer watched.
      */
     void (*on_io)(struct loop *loop, uint64_t token, uint32_t what);
     /** Called if loop->flush_is_due was set during the last run. Must clear it. */
@@ -95,7 +95,7 @@ struct loop {
     tr_time answer_ns; /* how long to spin after this loop has woken another one */
     /* rests that still skip the spin of answer_ns, because the last such spin found nothing */
     uint32_t answer_skip;
-    uint32_t answer_vain; /* how many rests have skipped that spin last time */
+    uint32_t answer_vain; /* how many rests skipped that spin the last time */
     /* this loop has woken another one since the last rest; set by its owner */
     bool has_woken;
     /* how long to spin for something that a thread which is no worker does; set and cleared by the owner */
@@ -113,7 +113,7 @@ struct loop {
     tr_time round_min_ns; /* a round is this long */
     tr_time io_round_ns;  /* length of a round while descriptors are watched */
     int32_t clock_in;     /* turns until the next read of the clock */
-    int32_t share;        /* turns for which tasks may continue with what they make ready */
+    int32_t share;        /* turns for which tasks that a task makes ready run first */
     int32_t share_left;   /* turns left of `share` */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
@@ -135,6 +135,7 @@ struct loop {
     uint64_t steps_seen; /* sum of runs, parks and steps */
     /* when steps_seen was first seen; 0 while the loop sleeps; read by any thread */
     atom64 since_ns;
+    atom64 awake_ns; /* for how long the loop was awake, as the ticks of the watch have found it */
     tr_time report_ns; /* the duration of the present turn at which the next report is made */
     bool is_reported;
 
@@ -168,8 +169,8 @@ bool tr__loop_has_work(const struct loop *loop);
 void tr__loop_charge(struct loop *loop, uint32_t turns);
 
 /**
- * Runs a task that is in no queue and whose run has not begun, in place of the one that
- * tr__loop_charge has ended. No other task runs before it returns. Worker only.
+ * Runs this task in place of the task that tr__loop_charge has ended. The task must be in no queue,
+ * and its run must not have begun. No other task runs before it returns. Worker only.
  */
 void tr__loop_run(struct loop *loop, struct task *task);
 
@@ -251,9 +252,9 @@ static inline bool loop_is_time_up(const struct loop *loop)
 }
 
 /**
- * Ends a task that has run for `turns` turns, as if it had returned to the loop, and returns the task to run next in
- * its place. That task is charged in the same way. NULL: return to the loop, because something else may be due. Worker
- * only.
+ * Ends a task that has run for `turns` turns, as if the task had returned to the loop. Returns the
+ * task that runs next. That task is charged in the same way. NULL: return to the loop, because
+ * something else may be due. Worker only.
  */
 static inline struct task *loop_next(struct loop *loop, uint32_t turns)
 {

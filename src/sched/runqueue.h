@@ -6,10 +6,11 @@
  * turn in eight. Turns are counted and not runs, because a run may take one turn or many.
  * Owned by one worker; no atomics.
  *
- * High tasks are first come, first served. So are normal tasks, with one exception: what a task makes ready runs next,
- * in the order in which it was made ready, and before what earlier tasks have made ready (docs/design/run-queue.md). So
- * a message is handled while it is in the cache, and a tree of actors is walked depth first. The owner of the queue
- * ends this after a number of turns (runqueue_even): the tasks that are left there move behind all other tasks. So no
+ * High tasks are first come, first served. So are normal tasks, with one exception: tasks that a
+ * task makes ready run next, in the order in which they were made ready, and before those that
+ * earlier tasks have made ready (docs/design/run-queue.md). So a message is handled while it is in
+ * the cache, and a tree of actors is walked depth first. The owner of the queue ends this after a
+ * number of turns (runqueue_even): the tasks that are left there move behind all other tasks. So no
  * task waits longer for them than for a single task that uses all of its turns.
  */
 #ifndef SCHED_RUNQUEUE_H
@@ -29,7 +30,10 @@ enum task_class {
     TASK_HIGH,
     /* only a list: normal tasks that were made ready since the last task was taken out */
     TASK_NEXT,
-    /* only a list: normal tasks that earlier tasks have made ready; those of the latest task first */
+    /*
+     * only a list: normal tasks that earlier tasks have made ready; the tasks that the latest task
+     * has made ready come first
+     */
     TASK_SOON,
     TASK_NORMAL,
     TASK_CLASSES

@@ -37,8 +37,8 @@ bool tr__watch_look(struct watch *watch, tr_time now_ns)
     return report->on_look && report->on_look(report->context, now_ns);
 }
 
-/* Gives a tick to every loop that is awake. Returns true if there was one. */
-static bool watch_tick(struct watch *watch)
+/* Gives a tick to every loop that is awake, `passed_ns` after the last one. Returns true if there was one. */
+static bool watch_tick(struct watch *watch, tr_time passed_ns)
 {
     bool is_busy = false;
     for (size_t i = 0; i < watch->loop_count; i++) {
@@ -47,6 +47,7 @@ static bool watch_tick(struct watch *watch)
             continue;
         /* Only the watch writes `tick`, and the store publishes nothing. */
         atom32_store(&loop->tick, atom32_load(&loop->tick, ATOM_RELAXED) + 1, ATOM_RELAXED);
+        atom64_count(&loop->awake_ns, (uint64_t)passed_ns);
         is_busy = true;
     }
     return is_busy;
@@ -55,9 +56,15 @@ static bool watch_tick(struct watch *watch)
 /* Sleeps until a loop wakes the watch. The announcement and the last look pair with watch_rouse. */
 static void watch_doze(struct watch *watch)
 {
+    struct doorbell *doorbell = watch->report.doorbell;
     atom32_exchange(&watch->is_asleep, 1, ATOM_SEQ_CST);
-    if (!watch_tick(watch) && !atom32_load(&watch->is_over, ATOM_SEQ_CST))
+    if (!watch_tick(watch, 0) && !atom32_load(&watch->is_over, ATOM_SEQ_CST)) {
+        if (doorbell)
+            doorbell_begin_quiet(doorbell);
         watch->platform->park(watch->platform, watch->parker, TR_NEVER);
+        if (doorbell)
+            doorbell_end_quiet(doorbell);
+    }
     atom32_store(&watch->is_asleep, 0, ATOM_SEQ_CST);
 }
 
@@ -67,18 +74,22 @@ static void watch_main(void *context)
     const tr_platform *platform = watch->platform;
     int patience = WATCH_PATIENCE;
     tr_time now_ns = platform->mono_now(platform);
+    watch->ticked_ns = now_ns;
     while (!atom32_load(&watch->is_over, ATOM_ACQUIRE)) {
         platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
         /* Look before the next tick: a loop that shows no progress now has made none during the last tick. */
         bool is_needed = tr__watch_look(watch, now_ns);
-        if (watch_tick(watch) || is_needed) {
+        bool is_busy = watch_tick(watch, now_ns - watch->ticked_ns);
+        watch->ticked_ns = now_ns;
+        if (is_busy || is_needed) {
             patience = WATCH_PATIENCE;
         } else if (--patience <= 0) {
             watch_doze(watch);
             patience = WATCH_PATIENCE;
             now_ns = platform->mono_now(platform);
+            watch->ticked_ns = now_ns;
         }
     }
     /* If the last turn was reported, report that it has ended. */

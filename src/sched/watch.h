@@ -2,8 +2,8 @@
 /**
  * The watch: a thread that gives every awake loop a tick each millisecond.
  *
- * A loop reads no clock between two turns. The tick is how it knows that time has passed, so that a
- * run of slow turns ends after about a millisecond and not after 64 turns. When all loops have
+ * A loop reads no clock between two turns. By the tick a worker knows that time has passed. So a
+ * run of slow turns ends after about a millisecond, and not after 64 turns. When all loops have
  * slept for a while the watch sleeps too, without a timeout, so an idle system causes no wake-ups.
  *
  * The watch also notices a loop that makes no progress. A run ends with the first turn that ends
@@ -13,6 +13,7 @@
 #ifndef SCHED_WATCH_H
 #define SCHED_WATCH_H
 
+#include "sched/doorbell.h"
 #include "sched/loop.h"
 
 #define WATCH_TICK_NS TR_MILLISECOND
@@ -38,6 +39,7 @@ struct watch_report {
     void (*on_stuck)(void *context, struct loop *loop, uint64_t steps, tr_time now_ns);
     /** Called after each look at all loops; may be NULL. True: the watch must not sleep. */
     bool (*on_look)(void *context, tr_time now_ns);
+    struct doorbell *doorbell; /* rung when the watch has slept; may be NULL */
 };
 
 struct watch {
@@ -48,6 +50,7 @@ struct watch {
     size_t loop_count;
     struct watch_report report;
     uint64_t ticks;
+    tr_time ticked_ns; /* when the last tick was */
     atom32 is_asleep;
     atom32 is_over;
 };

@@ -24,6 +24,7 @@
 
 tr_status tr__ask_failed_status(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (!cell_durable(self->cell))
         return TR_FAILED;
     if (self->reply_failed != TR_OK)
@@ -38,6 +39,20 @@ tr_status tr__ask_failed_status(const struct tr_self *self)
     default:
         return TR_FAILED;
     }
+}
+
+/* Says which handler of which actor has not replied, because the asker knows the request only. */
+__attribute__((__noinline__)) static void silence_say(const struct tr_self *self, char *words,
+                                                      size_t size)
+{
+    char path[TR_PATH_MAX + 1];
+    tr__cell_path(self->worker->system, self->cell, path);
+    snprintf(words,
+             size,
+             "%.60s: %.60s of %.100s ended without a reply (tr_reply, tr_refuse, tr_reply_later)",
+             self->envelope->type->name,
+             self->handler ? self->handler->name : "its handler",
+             path);
 }
 
 void tr__request_finish(struct tr_self *self, tr_next next)
@@ -66,6 +81,9 @@ void tr__request_finish(struct tr_self *self, tr_next next)
     } else if (self->reply_failed != TR_OK) {
         status = self->reply_failed; /* the handler did reply, but the reply could not be sent */
         code = self->error.code;
+    } else {
+        silence_say(self, words, sizeof words);
+        text = words;
     }
     self->envelope = NULL;
     tr__ask_refuse(worker, envelope, self->cell->identity, status, code, text);
@@ -259,6 +277,7 @@ tr_next tr_refuse(tr_self *self, int code, const char *format, ...)
 
 tr_later tr__later_new(struct tr_self *self, const struct envelope *request, const tr_type *type)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     tr_later none = {0};
     struct cell_extra *extra = tr__extra_of(worker, self->cell);
@@ -269,7 +288,10 @@ tr_later tr__later_new(struct tr_self *self, const struct envelope *request, con
         turn_fail_reply(self, TR_NO_MEMORY);
         return none;
     }
-    *later = (struct later){.number = ++worker->turns.wait_last, .type = type, .answer = answer};
+    *later = (struct later){.number = ++worker->turns.wait_last,
+                            .type = type,
+                            .answer = answer,
+                            .since_ns = worker->loop.now_ns};
     list_push_last(&extra->asks.laters, &later->link);
     return (tr_later){later->number};
 }

@@ -3,7 +3,7 @@
  * Answers: what becomes of a request on the side of the actor that handles it.
  *
  * A request is answered once: by a reply, by an error, or by the actor to which it is forwarded.
- * All functions: owner only.
+ * All functions but answer_is_report: owner only.
  */
 #ifndef ACTOR_ASK_ANSWER_H
 #define ACTOR_ASK_ANSWER_H
@@ -12,10 +12,22 @@
 #include <troupe/status.h>
 #include <troupe/message.h>
 
+#include "mem/envelope.h"
+
 struct cell;
-struct envelope;
 struct tr_self;
 struct worker;
+
+/** The answer to a WHY: the part of a report that is filled in, as bytes. */
+TR_MESSAGE(tr_why_told, (bytes, report));
+/**
+ * Whether a reply answers a WHY. Such a reply is no dead letter if nobody waits for it any more.
+ * Any thread.
+ */
+static inline bool answer_is_report(const struct envelope *reply)
+{
+    return tr_type_is_equal(reply->type, &tr_type_tr_why_told);
+}
 
 /**
  * Returns the status that the asker gets when this turn has failed: TR_FAILED. If a durable actor
@@ -48,8 +60,8 @@ tr_later tr__later_new(struct tr_self *self, const struct envelope *request, con
  */
 void tr__laters_refuse(struct worker *worker, struct cell *cell);
 /**
- * Refuses the queued requests of an actor that begins to stop, so that their askers need not wait
- * for the end of its children.
+ * Refuses the queued requests of an actor that begins to stop. So the askers need not wait until
+ * the children of the actor have ended.
  */
 void tr__asks_refuse_queued(struct worker *worker, struct cell *cell);
 

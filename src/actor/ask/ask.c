@@ -3,6 +3,7 @@
 
 #include "actor/mail/address.h"
 #include "actor/ask/ask_open.h"
+#include "actor/ask/answer.h"
 #include "actor/ask/deliver.h"
 #include "actor/ask/ask_then.h"
 #include "actor/ask/ask_trace.h"
@@ -25,8 +26,8 @@
 #define ASK_ROUGH_NS (2 * WATCH_TICK_NS)
 
 /*
- * How many ticks may come earlier than WATCH_TICK_NS after the one before, such as the tick after a
- * late one, and the one before the watch dozes.
+ * How many ticks may come sooner than WATCH_TICK_NS after the previous tick. Examples are the tick
+ * after a late tick, and the tick before the watch dozes.
  */
 enum { TICKS_SPARE = 3 };
 
@@ -60,6 +61,7 @@ static inline struct ask *ask_take(struct worker *worker)
 
 void tr__asks_free(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     while (worker->asks.spare) {
         struct ask *ask = worker->asks.spare;
         worker->asks.spare = ask->next;
@@ -143,7 +145,7 @@ void tr__asks_fire(struct worker *worker, tr_time now_ns)
             ask->is_fixed = true;
             ask->status = TR_TIMEOUT;
             if (!tr__ask_trace_begin(worker, ask)) {
-                tr__wheel_arm(&worker->asks.timeouts, node, timer_deadline(now_ns, STORY_NS));
+                tr__wheel_arm(&worker->asks.timeouts, node, timer_deadline(now_ns, ASK_TRACE_NS));
                 continue;
             }
         }
@@ -161,8 +163,9 @@ void tr__ask_end_in_ring(struct worker *worker, struct ask *ask)
     if (tr__ask_trace_begin(worker, ask))
         tr__ask_done(worker, ask, TR_ASK_CYCLE);
     else
-        tr__wheel_arm(
-            &worker->asks.timeouts, &ask->timeout, timer_deadline(worker->loop.now_ns, STORY_NS));
+        tr__wheel_arm(&worker->asks.timeouts,
+                      &ask->timeout,
+                      timer_deadline(worker->loop.now_ns, ASK_TRACE_NS));
 }
 
 void tr__ask_told(struct worker *worker, struct cell *cell, struct envelope *envelope)
@@ -195,6 +198,7 @@ void tr__ask_free(struct worker *worker, struct cell *cell, struct ask *ask)
 
 void tr__ask_end(struct worker *worker, struct cell *cell, struct ask *ask)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     tr__ask_free(worker, cell, ask);
     tr__ask_table_shrink(worker, &cell->extra->asks.table);
 }
@@ -206,7 +210,7 @@ void tr__ask_arrived(struct worker *worker, struct cell *cell, struct envelope *
     if (cell->life != LIFE_NEW && cell->extra)
         ask = ask_table_find(&cell->extra->asks.table, envelope->payload.ask.id);
     if (!ask || ask->is_fixed) {
-        if (envelope->kind == ENVELOPE_REPLY && !tr__why_is_told(envelope)) {
+        if (envelope->kind == ENVELOPE_REPLY && !answer_is_report(envelope)) {
             tr__mail_bury_one(worker, cell, envelope, TR_TIMEOUT);
         } else {
             atom64_count(&worker->counters.handled, 1);
@@ -241,6 +245,12 @@ static inline uint32_t near_deadline_ms(uint64_t deadline_ns)
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns)
 {
     return deadline_ns - now_ns < DEADLINE_FAR_NS ? near_deadline_ms((uint64_t)deadline_ns) : 0;
+}
+
+bool tr__ask_is_late(uint32_t deadline_ms, tr_time now_ns)
+{
+    uint32_t now_ms = (uint32_t)((uint64_t)now_ns / TR_MILLISECOND);
+    return deadline_ms && (int32_t)(deadline_ms - now_ms) < 0;
 }
 
 /* Returns the deadline of an ask: not after the deadline of the request that the turn handles. */

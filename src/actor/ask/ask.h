@@ -40,6 +40,7 @@ struct later {
     const tr_type *type;
     /* names the asker; is sent as an EXCEPTION if no reply comes */
     struct envelope *answer;
+    tr_time since_ns; /* when the reply was deferred */
 };
 
 /** Returns an ask of this turn's actor that is not sent yet; NULL when out of memory. */
@@ -83,5 +84,7 @@ void tr__asks_free(struct worker *worker);
  * format.
  */
 uint32_t tr__ask_deadline_ms(tr_time now_ns, tr_time deadline_ns);
+/** Whether such a deadline has passed. 0, which is no deadline, never has. */
+bool tr__ask_is_late(uint32_t deadline_ms, tr_time now_ns);
 
 #endif

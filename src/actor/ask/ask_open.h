@@ -12,14 +12,13 @@
  * that may be young. An answered ask stays in the chain until the next tr__asks_settle, whether it
  * is free or used again by then.
  *
- * To read a clock takes longer than the whole ask. So an ask to an actor of the same worker is made
- * without reading a clock, if a watch ticks and no tick has come since the worker last looked at
- * the clock. Such an ask is untimed: it notes the time and the tick of that last look. Its timeout
- * is counted from the latest moment at which the ask can have been made. That moment is known when
- * the timer is moved into the wheel: it is the time of the move, less one tick period for each tick
- * since the ask. So the timeout is never early, and at most a few ticks late. The deadline in such
- * a request is rough (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask
- * itself.
+ * To read a clock takes longer than the whole ask. So an ask to an actor of the same worker needs
+ * no clock, if a watch ticks and no tick has come since the worker last read the clock. Such an ask
+ * is untimed: it notes the time and the tick of that last look. Its timeout is counted from the
+ * latest moment at which the ask can have been made. That moment is known when the timer is moved
+ * into the wheel: it is the time of the move, less one tick period for each tick since the ask. So
+ * the timeout is never early, and at most a few ticks late. The deadline in such a request is rough
+ * (ASK_ROUGH_NS). If it seems to have passed, tr__ask_is_over looks at the ask itself.
  *
  * All functions: owner only.
  */
@@ -37,6 +36,7 @@ enum { ASK_SPARE_MAX = 1024 };
 
 static inline void ask_give(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(worker->asks.spare_count >= ASK_SPARE_MAX, 0)) {
         if (ask->is_chained)
             tr__asks_settle(worker); /* this empties the chain */
@@ -51,6 +51,7 @@ static inline void ask_give(struct worker *worker, struct ask *ask)
 /** Adds a young ask to the chain, so that the next tr__asks_settle finds it. */
 static inline void ask_chain(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(ask->is_chained, 1))
         return;
     ask->is_chained = true;
@@ -62,6 +63,7 @@ static inline void ask_chain(struct worker *worker, struct ask *ask)
 /** Arms the timer of an ask that has none. */
 static inline void ask_arm(struct worker *worker, struct ask *ask, tr_time deadline_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     ask->is_young = true;
     ask->timeout.deadline_ns = deadline_ns;
     ask_chain(worker, ask);
@@ -70,6 +72,7 @@ static inline void ask_arm(struct worker *worker, struct ask *ask, tr_time deadl
 /** Disarms the timer of an ask, if it has one. */
 static inline void ask_disarm(struct worker *worker, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (__builtin_expect(!ask->is_young, 0))
         (void)tr__wheel_cancel(&worker->asks.timeouts, &ask->timeout);
     ask->is_young = false;
@@ -98,6 +101,7 @@ static inline bool ask_is_plain(const struct ask *ask)
 static inline void ask_answer(struct worker *worker, struct cell *cell, struct ask *ask,
                               struct envelope *reply)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_self *turn = ask->turn;
     bool is_wanted = ask->is_wanted;
     ask_disarm(worker, ask);
@@ -116,6 +120,7 @@ static inline void ask_answer_awaited(struct worker *worker, struct cell *cell,
                                       struct cell_extra *extra, struct ask *ask,
                                       struct envelope *reply)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_self *turn = ask->turn;
     TR_ASSERT_SLOW(!ask->carrier && !ask->is_fixed && !timer_is_armed(&turn->waits.deadline));
     turn_ask_answer(ask, turn, reply);
@@ -150,6 +155,7 @@ static inline bool turn_awaits_one(const struct tr_self *turn)
  */
 static inline bool ask_reply_quickly(struct tr_self *self, const tr_type *type, const void *message)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct envelope *request = self->envelope;
     /*

@@ -149,6 +149,7 @@ tr_status tr_self_try_ask_then(tr_self *self, const tr_then *then, void *context
 tr_status tr__ask_then_in_order(struct tr_self *self, const tr_then *then, void *context, tr_ref to,
                                 const void *message, tr_time timeout_ns)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     return ask_then(self, then, context, to, message, timeout_ns, true);
 }
 
@@ -165,13 +166,13 @@ void tr_self_ask_then(tr_self *self, const tr_then *then, void *context, tr_ref 
 tr_answer tr_self_answer(tr_self *self)
 {
     TURN_VERB(self);
-    static const tr_error no_story = {.status = TR_OK};
+    static const tr_error no_error = {.status = TR_OK};
     if (!self || !self->envelope || self->envelope->type != &tr__then_type)
-        return (tr_answer){.status = TR_INVALID_ARGUMENT, .why = &no_story};
+        return (tr_answer){.status = TR_INVALID_ARGUMENT, .why = &no_error};
     const struct tr_answered *answered = envelope_data(self->envelope);
     const struct ask *ask = ask_of_carrier(self->envelope);
     tr_answer answer = {
-        .status = ask->status, .why = &no_story, .context = (void *)(uintptr_t)answered->context};
+        .status = ask->status, .why = &no_error, .context = (void *)(uintptr_t)answered->context};
     if (ask->status == TR_OK)
         answer.reply = envelope_data(ask->answer);
     else

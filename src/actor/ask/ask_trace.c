@@ -17,13 +17,13 @@
 struct tr_ask_trace;
 
 /*
- * STORY_DEPTH_MAX: how many asks, each of which waits for the next, a trace follows.
+ * ASK_TRACE_DEPTH_MAX: how many asks, each of which waits for the next, a trace follows.
  * ASK_TRACES_MAX: how many traces a worker writes in a millisecond, because each is a search.
  */
-enum { STORY_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
+enum { ASK_TRACE_DEPTH_MAX = 8, ASK_TRACES_MAX = 16 };
 
 struct text {
-    char words[STORY_MAX];
+    char words[ASK_TRACE_MAX];
     size_t used;
 };
 
@@ -31,12 +31,12 @@ TR_PRINTF(2, 3) static void say(struct text *text, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    int length = vsnprintf(text->words + text->used, STORY_MAX - text->used, format, list);
+    int length = vsnprintf(text->words + text->used, ASK_TRACE_MAX - text->used, format, list);
     va_end(list);
     if (length > 0)
         text->used += (size_t)length;
-    if (text->used >= STORY_MAX)
-        text->used = STORY_MAX - 1; /* the text was cut */
+    if (text->used >= ASK_TRACE_MAX)
+        text->used = ASK_TRACE_MAX - 1; /* the text was cut */
 }
 
 /* ---- Where a request is. ---- */
@@ -339,8 +339,8 @@ enum telling { TOLD_ALL, TOLD_HERE };
 static enum telling tell(struct worker *worker, struct text *text, struct question *question,
                          const struct origin *origin)
 {
-    uint64_t seen[STORY_DEPTH_MAX];
-    for (int depth = 0; depth < STORY_DEPTH_MAX; depth++) {
+    uint64_t seen[ASK_TRACE_DEPTH_MAX];
+    for (int depth = 0; depth < ASK_TRACE_DEPTH_MAX; depth++) {
         if (text->used && question->asker == origin->ref && question->id == origin->id) {
             say(text, "; and so on, in a cycle");
             return TOLD_ALL;
@@ -411,7 +411,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
     text.words[0] = '\0';
     if (ask->is_look)
         return true;
-    if (worker->loop.now_ns - worker->asks.traces_ns >= STORY_NS) {
+    if (worker->loop.now_ns - worker->asks.traces_ns >= ASK_TRACE_NS) {
         worker->asks.traces_ns = worker->loop.now_ns;
         worker->asks.traces = 0;
     }
@@ -426,7 +426,7 @@ bool tr__ask_trace_begin(struct worker *worker, struct ask *ask)
                                      .origin_id = ask->id,
                                      .text = text.words};
         if (send(worker, ENVELOPE_TRACE, question.to, &trace)) {
-            ask->story_to = question.to;
+            ask->traced_to = question.to;
             return false;
         }
         say(&text, "the receiver has stopped");
@@ -447,7 +447,7 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     uint32_t owner = cell ? cell_owner(cell) : CELL_FOREIGN;
     if (owner >= system->worker_count) {
         snprintf(words,
-                 STORY_MAX,
+                 ASK_TRACE_MAX,
                  "the receiver has not started, is moving to another worker, or is not an actor");
         return;
     }
@@ -457,7 +457,7 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
     tr_time seen_ns = (tr_time)atom64_load(&busy->loop.seen_ns, ATOM_RELAXED);
     tr_time age_ns = system->platform->mono_now(system->platform) - seen_ns;
     snprintf(words,
-             STORY_MAX,
+             ASK_TRACE_MAX,
              "worker %u has not answered for a millisecond; running on it: %s, for %lld ms",
              owner,
              type ? type->name : "a signal, or nothing",
@@ -467,8 +467,8 @@ void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *wor
 void tr__ask_trace_give_up(struct worker *worker, struct ask *ask)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));
-    char words[STORY_MAX];
-    tr__ask_trace_guess(worker->system, ask->story_to, words);
+    char words[ASK_TRACE_MAX];
+    tr__ask_trace_guess(worker->system, ask->traced_to, words);
     keep(worker, ask, words);
 }
 
@@ -493,7 +493,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
     next.asker = question.asker;
     next.id = question.id;
     /* perhaps the actors ask in a cycle, which a trace would follow forever */
-    bool is_long = next.hops >= STORY_DEPTH_MAX;
+    bool is_long = next.hops >= ASK_TRACE_DEPTH_MAX;
     if (telling == TOLD_ALL || is_long || !send(worker, ENVELOPE_TRACE, question.to, &next))
         (void)send(worker, ENVELOPE_TRACED, trace->origin, &next);
     envelope_give(&worker->pool, envelope);

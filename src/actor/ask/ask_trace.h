@@ -7,7 +7,7 @@
  * at the actor. The worker finds the request in a mailbox, or finds the turn that handles it. If
  * that turn waits for an ask of its own, the trace continues with that ask. To continue on another
  * worker, the text so far is sent there in a TRACE. The complete text comes back to the asker in a
- * TRACED. If a worker does not answer within STORY_NS, the trace names that worker and what it
+ * TRACED. If a worker does not answer within ASK_TRACE_NS, the trace names that worker and what it
  * runs. The outcome of the ask is fixed before the trace begins, and its turn resumes when the
  * trace is complete.
  */
@@ -25,9 +25,9 @@ struct tr_system;
 struct worker;
 
 /** How long a trace may take. */
-#define STORY_NS (1 * TR_MILLISECOND)
+#define ASK_TRACE_NS (1 * TR_MILLISECOND)
 
-enum { STORY_MAX = 960 }; /* characters */
+enum { ASK_TRACE_MAX = 960 }; /* characters */
 
 /**
  * The message in a TRACE and a TRACED: the request that is looked for, the ask that the trace is
@@ -67,7 +67,7 @@ void tr__ask_trace_mail(struct worker *worker, struct cell *cell, struct envelop
 void tr__ask_trace_give_up(struct worker *worker, struct ask *ask);
 
 /**
- * Writes what another thread can see of an actor that was asked. `words` has space for STORY_MAX
+ * Writes what another thread can see of an actor that was asked. `words` has space for ASK_TRACE_MAX
  * characters. Any thread.
  */
 void tr__ask_trace_guess(const struct tr_system *system, uint64_t ref, char *words);

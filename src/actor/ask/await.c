@@ -196,6 +196,7 @@ tr_status tr_self_try_await(tr_self *self, tr_pending pending, const void **repl
 
 bool tr__ask_is_unbegun(const struct tr_self *self, tr_pending pending)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct ask *ask;
     struct envelope *answer;
     (void)ask_of(self, pending, &ask, &answer);
@@ -355,7 +356,12 @@ const tr_error *tr_self_ask_error(tr_self *self, tr_pending pending)
     else if (ask && ask->answer && ask->answer->kind == ENVELOPE_EXCEPTION)
         tr__ask_read_error(ask->answer, error);
     if (!error->text[0])
-        snprintf(error->text, sizeof error->text, "%s: %s", name, tr_status_text(error->status));
+        snprintf(error->text,
+                 sizeof error->text,
+                 "%s: %s",
+                 name,
+                 to || error->status != TR_STOPPED ? tr_status_text(error->status)
+                                                   : "the request was sent to nobody");
     return error;
 }
 

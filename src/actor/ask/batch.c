@@ -225,6 +225,7 @@ void tr__batch_refuse(struct tr_self *self, int code, const char *text)
 
 const struct envelope *tr__batch_latest(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const struct envelope *latest = self->envelope;
     for (uint32_t i = 1; i < self->batch->count; i++) {
         const struct envelope *envelope = self->batch->items[i].envelope;
@@ -238,7 +239,7 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
     return latest;
 }
 
-uint32_t tr__batch_in_hand(const struct cell *cell)
+uint32_t tr__batch_current(const struct cell *cell)
 {
     uint32_t count = 0;
     PARKED_EACH (self, cell->extra) {

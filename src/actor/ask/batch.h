@@ -38,6 +38,6 @@ void tr__batch_refuse(struct tr_self *self, int code, const char *text);
 const struct envelope *tr__batch_latest(const struct tr_self *self);
 
 /** Returns how many messages the waiting turns of an actor hold, batches included. */
-uint32_t tr__batch_in_hand(const struct cell *cell);
+uint32_t tr__batch_current(const struct cell *cell);
 
 #endif

@@ -19,6 +19,7 @@
 #include "actor/ask/line.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/kind.h"
+#include "base/assert.h"
 
 enum deliver_flag {
     DELIVER_QUICKLY = 1 << 0 /* try the quick way first, because the verb has not tried it */
@@ -53,6 +54,7 @@ ATOM_INLINE tr_status deliver(struct tr_self *self, struct cell **cell, uint64_t
                               struct envelope *envelope, struct ask *ask, enum envelope_kind kind,
                               uint32_t flags)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     TR_ASSERT_SLOW(envelope->kind == kind);
     if (!kind_has(kind, MAIL_TAKES_CAPACITY))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Letters: the mail with which senders that wait and the owners of full mailboxes exchange capacity
- * (actor/ask/waiters.h), and with which cycles of actors that wait are searched (actor/ask/ring.h).
+ * Letters: mail of the runtime. Waiting senders and the owners of full mailboxes exchange capacity
+ * by letters (actor/ask/waiters.h), and a search for a cycle of waiting actors travels in a letter
+ * (actor/ask/ring.h).
  */
 #ifndef ACTOR_ASK_LETTER_H
 #define ACTOR_ASK_LETTER_H

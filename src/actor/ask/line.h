@@ -41,12 +41,16 @@ static inline bool turn_is_behind(struct tr_self *self, uint64_t to)
     return __builtin_expect(self->is_behind, 0) && tr__turn_is_behind(self, to);
 }
 
-/** Wakes the next turn behind this one that wants capacity in the same mailbox, if there is one. */
+/**
+ * Wakes the turn that waits next, after this one, for capacity in the same mailbox. Does nothing if
+ * there is none.
+ */
 void tr__line_call_next(const struct tr_self *self);
 
 /** Puts this turn into the line of its actor. The actor must have an extra. */
 static inline void line_enter(struct tr_self *self, uint64_t to)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(!self->sender.wants);
     self->sender.wants = to;
     list_push_last(&self->cell->extra->waits.line, &self->sender.line);
@@ -61,6 +65,7 @@ static inline bool line_is_last(const struct tr_self *self)
 /** Leaves the line, and wakes the next turn that wants capacity in the same mailbox. */
 static inline void line_leave(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(self->sender.wants);
     if (!line_is_last(self))
         tr__line_call_next(self);

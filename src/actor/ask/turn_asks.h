@@ -15,6 +15,7 @@
 #include "actor/cell/ask_table.h"
 #include "actor/cell/worker.h"
 #include "mem/envelope.h"
+#include "base/assert.h"
 
 struct ask;
 struct tr_self;
@@ -31,6 +32,7 @@ bool tr__turn_asks_grow(struct tr_self *self);
  */
 static inline bool turn_asks_add(struct tr_self *self, struct ask *ask)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct turn_asks *asks = &self->asks;
     if (__builtin_expect(asks->count == asks->capacity, 0) && !tr__turn_asks_grow(self))
         return false;
@@ -64,6 +66,7 @@ static inline struct envelope *place_answer(uintptr_t place)
  */
 static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *at)
 {
+    TR_ASSERT_SLOW(turn_is_mine(turn));
     while (*at) {
         uintptr_t place = turn->asks.places[--*at];
         if (!place_is_answered(place))
@@ -75,6 +78,7 @@ static inline struct ask *turn_ask_before(const struct tr_self *turn, uint32_t *
 /** Returns the ask in a place of a turn; NULL when it was answered meanwhile. */
 static inline struct ask *turn_ask_at(const struct tr_self *turn, uint32_t at)
 {
+    TR_ASSERT_SLOW(turn_is_mine(turn));
     uintptr_t place = turn->asks.places[at];
     return place_is_answered(place) ? NULL : (struct ask *)place;
 }
@@ -102,6 +106,7 @@ static inline const tr_type *answer_type(const struct envelope *answer)
 static inline void turn_ask_answer(const struct ask *ask, struct tr_self *turn,
                                    struct envelope *answer)
 {
+    TR_ASSERT_SLOW(turn_is_mine(turn));
     answer->sender = ask->to;
     answer->causal = (uint64_t)(uintptr_t)ask->type;
     turn->asks.places[ask->place] = (uintptr_t)answer | TURN_ASK_IS_ANSWERED;

@@ -38,7 +38,7 @@ struct tr_self *tr__waiter_find(struct cell *cell, uint64_t number)
  * Reserves all free capacity, including the stock, for the senders that wait. If the mailbox is
  * over its bound, the excess is paid off first.
  */
-static void put_by_all(struct cell *cell)
+static void reserve_all(struct cell *cell)
 {
     int32_t messages = CAPACITY_LARGEST;
     int32_t lines = CAPACITY_LARGEST;
@@ -46,14 +46,14 @@ static void put_by_all(struct cell *cell)
     messages += (int32_t)(cell->stock & 0xffff);
     lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
-    tr__capacity_put_by(cell, messages, lines);
+    tr__capacity_reserve(cell, messages, lines);
 }
 
 /*
  * Ends the reservation, because no sender waits any more. From now on any sender may take the
  * reserved capacity.
  */
-static void put_by_end(struct cell *cell)
+static void reserve_end(struct cell *cell)
 {
     struct cell_extra *extra = cell->extra;
     cell->flags &= (uint16_t)~CELL_HAS_WAITING_SENDERS;
@@ -130,13 +130,13 @@ void tr__waiters_serve(struct worker *worker, struct cell *cell)
         return;
     }
     /* If the mailbox is over its bound, pay the excess off before a sender gets capacity. */
-    tr__capacity_put_by(cell, 0, 0);
+    tr__capacity_reserve(cell, 0, 0);
     extra->senders.is_serving = true;
     while (extra->senders.ring && grant_first(worker, cell))
         ;
     extra->senders.is_serving = false;
     if (!extra->senders.ring)
-        put_by_end(cell);
+        reserve_end(cell);
 }
 
 void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status status)
@@ -144,7 +144,7 @@ void tr__waiters_refuse(struct worker *worker, struct cell *cell, tr_status stat
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     while (cell->extra->senders.ring)
         (void)answer(worker, cell, ring_pop(&cell->extra->senders.ring), 0, 0, status);
-    put_by_end(cell);
+    reserve_end(cell);
 }
 
 void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_bound bound)
@@ -162,7 +162,7 @@ void tr__waiters_rebound(struct worker *worker, struct cell *cell, struct mail_b
     }
     extra->senders.ring = others;
     if (!others)
-        put_by_end(cell);
+        reserve_end(cell);
 }
 
 /* Adds a sender behind the others that wait. Takes the envelope on TR_OK only. */
@@ -178,7 +178,7 @@ static tr_status enlist(struct worker *worker, struct cell *cell, struct envelop
         return TR_NO_MEMORY;
     ring_push(&extra->senders.ring, wanted);
     cell->flags |= CELL_HAS_WAITING_SENDERS;
-    put_by_all(cell);
+    reserve_all(cell);
     return TR_OK;
 }
 
@@ -247,7 +247,7 @@ static void on_back(struct worker *worker, struct cell *cell, struct envelope *e
     if (capacity->status == TR_CANCELLED) {
         strike_out(worker, cell, envelope->sender, capacity->number);
     } else if (cell->flags & CELL_HAS_WAITING_SENDERS) {
-        tr__capacity_put_by(cell, capacity->messages, capacity->lines);
+        tr__capacity_reserve(cell, capacity->messages, capacity->lines);
         tr__waiters_serve(worker, cell);
     } else {
         capacity_give(&cell->door.capacity, capacity->messages, capacity->lines);
@@ -477,7 +477,7 @@ static void favour_end(struct tr_self *self)
     self->capacity.favoured = NULL;
     if (cell->flags & CELL_HAS_WAITING_SENDERS) {
         cell->stock = 0;
-        tr__capacity_put_by(cell, messages, lines);
+        tr__capacity_reserve(cell, messages, lines);
         /* now, because the actor may not run for a long time */
         tr__waiters_serve(self->worker, cell);
     } else if (cell->flags & CELL_EXACT_BOUND) {

@@ -129,6 +129,7 @@ void tr__ask_table_free(struct worker *worker, struct cell *cell)
 
 void tr__ask_table_free_spare(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct ask_table *spare = &worker->asks.table_spare;
     source_resize(&worker->source, spare->slots, 0);
     spare->slots = NULL;
@@ -145,6 +146,7 @@ void tr__turn_asks_free(struct tr_self *self)
 
 bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (!envelope->sender)
         return false;
     const struct cell *cell = slots_find(worker->slots, envelope->sender);

@@ -14,6 +14,7 @@
 #include "actor/cell/worker.h"
 #include "mem/envelope.h"
 #include "timer/wheel.h"
+#include "base/assert.h"
 
 struct ask {
     struct timer_node timeout;
@@ -67,8 +68,8 @@ struct ask {
     struct envelope *carrier;
     struct envelope *answer; /* a REPLY or an EXCEPTION; NULL: none has arrived */
     tr_status status;
-    char *trace;       /* the trace of an ask that timed out, or NULL */
-    uint64_t story_to; /* ref of the actor that has to continue the trace */
+    char *trace;        /* the trace of an ask that timed out, or NULL */
+    uint64_t traced_to; /* ref of the actor that has to continue the trace */
 };
 
 /* The flags of an ask as bits of `flags`. Each bool is a byte there. */
@@ -133,6 +134,7 @@ bool tr__ask_table_add(struct worker *worker, struct ask_table *table, struct as
 /** As tr__ask_table_add, but inline for a table without asks. */
 static inline bool ask_table_add(struct worker *worker, struct ask_table *table, struct ask *ask)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t id = table->last + 1;
     if (__builtin_expect(table->newest || table->count || !id, 0))
         return tr__ask_table_add(worker, table, ask);
@@ -172,6 +174,7 @@ bool tr__ask_is_over(const struct worker *worker, const struct envelope *envelop
 /** Whether the deadline of a request has passed and no turn waits for its answer. */
 static inline bool ask_is_late(const struct worker *worker, const struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t deadline_ms = envelope->payload.ask.deadline_ms;
     uint32_t now_ms = (uint32_t)((uint64_t)worker->loop.now_ns / TR_MILLISECOND);
     bool is_late = deadline_ms && (int32_t)(now_ms - deadline_ms) >= 0;

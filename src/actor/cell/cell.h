@@ -484,9 +484,9 @@ static inline uint32_t cell_generation(const struct cell *cell)
  * Returns the index of the worker that owns a cell, CELL_FOREIGN or CELL_GROUP_ADDRESS. Any thread.
  *
  * Relaxed: a worker that finds its own index has stored it itself, and then uses the cell. This
- * also holds for walks over all cells, which use only those of their own worker. A thread that
- * finds another index uses only the door, and reads its inbox with acquire. cell_is_group_address
- * does its own acquire.
+ * also holds for a walk over all cells, because the walk uses only the cells of its own worker. A
+ * thread that finds another index uses only the door, and reads its inbox with acquire.
+ * cell_is_group_address does its own acquire.
  */
 static inline uint32_t cell_owner(const struct cell *cell)
 {

@@ -48,8 +48,9 @@ struct channel_hooks {
     const tr_handler *(*fallback)(struct tr_self *self, const struct envelope *envelope,
                                   const tr_handler *any);
     /**
-     * Returns a batch of up to `max` messages: that of the CHANNEL envelope of this turn, and those
-     * of the same channel that have come behind it. Returns NULL if there is only one.
+     * Returns a batch of up to `max` messages. The first one is the message of the CHANNEL envelope
+     * of this turn; the others have come behind it on the same channel. Returns NULL if there is
+     * only one message.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**

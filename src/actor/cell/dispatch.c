@@ -92,14 +92,25 @@ static bool children_are_valid(const tr_behavior *behavior, const char **why)
     return true;
 }
 
+static bool is_of_this_version(const tr_behavior *behavior)
+{
+    return behavior->abi == TR_ABI && behavior->handler_size == sizeof(tr_handler) &&
+           behavior->size == sizeof(tr_behavior);
+}
+
+const char *tr__behavior_name(const tr_behavior *behavior)
+{
+    bool has_name = behavior && is_of_this_version(behavior) && behavior->name;
+    return has_name ? behavior->name : "a behavior without a name";
+}
+
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why)
 {
     *why = "the behavior is missing";
     if (!behavior)
         return false;
     *why = "invalid behavior: compiled for another version of the library";
-    if (behavior->abi != TR_ABI || behavior->handler_size != sizeof(tr_handler) ||
-        behavior->size != sizeof(tr_behavior))
+    if (!is_of_this_version(behavior))
         return false;
     *why = "invalid behavior: no name";
     if (!behavior->name || !behavior->state_name)
@@ -280,12 +291,11 @@ static struct dispatch *dispatch_new(struct dispatches *dispatches, const tr_beh
     }
     if (is_crowded)
         entries_spread(dispatch);
-    dispatch->pre_start = handler_of(behavior, &tr_type_tr_pre_start);
-    dispatch->post_stop = handler_of(behavior, &tr_type_tr_post_stop);
-    dispatch->pre_restart = handler_of(behavior, &tr_type_tr_pre_restart);
-    dispatch->post_restart = handler_of(behavior, &tr_type_tr_post_restart);
+    for (int i = 0; i < SIGNAL_CALLED_COUNT; i++)
+        dispatch->signals[i] = handler_of(behavior, &tr__signal_types[i]);
     const tr_options *options = &behavior->options;
-    dispatch->is_plain = !behavior->setup.call && !behavior->child_count && !dispatch->pre_start &&
+    dispatch->is_plain = !behavior->setup.call && !behavior->child_count &&
+                         !dispatch->signals[SIGNAL_PRE_START] &&
                          options->ordering == TR_BY_ARRIVAL && !options->budget_bytes &&
                          !options->tree_budget_bytes && !options->budget_cpu_ns &&
                          !options->tree_budget_cpu_ns && !options->stack_bytes;
@@ -427,11 +437,10 @@ const tr_handler *tr__dispatch_handler(const struct dispatch *dispatch,
         return NULL;
     if (call == dispatch->behavior->setup.call)
         return &tr__setup_handler;
-    const tr_handler *const signals[] = {
-        dispatch->pre_start, dispatch->post_stop, dispatch->pre_restart, dispatch->post_restart};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        if (signals[i] && signals[i]->call == call)
-            return signals[i];
+    for (int i = 0; i < SIGNAL_CALLED_COUNT; i++) {
+        const tr_handler *handler = dispatch->signals[i];
+        if (handler && handler->call == call)
+            return handler;
     }
     return NULL;
 }

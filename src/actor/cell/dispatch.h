@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <troupe/behavior.h>
 
+#include "actor/cell/signal.h"
 #include "mem/source.h"
 #include "os/atomic.h"
 
@@ -40,10 +41,7 @@ struct dispatch {
     uint32_t used;
     const tr_behavior *behavior;
     const tr_handler *any;
-    const tr_handler *pre_start;
-    const tr_handler *post_stop;
-    const tr_handler *pre_restart;
-    const tr_handler *post_restart;
+    const tr_handler *signals[SIGNAL_CALLED_COUNT]; /* by enum signal; NULL: no handler */
     bool is_checked; /* the behavior was compared with the list of TR_ACTOR */
     /* actors of this behavior start without running user code, and without a budget */
     bool is_plain;
@@ -66,6 +64,9 @@ void tr__dispatches_deinit(struct dispatches *dispatches);
 
 /** Whether the library can read this behavior; if not, *why says what is wrong. */
 bool tr__behavior_is_valid(const tr_behavior *behavior, const char **why);
+
+/** The name of a behavior for an error text; it may be invalid. */
+const char *tr__behavior_name(const tr_behavior *behavior);
 
 /** Whether this supervision is valid; if not, *why says what is wrong. */
 bool tr__supervision_is_valid(const tr_supervision *supervision, const char **why);
@@ -96,8 +97,9 @@ struct behavior_list {
 };
 
 /**
- * Finds the first message of a list such as "deposit, withdraw, " for which neither the behavior nor any of `others` has a
- * handler, and copies its name, cut to fit. Returns false if there is none.
+ * Looks in a list such as "deposit, withdraw, " for the first message for which neither the
+ * behavior nor any of `others` has a handler. Copies the name of that message, cut to fit. Returns
+ * false if there is no such message.
  */
 bool tr__protocol_lacks(const struct dispatch *dispatch, const struct behavior_list *others,
                         const char *list, char *name, size_t size);
@@ -134,7 +136,9 @@ ATOM_INLINE struct dispatch_entry *dispatch_place(const struct dispatch *dispatc
     return (void *)((char *)dispatch->entries + ((uint32_t)hash & dispatch->mask));
 }
 
-/** Returns the handler of a type: its own, that of any type, or NULL. */
+/**
+ * Returns the handler of a type: the handler of this type, else the handler of any type, else NULL.
+ */
 ATOM_INLINE const tr_handler *dispatch_find(struct dispatches *dispatches,
                                             struct dispatch *dispatch, const tr_type *type)
 {

@@ -173,6 +173,7 @@ void tr__follow_record(struct worker *worker, const struct cell *cell, struct fo
 
 void tr__follow_sent(struct worker *worker, const struct follow_event *sent, tr_status status)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     const struct tr_self *turn = worker->outbox_turn;
     struct follow_event event = *sent;
     event.what = FOLLOW_SENT;

@@ -9,8 +9,8 @@
  *
  * While nobody follows, messages cost nothing more. While somebody follows, each worker runs
  * another copy of the functions that call handlers (actor/turn/run.c, CALL_FOLLOWING), which looks
- * at the causal id of each turn. In a turn that is followed worker->outbox_turn is set, as in a
- * turn of a durable actor, so that no fast path sends and tr__outbox_send sees each message
+ * at the causal id of each turn. In a turn that is followed, worker->outbox_turn is set, as in a
+ * turn of a durable actor. So no fast path sends, and tr__outbox_send sees each message
  * (docs/design/message-trace.md).
  *
  * Records are in a ring for each worker. Rules:
@@ -85,7 +85,7 @@ struct follow_context {
 /** The export of spans: src/observe/otlp.h. */
 struct follow_export {
     uint64_t seed; /* a trace that begins here has this seed and the causal id as its trace id */
-    /* one of so many causal ids is followed; 0: only those of requests whose sender wants it */
+    /* one of so many causal ids is followed; 0: only spans of requests whose sender wants them */
     uint32_t every;
     struct lock lock;
     /* under the lock: a hash table without chains */

@@ -31,7 +31,7 @@ struct log_levels {
 
 /**
  * Leaves out lines below a level, for the actor with this path and all actors below it. If several
- * rules apply, that with the longest path counts. The path "" replaces all rules by one for all
+ * rules apply, the rule with the longest path counts. The path "" replaces all rules by one for all
  * lines. Returns TR_OK, or TR_LIMIT if there are too many rules or the path is too long. Any
  * thread.
  */

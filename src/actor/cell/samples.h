@@ -13,13 +13,14 @@
 
 enum {
     SAMPLE_HANDLERS = 256, /* the most handlers whose times a worker keeps */
+    SAMPLE_FLOWS = 512,    /* the most flows that a worker keeps */
     /* counts of turns below 1 us, 4 us, 16 us, ... 1.05 s, and of the rest */
     SAMPLE_BUCKETS = 12,
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
-    SAMPLE_SKIP_MAX = 2, /* fewer runs than this are left out before one is timed */
+    SAMPLE_SKIP_MAX = 2, /* before each timed run, fewer runs than this are left out */
     SLOW_TURNS = 32,     /* of each worker */
-    SLOW_SECONDS = 60    /* after which another one takes the place of a turn */
+    SLOW_SECONDS = 60    /* after so long another turn takes the place of a slow one */
 };
 
 /**
@@ -30,8 +31,8 @@ struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
     atom64 count;  /* of turns that were timed, or would have been */
-    atom64 weight; /* of those that were timed */
-    atom64 waited; /* weight of those that were not, because they wait for something */
+    atom64 weight; /* weight of the turns that were timed */
+    atom64 waited; /* weight of the turns that were not timed, because they wait */
     atom64 sum_ns; /* each time by its weight */
     atom64 longest_ns;
     atom64 buckets[SAMPLE_BUCKETS]; /* weights */
@@ -58,20 +59,52 @@ struct slow_turns {
     struct slow_turn turns[SLOW_TURNS];
 };
 
+/** For how long a worker had been awake at a time. */
+struct awake_mark {
+    tr_time at_ns;
+    uint64_t awake_ns;
+};
+
+/** Where the message of a turn came from. */
+enum flow_origin {
+    FLOW_ACTOR,   /* an actor that was still there when its message was handled */
+    FLOW_GONE,    /* an actor that had ended by then */
+    FLOW_OUTSIDE, /* a client, the tool, or the runtime */
+    FLOW_TIMER,
+    FLOW_CHANNEL
+};
+
+/** Sampled turns by sender, receiver and message. Written by the worker, read by any thread. */
+struct turn_flow {
+    atomptr type;            /* const tr_type; NULL: this entry is not used. Written last */
+    const tr_behavior *from; /* NULL, unless `origin` is FLOW_ACTOR */
+    const tr_behavior *to;
+    uint8_t origin; /* enum flow_origin */
+    atom64 weight;  /* of sampled turns: struct turn_sample */
+};
+
 struct worker_samples {
+    struct awake_mark awake[2];     /* the newer one first; under system_samples.lock */
     struct loop_hooks hooks;        /* the hooks of the loop, with another `run` */
     const struct loop_hooks *usual; /* the usual hooks of the loop */
     atomptr table;                  /* SAMPLE_HANDLERS of struct turn_sample; NULL: none yet */
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
+    atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
+    atom64 flow_weight; /* of all turns whose sender was looked at */
+    atom64 flow_left_out;  /* the part of it for which there is no place */
     atom64 handled_before; /* messages that the worker had handled when the table was emptied */
     uint32_t generation;   /* of the figures in the table: struct system_samples */
-    uint32_t skip;         /* runs until the one whose first turn is timed */
+    uint32_t skip;         /* runs to leave out before the next timed run */
     uint64_t random;
     /* Of the turn that is timed. */
     bool is_timing;
     uint32_t weight;
     const tr_behavior *behavior;
+    /* Its message, if somebody asks for flows: actor/turn/follow_turn.c. NULL: it was not looked at. */
+    const tr_type *type;
+    uint64_t sender;
+    uint8_t kind; /* enum envelope_kind */
 };
 
 #endif

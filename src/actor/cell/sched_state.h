@@ -3,7 +3,7 @@
  * The scheduling state of an actor, and its legal changes: L-08 of docs/contract.md.
  *
  * Only the functions here write cell->sched_state after cell_clear. Owner only; for an actor that
- * moves, first the worker that gives it away, then the worker that takes it.
+ * moves, the worker that gives the actor away, and then the worker that takes it.
  */
 #ifndef ACTOR_CELL_SCHED_STATE_H
 #define ACTOR_CELL_SCHED_STATE_H

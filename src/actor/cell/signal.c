@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actor/cell/signal.h"
 
+#include <assert.h>
+#include <string.h>
 #include <troupe/message.h>
-#include <troupe/behavior.h>
 
 #define SIGNAL_TYPE(m)                                                                             \
     {                                                                                              \
@@ -11,47 +12,54 @@
         .field_size = sizeof(tr_field), .abi = TR_ABI, .is_flat = true                             \
     }
 
-const tr_type tr__terminated_type = SIGNAL_TYPE(tr_terminated);
-const tr_type tr__child_failed_type = SIGNAL_TYPE(tr_child_failed);
+#define SIGNAL_ROW_TYPE(name, message, way) [SIGNAL_##name] = SIGNAL_TYPE(message),
+const tr_type tr__signal_types[SIGNAL_COUNT] = {SIGNALS(SIGNAL_ROW_TYPE)};
 
-const tr_type tr__idle_type = {.name = "tr_receive_timeout",
-                               .fields = tr_fields_tr_receive_timeout,
-                               .file = __FILE__,
-                               .line = __LINE__,
-                               .size = sizeof(struct tr_receive_timeout),
-                               .field_count = 1,
-                               .field_size = sizeof(tr_field),
-                               .abi = TR_ABI,
-                               .is_flat = true};
+#define SIGNAL_ROW_WAY(name, message, way) [SIGNAL_##name] = SIGNAL_##way,
+static const unsigned char signal_ways[SIGNAL_COUNT] = {SIGNALS(SIGNAL_ROW_WAY)};
 
-const tr_type tr__then_type = {.name = "tr_answered",
-                               .fields = tr_fields_tr_answered,
-                               .file = __FILE__,
-                               .line = __LINE__,
-                               .size = sizeof(struct tr_answered),
-                               .field_count = 3,
-                               .field_size = sizeof(tr_field),
-                               .abi = TR_ABI,
-                               .is_flat = true};
+#define SIGNAL_ROW_ORDER(name, message, way)                                                       \
+    static_assert((SIGNAL_##way == SIGNAL_CALLED) ==                                               \
+                      ((int)SIGNAL_##name < (int)SIGNAL_CALLED_COUNT),                             \
+                  "the CALLED rows come first: " #message);
+SIGNALS(SIGNAL_ROW_ORDER)
+
+const tr_type tr__then_type = SIGNAL_TYPE(tr_answered);
 
 bool tr__signal_is_own(const tr_type *type)
 {
-    return type == &tr__terminated_type || type == &tr__child_failed_type || type == &tr__idle_type;
+    uintptr_t first = (uintptr_t)&tr__signal_types[0];
+    return (uintptr_t)type - first < sizeof tr__signal_types;
+}
+
+/* Returns the number of the signal with the name and the fields of a type, or SIGNAL_COUNT. */
+static enum signal signal_of(const tr_type *type)
+{
+    if (strncmp(type->name, "tr_", 3) != 0) /* so begin the names of all signals */
+        return SIGNAL_COUNT;
+    enum signal signal = 0;
+    while (signal < SIGNAL_COUNT && type != &tr__signal_types[signal] &&
+           !tr_type_is_equal(type, &tr__signal_types[signal]))
+        signal++;
+    return signal;
 }
 
 bool tr__signal_is_forged(const tr_type *type)
 {
-    static const tr_type *const signals[] = {&tr_type_tr_pre_start,
-                                             &tr_type_tr_post_stop,
-                                             &tr_type_tr_pre_restart,
-                                             &tr_type_tr_post_restart,
-                                             &tr_type_tr_terminated,
-                                             &tr_type_tr_child_failed};
     if (tr__signal_is_own(type))
         return false;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        if (tr_type_is_equal(type, signals[i]))
-            return true;
-    }
-    return false;
+    enum signal signal = signal_of(type);
+    return signal < SIGNAL_COUNT && signal_ways[signal] != SIGNAL_TIMED;
+}
+
+bool tr__signal_is_called(const tr_type *type)
+{
+    return signal_of(type) < (enum signal)SIGNAL_CALLED_COUNT;
+}
+
+const tr_type *tr__signal_mailed(const tr_type *type)
+{
+    enum signal signal = signal_of(type);
+    return signal < SIGNAL_COUNT && signal_ways[signal] == SIGNAL_MAILED ? &tr__signal_types[signal]
+                                                                         : NULL;
 }

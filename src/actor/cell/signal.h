@@ -1,21 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Signals that arrive by mail: tr_terminated and tr_child_failed.
+ * Signals: messages that only the runtime sends. SIGNALS below is the table.
  *
- * Signals wait among the notices, by arrival. They take no capacity and do not reset a receive
- * timeout. They are dropped if they arrive after a PoisonPill, or if the actor has no handler for
- * them. They use type descriptors of the runtime: a message of the same name that one actor sends
- * to another is no signal, and counts as unhandled.
+ * A row has the name, the message (declared in troupe/behavior.h), and how the signal reaches its
+ * actor: SIGNAL_CALLED, SIGNAL_MAILED or SIGNAL_TIMED. A new signal is one more row, and a call in
+ * the room that knows the event:
+ *   - CALLED: a call of tr__call_hook with TURN_<name>. The handler is
+ *     `dispatch->signals[SIGNAL_<name>]`; NULL: none. The CALLED rows come first.
+ *   - MAILED: an envelope of the kind ENVELOPE_SIGNAL with the type
+ *     `&tr__signal_types[SIGNAL_<name>]`.
+ *
+ * Mailed signals wait among the notices, by arrival. They take no capacity and do not reset a
+ * receive timeout. They are dropped if they arrive after a PoisonPill, or if the actor has no
+ * handler for them. They use type descriptors of the runtime: a message of the same name that one
+ * actor sends to another is no signal, and counts as unhandled.
  */
 #ifndef ACTOR_CELL_SIGNAL_H
 #define ACTOR_CELL_SIGNAL_H
 
+#include <troupe/behavior.h>
 #include <troupe/message.h>
 
-extern const tr_type tr__terminated_type;
-extern const tr_type tr__child_failed_type;
-/** The type of the signal of a receive timeout. */
-extern const tr_type tr__idle_type;
+enum signal_way {
+    SIGNAL_CALLED, /* the runtime calls the handler at once, outside of messages */
+    SIGNAL_MAILED, /* in an ENVELOPE_SIGNAL */
+    SIGNAL_TIMED   /* in the ENVELOPE_EVENT of a timer; programs may send such a message, too */
+};
+
+#define SIGNALS(ROW)                                                                               \
+    ROW(PRE_START, tr_pre_start, CALLED)                                                           \
+    ROW(POST_STOP, tr_post_stop, CALLED)                                                           \
+    ROW(PRE_RESTART, tr_pre_restart, CALLED)                                                       \
+    ROW(POST_RESTART, tr_post_restart, CALLED)                                                     \
+    ROW(CHILD_FAILED, tr_child_failed, MAILED)                                                     \
+    ROW(TERMINATED, tr_terminated, MAILED)                                                         \
+    ROW(RECEIVE_TIMEOUT, tr_receive_timeout, TIMED)
+
+#define SIGNAL_ROW_NAME(name, message, way) SIGNAL_##name,
+enum signal { SIGNALS(SIGNAL_ROW_NAME) SIGNAL_COUNT };
+#undef SIGNAL_ROW_NAME
+
+#define SIGNAL_ROW_CALLED(name, message, way) +(SIGNAL_##way == SIGNAL_CALLED)
+/** How many signals are CALLED. Theirs are the lowest numbers. */
+enum { SIGNAL_CALLED_COUNT = 0 SIGNALS(SIGNAL_ROW_CALLED) };
+#undef SIGNAL_ROW_CALLED
+
+#define TURN_KIND_CALLED(name) TURN_##name,
+#define TURN_KIND_MAILED(name)
+#define TURN_KIND_TIMED(name)
+#define TURN_KIND(name, message, way) TURN_KIND_##way(name)
+/** Why user code runs. A CALLED signal of actor/cell/signal.h has a kind of its own: TURN_<name>. */
+enum turn_kind { TURN_MESSAGE, TURN_SETUP, TURN_DECIDER, SIGNALS(TURN_KIND) };
+#undef TURN_KIND_CALLED
+#undef TURN_KIND_MAILED
+#undef TURN_KIND_TIMED
+#undef TURN_KIND
+
+/** The descriptors of the runtime, by enum signal. */
+extern const tr_type tr__signal_types[SIGNAL_COUNT];
 
 /**
  * The content of a carrier of tr_ask_then, three pointers, and its type. See actor/ask/ask_then.h.
@@ -23,12 +65,19 @@ extern const tr_type tr__idle_type;
 TR_MESSAGE(tr_answered, (u64, ask), (u64, then), (u64, context));
 extern const tr_type tr__then_type;
 
-/**
- * Whether a type has the name of a signal of the runtime, but this is not the runtime's descriptor.
- * Only the runtime may send such messages.
- */
-bool tr__signal_is_forged(const tr_type *type);
 /** Whether this descriptor is one of the runtime's. */
 bool tr__signal_is_own(const tr_type *type);
+/**
+ * Whether a type has the name and the fields of a signal, but this is not the runtime's descriptor.
+ * Only the runtime may send such messages. False for TIMED signals.
+ */
+bool tr__signal_is_forged(const tr_type *type);
+/** Whether a type has the name and the fields of a CALLED signal. */
+bool tr__signal_is_called(const tr_type *type);
+/**
+ * Returns the runtime's descriptor of the MAILED signal with the name and the fields of this type.
+ * NULL: there is no such signal.
+ */
+const tr_type *tr__signal_mailed(const tr_type *type);
 
 #endif

@@ -94,8 +94,8 @@ struct slots_block;
  * For each chunk the map has the address at which slot 0 would be if this chunk and all chunks
  * before it lay in a row. A chunk that is not allocated yet has the address that makes its slots
  * lead to the first chunk. The first cell, slot 0, shows a ref that is not its own. So every ref
- * leads to some cell, and only the cell of its own slot can show it, because a ref contains the
- * number of its slot.
+ * leads to some cell. Only the cell of the ref's own slot can show this ref, because a ref contains
+ * the number of its slot.
  */
 struct slots_map {
     atomptr *chunks; /* written under the lock, read by any thread */
@@ -124,7 +124,7 @@ struct slots {
 
 /**
  * Makes slots for /user and `actors_max` other actors and clients. `tag_seed` makes the refs of
- * this system differ from those of other systems.
+ * this system differ from the refs of other systems.
  */
 tr_status tr__slots_init(struct slots *slots, const struct memory_source *source,
                          uint32_t actors_max, uint64_t tag_seed);

@@ -195,6 +195,7 @@ struct tr_system {
     struct group_addresses group_addresses;
     struct topics topics;
     struct watch watch;
+    struct doorbell doorbell; /* for observe/control.h */
     struct stalls stalls;
     struct schedules schedules;
     struct blocking blocking;

@@ -75,8 +75,10 @@ struct system_samples {
     atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
     atom64 since_ns;   /* of this generation */
     /* What observe/observer.h has seen: */
+    struct lock lock;    /* of worker_samples.awake */
+    atom64 is_looked_at; /* 1: somebody looks */
     atom64
-        oldest_age; /* ns + 1, of the oldest message in the fullest mailboxes; 1: they are empty; 0: nobody has looked */
+        oldest_ns; /* since when the oldest message in the fullest mailboxes was seen; 0: they are empty */
 };
 
 /** The addresses of groups: actor/mail/group_address.h. */
@@ -95,11 +97,11 @@ struct blocking {
     struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
     struct list over;   /* of struct helper: ended, but not joined yet */
     struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
-    uint32_t shared_running; /* of these, so many are queued or run; the others wait in line */
-    uint32_t shared_count;   /* of all of these */
+    uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
+    uint32_t shared_count;   /* number of all shared jobs */
     uint32_t queued;
     uint32_t helpers;  /* helpers that are alive, or are being started */
-    uint32_t starting; /* of these, so many are being started */
+    uint32_t starting; /* how many helper threads are being started */
     uint64_t tickets;  /* how many jobs were ever queued */
     uint32_t helpers_max;
     bool is_over;
@@ -157,7 +159,7 @@ struct stall_entry {
 struct stall_log {
     struct lock lock;
     uint64_t total;
-    struct stall_entry *ring; /* STALLS_KEPT; NULL until the first one */
+    struct stall_entry *entries; /* STALLS_KEPT, in any order; NULL until the first one */
 };
 
 /** Long turns: actor/system/stall.h. Written by the watch's thread. */

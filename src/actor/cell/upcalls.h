@@ -24,7 +24,7 @@ struct tr_self;
 struct tr_system;
 struct worker;
 
-/* ---- Mail that has arrived, by kind. All but tr__budget_mail and tr__why_is_told take the envelope. ---- */
+/* ---- Mail that has arrived, by kind. All but tr__budget_mail take the envelope. ---- */
 
 /** Charges the memory of a message for a metered actor to its budget. turn/budget.c; owner. */
 void tr__budget_mail(struct worker *worker, struct cell *cell, const struct envelope *envelope);
@@ -43,11 +43,6 @@ void tr__watch_mail(struct worker *worker, struct cell *cell, struct envelope *e
 void tr__supervision_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /** Answers a WHY with what this actor waits for. verbs/why_ask.c; owner. */
 void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *envelope);
-/**
- * Whether a REPLY answers a WHY. Such a reply is no dead letter if nobody waits for it any more.
- * verbs/why_ask.c; any thread.
- */
-bool tr__why_is_told(const struct envelope *envelope);
 
 /* ---- Senders that wait for capacity. ---- */
 

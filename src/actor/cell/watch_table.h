@@ -43,7 +43,7 @@ void tr__watch_remove(struct watch_table *table, const struct memory_source *sou
                       struct watch_entry *watch);
 void tr__watch_table_free(struct watch_table *table, const struct memory_source *source);
 /**
- * Returns the memory of the watches in bytes: of the table, and of at least one envelope for each
+ * Returns how many bytes of memory the watches have at least: the table, and one envelope for each
  * watch.
  */
 size_t tr__watch_table_bytes(const struct watch_table *table);

@@ -4,8 +4,8 @@
  *
  * Message handlers run on the worker's own fiber. A handler that waits keeps that fiber, and the
  * worker continues on another one (actor/turn/park.h). All other user code (set-ups, PreStart,
- * PostStop) is called on a fiber of its own, so that it can end at any point without ending its
- * caller. See actor/turn/run.c and actor/turn/turn.c.
+ * PostStop) is called on a fiber of its own. So this code can end at any point, and its caller
+ * continues. See actor/turn/run.c and actor/turn/turn.c.
  */
 #ifndef ACTOR_CELL_WORKER_H
 #define ACTOR_CELL_WORKER_H
@@ -26,19 +26,9 @@
 #include "sched/loop.h"
 #include "timer/keys.h"
 #include "timer/wheel.h"
+#include "base/assert.h"
 
 struct worker;
-
-/** Why user code runs. */
-enum turn_kind {
-    TURN_MESSAGE,
-    TURN_SETUP,
-    TURN_PRE_START,
-    TURN_POST_STOP,
-    TURN_PRE_RESTART,
-    TURN_POST_RESTART,
-    TURN_DECIDER
-};
 
 /** The state of a turn of a message. */
 enum turn_state {
@@ -79,7 +69,7 @@ static inline void turn_asks_init(struct turn_asks *asks)
     asks->capacity = TURN_ASKS_FEW;
 }
 
-/** What a wait needs each time it begins and ends; see actor/turn/park.h. */
+/** The members that every wait uses, when it begins and when it ends; see actor/turn/park.h. */
 struct turn_wait {
     /* the fiber that resumed this turn, or that called a function on a fiber of its own */
     struct fiber *caller;
@@ -212,16 +202,6 @@ static inline void turn_require_slow_end(struct tr_self *self)
     self->needs_slow_end = true;
 }
 
-/**
- * Records that the reply of this turn could not be sent: the asker gets `status` when the turn
- * ends. Owner only.
- */
-static inline void turn_fail_reply(struct tr_self *self, tr_status status)
-{
-    self->reply_failed = status;
-    turn_require_slow_end(self);
-}
-
 /** Whether a turn may end by the fast path: nothing of it is left when its envelope is freed. */
 static inline bool turn_is_plain(const struct tr_self *self)
 {
@@ -298,7 +278,7 @@ struct dead_letter_batches {
 
 /** The runs of a worker during a shutdown: actor/mail/shutdown_stats.h. */
 struct shutdown_stats_runs {
-    struct loop_hooks hooks; /* the hooks of its loop, with another `run` */
+    struct loop_hooks hooks; /* the hooks of the worker, but with another `run` */
     uint32_t (*run)(struct loop *loop, struct task *task, uint32_t turns_max);
     atom32 slot;    /* slot of the running actor, or 0; written by the worker, like `handled` */
     atom64 handled; /* messages that the worker had handled when that run began */
@@ -367,7 +347,7 @@ struct worker_trim {
 
 /** Budgets of trees of actors. Used by actor/turn/budget.h. */
 struct worker_budgets {
-    struct list parts; /* a list of struct budget_part: those with charges to hand in */
+    struct list parts; /* a list of struct budget_part: the trees that have charges to hand in */
     tr_time mark_ns;
 };
 
@@ -520,6 +500,17 @@ static inline bool cell_is_mine(const struct worker *worker, const struct cell *
 static inline bool turn_is_mine(const struct tr_self *self)
 {
     return cell_is_mine(self->worker, self->cell);
+}
+
+/**
+ * Records that the reply of this turn could not be sent: the asker gets `status` when the turn
+ * ends. Owner only.
+ */
+static inline void turn_fail_reply(struct tr_self *self, tr_status status)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    self->reply_failed = status;
+    turn_require_slow_end(self);
 }
 
 /**

@@ -177,8 +177,8 @@ static void child_gone(struct worker *worker, struct cell *parent, struct cell *
         tr__slot_give(worker->slots, &worker->slot_cache, child);
     /*
      * Look whether the system is empty now. Schedules and actors of the pool do not keep the system
-     * running. So after the end of an actor of the pool, look only if it was the last one of the
-     * pool, and no child is to come back.
+     * running. So when an actor of the pool has ended, check this only if it was the last actor of
+     * the pool, and no child is to come back.
      */
     if (parent == system->user.guardian && parent->life == LIFE_RUNNING) {
         bool is_awaited = parent->extra && list_first(&parent->extra->supervision.returns);

@@ -22,6 +22,7 @@ tr_restart tr__restart_of(const struct cell *cell)
 
 struct failure *tr__failure_new(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct failure *failure = source_resize(&worker->source, NULL, sizeof *failure);
     if (!failure)
         return NULL;
@@ -61,6 +62,7 @@ struct failure *tr__failure_of(struct worker *worker, struct cell *cell)
 
 struct failure *tr__failure_past(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct failure *failure = past_take(cell->origin);
     if (!failure)
         failure = tr__failure_new(worker, cell);
@@ -71,6 +73,7 @@ struct failure *tr__failure_past(struct worker *worker, struct cell *cell)
 
 void tr__failure_free(struct worker *worker, struct failure *failure)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (!failure)
         return;
     tr__wheel_cancel(&worker->life.delays, &failure->delay);
@@ -107,6 +110,7 @@ void tr__failure_leave(struct worker *worker, struct cell *cell)
 void tr__failure_return(struct worker *worker, struct cell *child, struct failure *failure,
                         bool is_lent)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct cell_origin *origin = child->origin;
     origin->is_away = false;
     struct failure *kept = origin_rare(origin)->failure;

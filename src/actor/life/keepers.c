@@ -88,5 +88,5 @@ void tr__shutdown_guardian(struct worker *worker)
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_RELAXED);
     if (deadline_ns)
         worker->loop.alarm_ns = system->user.keepers_linked ? keepers_ns(system) : deadline_ns;
-    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: judge_before */
+    atom32_store(&system->shutdown.has_begun, 1, ATOM_RELEASE); /* partner: step_before */
 }

@@ -5,13 +5,14 @@
  * A group is restarted in the order in which its members were started, and a new actor takes the
  * place of the one that ended. So the record of a child that is to come back has the ref of the
  * sibling before it. That sibling may also end, and come back or not:
- *   1. `before` of a record that `has_place` is 0, or the ref of a child that is in the list, or
+ *   1. If a record `has_place`, its `before` is 0, or the ref of a child that is in the list, or
  *      the old ref of another child that is to come back.
  *   2. When that other child comes back, its new ref replaces the old one. If it does not come
  *      back, the ref of the sibling before it replaces the old one.
- * If children are restarted alone, their order does not matter, and these rules would cost a walk
- * over all children that are to come back for each child that ends. So `has_place` is false there:
- * a child gets its old place only if the sibling before it is still there.
+ * The rules hold only for children that are restarted together. For the others the order does not
+ * matter, and each end of a child would cost a walk over all children that are to come back. So
+ * `has_place` is false there: a child gets its old place only if the sibling before it is still
+ * there.
  */
 #include "actor/life/place.h"
 

@@ -126,8 +126,8 @@ static void send_off(struct tr_system *system, struct worker *worker, struct cel
 
 /*
  * Ends a new actor that is not wanted, but has mail in its door from a late sender to an earlier
- * tenant of the slot. Posts the actor with a kill, as if it were killed before its set-up, because
- * only a worker can make dead letters, and this thread may be no worker.
+ * tenant of the slot. Posts the actor with a kill, as if it were killed before its set-up. Only a
+ * worker can make dead letters, and this thread may be no worker.
  */
 static void send_to_end(struct tr_system *system, struct worker *worker, struct cell *cell)
 {
@@ -138,8 +138,8 @@ static void send_to_end(struct tr_system *system, struct worker *worker, struct 
 }
 
 /*
- * Makes an actor, and registers its name. Returns TR_NAME_EXISTS if another thread was faster:
- * *found is the actor that it made, and found->ref is 0 if that actor cannot be found yet.
+ * Makes an actor, and registers its name. Returns TR_NAME_EXISTS if another thread was faster. Then
+ * *found is the actor of that thread; found->ref is 0 if the actor cannot be found yet.
  */
 static tr_status create(struct tr_system *system, const struct pooled_spawner *spawner,
                         const struct pooled_place *place, const tr_spawn_args *args,

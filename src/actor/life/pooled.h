@@ -8,7 +8,7 @@
  * and the others are given back before any other thread knows their refs. So a thread that has
  * found the name can send to the actor at once, and no thread waits for another. From then on the
  * actor is handled like one that a client has spawned: it is posted to the worker of /user, which
- * puts it into the list of children, and then to its own worker (docs/design/pool.md).
+ * puts it into the list of children. Then it is posted to its own worker (docs/design/pool.md).
  *
  * The caller chooses the worker of the actor: see pool/spawn.c.
  *

@@ -4,8 +4,8 @@
  *
  * Going down: parked turns are cancelled, the actor becomes Starting, it gets PreRestart, its
  * children are killed, and what the incarnation had is dropped. Coming up: set-up, Running,
- * PreStart, PostRestart. In between a member of a group waits for the others. The cell, its door,
- * its mail, its watchers and its place among its siblings stay.
+ * PreStart, PostRestart. In between a member of a group waits for the others. The cell stays, with
+ * its door, its mail, its watchers and its place among its siblings.
  */
 #include "actor/life/restart.h"
 
@@ -86,7 +86,7 @@ static bool tell_fresh(struct worker *worker, struct cell *cell, const tr_error 
 {
     if (!tr__cell_pre_start(worker, cell, 0))
         return false;
-    const tr_handler *handler = cell->dispatch->post_restart;
+    const tr_handler *handler = cell->dispatch->signals[SIGNAL_POST_RESTART];
     if (!handler)
         return true;
     struct tr_post_restart message = {.cause = *cause};
@@ -215,7 +215,7 @@ void tr__cell_restart(struct worker *worker, struct cell *cell)
         tr__cell_last_words(worker,
                             cell,
                             TURN_PRE_RESTART,
-                            cell->dispatch->pre_restart,
+                            cell->dispatch->signals[SIGNAL_PRE_RESTART],
                             &message,
                             "tr_pre_restart");
     }

@@ -2,8 +2,8 @@
 /**
  * Children that are restarted together.
  *
- * The members go down one after the other, in the reverse of their start order, and then come up in
- * their start order. The parent sends each member an order, and the member answers when it has
+ * The members go down one after the other, the one that was started last first. Then they come up
+ * in their start order. The parent sends each member an order, and the member answers when it has
  * carried out the order. The end of a member counts as its answer. If a member fails meanwhile, the
  * restart pauses until the delay of that member is over, and then begins again with all members.
  */

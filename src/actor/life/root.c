@@ -23,6 +23,7 @@ static bool has_args(const struct envelope *last)
 
 bool tr__root_args(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     const struct tr_args *args = worker->system->user.root.args;
     if (!args || origin_rare(cell->origin)->spec != &worker->system->user.root.spec)
         return true;

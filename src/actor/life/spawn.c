@@ -230,10 +230,11 @@ bool tr__cell_pre_start(struct worker *worker, struct cell *cell, uint64_t causa
         if (origin_rare(cell->origin)->spec && !tr__root_args(worker, cell))
             return false;
     }
-    if (!cell->dispatch->pre_start)
+    const tr_handler *handler = cell->dispatch->signals[SIGNAL_PRE_START];
+    if (!handler)
         return true;
-    struct tr_self *self = tr__call_hook(
-        worker, cell, TURN_PRE_START, cell->dispatch->pre_start->call, &message, causal);
+    struct tr_self *self =
+        tr__call_hook(worker, cell, TURN_PRE_START, handler->call, &message, causal);
     if (!self) {
         /* Without PreStart the actor gets no PostStop either. */
         cell->flags &= (uint16_t)~CELL_STARTED;

@@ -195,9 +195,9 @@ void tr__cell_last_words(struct worker *worker, struct cell *cell, enum turn_kin
 static void post_stop(struct worker *worker, struct cell *cell)
 {
     static const struct tr_post_stop message;
-    if (cell->flags & CELL_STARTED && cell->dispatch->post_stop)
-        tr__cell_last_words(
-            worker, cell, TURN_POST_STOP, cell->dispatch->post_stop, &message, "tr_post_stop");
+    const tr_handler *handler = cell->dispatch->signals[SIGNAL_POST_STOP];
+    if (cell->flags & CELL_STARTED && handler)
+        tr__cell_last_words(worker, cell, TURN_POST_STOP, handler, &message, "tr_post_stop");
 }
 
 void tr__cell_finish(struct worker *worker, struct cell *cell)

@@ -44,7 +44,8 @@ void tr__child_failed_signal(struct worker *worker, struct cell *parent, uint64_
         .child = tr_ref_from_bits(child), .directive = directive, .cause = *cause};
     struct address address = {.kind = ENVELOPE_SIGNAL, .to = parent->identity};
     struct envelope *envelope;
-    if (tr__mail_new(&worker->pool, address, &tr__child_failed_type, &message, &envelope) ==
+    if (tr__mail_new(
+            &worker->pool, address, &tr__signal_types[SIGNAL_CHILD_FAILED], &message, &envelope) ==
         TR_OK) {
         if (tr__mail_send(worker, parent, envelope) != TR_OK)
             envelope_give(&worker->pool, envelope);
@@ -203,8 +204,8 @@ static bool fail_with(struct worker *worker, struct cell *parent, const tr_error
  * are supervised as if they were children of the group supervisor's parent, so the parent fails
  * too. Returns what on_failed returns.
  */
-static bool on_crew_failed(struct worker *worker, struct cell *parent, struct envelope *envelope,
-                           struct failure *failure)
+static bool on_group_supervisor_failed(struct worker *worker, struct cell *parent,
+                                       struct envelope *envelope, struct failure *failure)
 {
     tr_error cause = failure->cause;
     uint32_t links = cause.link_count;
@@ -226,7 +227,7 @@ static bool on_failed(struct worker *worker, struct cell *parent, struct envelop
     struct failure *failure;
     memcpy(&failure, envelope->payload.bytes, sizeof failure);
     if (failure->group && failure->cause.actor.bits != failure->group)
-        return on_crew_failed(worker, parent, envelope, failure);
+        return on_group_supervisor_failed(worker, parent, envelope, failure);
     uint64_t known = failure->group ? failure->group : failure->child;
     const tr_supervision *how = tr__supervision_of(worker->system, parent, failure->spec);
     bool is_group = how->strategy != TR_ONE_FOR_ONE;
@@ -444,9 +445,9 @@ static bool on_return(struct worker *worker, struct cell *parent, struct failure
 }
 
 /*
- * Copies the restart history to the origin of a child that ended while its parent had the record.
- * The record is in `failed` if the parent has not decided yet, or in `pasts` if the decision could
- * not be delivered.
+ * A child has ended while its parent had the record of its failure: copies the restart history from
+ * that record to the origin of the child. The record is in `failed` if the parent has not decided
+ * yet, or in `pasts` if the decision could not be delivered.
  */
 static void recall(struct worker *worker, struct cell *parent, struct cell *child)
 {

@@ -20,7 +20,7 @@ static_assert(sizeof(struct tr_terminated) == sizeof(uint64_t),
 
 static struct envelope *watch_fill(struct envelope *envelope, uint64_t watcher, uint64_t target)
 {
-    envelope->type = &tr__terminated_type;
+    envelope->type = &tr__signal_types[SIGNAL_TERMINATED];
     envelope->block_class = ENVELOPE_NO_BLOCK;
     mail_address(envelope,
                  (struct address){.kind = ENVELOPE_WATCH, .to = target, .sender = watcher});
@@ -320,7 +320,7 @@ tr_status tr_self_unwatch(tr_self *self, tr_ref ref)
 bool tr__watch_admit(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
-    if (envelope->type != &tr__terminated_type)
+    if (envelope->type != &tr__signal_types[SIGNAL_TERMINATED])
         return true;
     struct watch_table *watches = cell->extra ? &cell->extra->watches.table : NULL;
     struct watch_entry *watch =
@@ -449,12 +449,13 @@ static struct watch_entry *client_watch_of(struct tr_client *client, struct enve
 
 bool tr__client_watch_is_open(struct tr_client *client, struct envelope *envelope)
 {
-    return envelope->type != &tr__terminated_type || client_watch_of(client, envelope);
+    return envelope->type != &tr__signal_types[SIGNAL_TERMINATED] ||
+           client_watch_of(client, envelope);
 }
 
 void tr__client_watch_over(struct tr_client *client, struct envelope *envelope)
 {
-    if (envelope->type != &tr__terminated_type)
+    if (envelope->type != &tr__signal_types[SIGNAL_TERMINATED])
         return;
     struct watch_entry *watch = client_watch_of(client, envelope);
     lock_take(&client->system->foreign.lock);

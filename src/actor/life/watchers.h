@@ -15,8 +15,9 @@
  * a WATCH is refused, its target is gone, and the WATCH becomes the signal at once. If a WATCH
  * reaches the next tenant of the slot, the worker of that tenant sends it back as the signal.
  *
- * A watcher checks a signal at the beginning of its turn. The signal counts only if its envelope is
- * that of the open watch. The signal of an earlier watch is dropped as if it had never been sent.
+ * A watcher checks a signal at the beginning of its turn. The signal counts only if its envelope
+ * belongs to the open watch. The signal of an earlier watch is dropped as if it had never been
+ * sent.
  */
 #ifndef ACTOR_LIFE_WATCHERS_H
 #define ACTOR_LIFE_WATCHERS_H

@@ -35,7 +35,7 @@ void tr__capacity_open(struct cell *cell, const tr_behavior *behavior)
         cell->flags |= CELL_EXACT_BOUND;
 }
 
-void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines)
+void tr__capacity_reserve(struct cell *cell, int32_t messages, int32_t lines)
 {
     struct cell_extra *extra = cell->extra;
     uint64_t word = capacity_load(&cell->door.capacity);
@@ -63,7 +63,7 @@ static void give_stock(struct cell *cell, int32_t messages, int32_t lines)
     lines += (int32_t)(cell->stock >> STOCK_LINES_SHIFT);
     cell->stock = 0;
     if (cell->flags & CELL_HAS_WAITING_SENDERS)
-        tr__capacity_put_by(cell, messages, lines);
+        tr__capacity_reserve(cell, messages, lines);
     else
         capacity_give(&cell->door.capacity, messages, lines);
     uint64_t word = capacity_load(&cell->door.capacity);

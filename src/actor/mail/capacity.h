@@ -37,7 +37,7 @@ void tr__capacity_give(struct cell *cell, uint32_t lines);
  * Reserves capacity for waiting senders. If the mailbox is over its bound, the excess is paid off
  * first, and only the rest is reserved. Owner only.
  */
-void tr__capacity_put_by(struct cell *cell, int32_t messages, int32_t lines);
+void tr__capacity_reserve(struct cell *cell, int32_t messages, int32_t lines);
 /**
  * Takes capacity for one message that returns from a stash. Never refused: the capacity may become
  * negative. Owner only.

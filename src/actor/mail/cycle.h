@@ -32,8 +32,9 @@ void tr__mail_hold(struct cell *cell);
 void tr__mail_release(struct cell *cell);
 
 /**
- * Puts a ring of messages that return, such as stashed ones, before the rest of this cycle, and so
- * before all newer ones. During a barrier these messages wait for its end.
+ * Puts a ring of messages that come back, such as unstashed messages, before the rest of this
+ * cycle. So they are handled before all newer messages. During a barrier these messages wait for
+ * its end.
  */
 void tr__mail_put_first(struct cell *cell, struct envelope *first);
 

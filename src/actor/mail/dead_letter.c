@@ -116,6 +116,18 @@ static size_t size_of(const struct dead_letter *letter)
     return letter->size ? letter->size : letter->type->size;
 }
 
+/*
+ * A letter without a handler is a mistake. Others are usual: an actor has ended, and its senders do not know it yet. While
+ * the system stops all actors end, and the report of the shutdown has the number of those letters.
+ */
+static tr_level level_of(const struct tr_system *system, const struct dead_letter *letter)
+{
+    if (letter->reason == TR_UNHANDLED)
+        return TR_LEVEL_WARN;
+    bool is_stopping = atom32_load(&system->ending.is_stopping, ATOM_RELAXED);
+    return is_stopping && letter->reason == TR_STOPPED ? TR_LEVEL_DEBUG : TR_LEVEL_INFO;
+}
+
 static void log_letter(struct tr_system *system, const struct dead_letter *letter, int64_t unlogged)
 {
     char from[TR_DEAD_LETTER_PATH_MAX + 1];
@@ -128,11 +140,8 @@ static void log_letter(struct tr_system *system, const struct dead_letter *lette
         snprintf(known, sizeof known, ", for which %.60s has no handler", letter->behavior);
     if (unlogged > 0)
         snprintf(more, sizeof more, " (%lld more were not logged)", (long long)unlogged);
-    /*
-     * Letters for another reason are usual: an actor has ended, and its senders do not know it yet.
-     */
     tr__log(system,
-            letter->reason == TR_UNHANDLED ? TR_LEVEL_WARN : TR_LEVEL_INFO,
+            level_of(system, letter),
             NULL,
             "dead letter: %.64s of %zu bytes from %s to %s%s: %s%s",
             letter->type->name,

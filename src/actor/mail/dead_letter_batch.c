@@ -127,6 +127,7 @@ void tr__dead_letter_batches_end(struct worker *worker)
 
 void tr__dead_letter_batches_free(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(!atom64_load(&worker->mail.dead_letters.pending, ATOM_RELAXED));
     source_resize(&worker->source, worker->mail.dead_letters.notes, 0);
     worker->mail.dead_letters.notes = NULL;

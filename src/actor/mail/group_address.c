@@ -112,7 +112,7 @@ static struct group_address *group_make(struct tr_system *system, uint64_t ref, 
     group->capacity = capacity;
     group->key_capacity = key_capacity;
     group->turns = words_init(&places, capacity);
-    group->seats = words_init(&places, capacity);
+    group->members = words_init(&places, capacity);
     group->keys = words_init(&places, key_capacity);
     atomptr *bucket = bucket_of(&system->group_addresses, ref);
     group->next = atomptr_load(bucket, ATOM_RELAXED);
@@ -227,12 +227,12 @@ tr_status tr__group_new(struct tr_system *system, const struct group_plan *plan,
     group->supervision.significance = TR_STOP_AFTER_NONE;
     group->spec = (tr_child_spec){.behavior = group->behavior, .supervision = &group->supervision};
     board_write(&group->turn_count, 0);
-    board_write(&group->seat_count, plan->members);
+    board_write(&group->member_count, plan->members);
     board_write(&group->key_count, key_places(plan));
     board_write(&group->routes, (uintptr_t)plan->routes);
     board_write(&group->base, plan->base);
     for (uint32_t i = 0; i < plan->members; i++)
-        board_write(&group->seats[i], 0);
+        board_write(&group->members[i], 0);
     slot_open(cell);
     board_let(&group->board, cell->identity);
     *made = group;
@@ -335,9 +335,9 @@ void tr__group_close(struct tr_system *system, uint64_t ref)
 
 /* ---- Members. ---- */
 
-void tr__group_seat(struct group_address *group, uint32_t number, uint64_t member)
+void tr__group_member_put(struct group_address *group, uint32_t number, uint64_t member)
 {
-    board_write(&group->seats[number], member);
+    board_write(&group->members[number], member);
 }
 
 static uint64_t word(const atom64 *place)
@@ -349,12 +349,12 @@ static uint64_t word(const atom64 *place)
  * Returns the member that a place of the router's table belongs to, among the members that are
  * left; 0 for none.
  */
-static uint64_t heir_of(const struct group_address *group, uint64_t place)
+static uint64_t successor_of(const struct group_address *group, uint64_t place)
 {
     uint64_t successor = 0;
     uint64_t best = 0;
-    for (uint32_t i = 0; i < word(&group->seat_count); i++) {
-        uint64_t member = word(&group->seats[i]);
+    for (uint32_t i = 0; i < word(&group->member_count); i++) {
+        uint64_t member = word(&group->members[i]);
         uint64_t score = group_score(place, i);
         if (!member || (successor && score <= best))
             continue;
@@ -364,22 +364,22 @@ static uint64_t heir_of(const struct group_address *group, uint64_t place)
     return successor;
 }
 
-void tr__group_seated(struct group_address *group)
+void tr__group_members_done(struct group_address *group)
 {
-    uint64_t count = word(&group->seat_count);
+    uint64_t count = word(&group->member_count);
     for (uint32_t i = 0; i < count; i++)
-        board_write(&group->turns[i], word(&group->seats[i]));
+        board_write(&group->turns[i], word(&group->members[i]));
     board_write(&group->turn_count, count);
     for (uint64_t place = 0; place < word(&group->key_count); place++)
-        board_write(&group->keys[place], heir_of(group, place));
+        board_write(&group->keys[place], successor_of(group, place));
 }
 
 uint32_t tr__group_leave(struct group_address *group, uint64_t member)
 {
     uint64_t count = word(&group->turn_count);
-    for (uint32_t i = 0; i < word(&group->seat_count); i++) {
-        if (word(&group->seats[i]) == member)
-            board_write(&group->seats[i], 0);
+    for (uint32_t i = 0; i < word(&group->member_count); i++) {
+        if (word(&group->members[i]) == member)
+            board_write(&group->members[i], 0);
     }
     for (uint64_t i = 0; i < count; i++) {
         if (word(&group->turns[i]) != member)
@@ -390,7 +390,7 @@ uint32_t tr__group_leave(struct group_address *group, uint64_t member)
     }
     for (uint64_t place = 0; place < word(&group->key_count); place++) {
         if (word(&group->keys[place]) == member)
-            board_write(&group->keys[place], heir_of(group, place));
+            board_write(&group->keys[place], successor_of(group, place));
     }
     return (uint32_t)count;
 }

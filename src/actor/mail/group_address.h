@@ -3,9 +3,10 @@
  * Group addresses: what senders see of a group of actors. See docs/design/groups.md.
  *
  * The ref of a group is the ref of a slot that has no actor. The door of the slot is closed and its
- * owner is CELL_GROUP_ADDRESS, so code that does not know of groups takes it for an actor that has
- * stopped. Only when a message was refused does a sender check whether the cell is a group address.
- * If so, the sender finds the group address by the ref, picks a member, and sends to the member.
+ * owner is CELL_GROUP_ADDRESS, so to code that does not know of groups it looks like an actor that
+ * has stopped. Only when a message was refused does a sender check whether the cell is a group
+ * address. If so, the sender finds the group address by the ref, picks a member, and sends to the
+ * member.
  *
  * Each group address has an actor behind it, the group supervisor (actor/verbs/group_supervisor.c),
  * which is the parent of the members. Only the group supervisor writes the words of the group
@@ -50,21 +51,21 @@ struct group_cursor {
 struct group_address {
     struct board board;
     struct group_address *next;   /* the next one in its bucket; never changes */
-    uint32_t capacity;            /* entries of `turns`, and of `seats` */
+    uint32_t capacity;            /* entries of `turns`, and of `members` */
     uint32_t key_capacity;        /* of `keys` */
     struct group_cursor *cursors; /* one for each worker, then one for all other threads */
     /*
      * Words of the board: written by the group supervisor, or while no other thread knows the
      * tenant.
      */
-    atom64 *turns; /* refs of the members in turn, `turn_count` of them */
-    atom64 *seats; /* refs by the number of the member; 0: that member has ended */
-    atom64 *keys;  /* for a router: refs by the hash of a key. key_count entries, a power of two */
+    atom64 *turns;   /* refs of the members in turn, `turn_count` of them */
+    atom64 *members; /* refs by the number of the member; 0: that member has ended */
+    atom64 *keys; /* for a router: refs by the hash of a key. key_count entries, a power of two */
     atom64 turn_count;
-    atom64 seat_count;
+    atom64 member_count;
     atom64 key_count; /* 0: a group without routes */
     atom64 routes;    /* the const tr_route *; 0: a group without routes */
-    atom64 base;      /* the worker of seat 0; seat 1 is on the next worker, and so on */
+    atom64 base;      /* the worker of member 0; member 1 is on the next worker, and so on */
     /* Of the tenant: written by the thread that makes the tenant, then by the group supervisor. */
     struct tr_system *system;
     struct cell *cell; /* the slot */
@@ -114,7 +115,7 @@ void tr__group_free(struct group_address *group, uint64_t ref);
  */
 void tr__group_bind(struct tr_system *system, const tr_spawn_args *args, struct cell *supervisor);
 /**
- * If `origin` is that of a group supervisor, frees its group address. The group supervisor must
+ * If `origin` belongs to a group supervisor, frees the group address of that supervisor, which must
  * have ended for good.
  */
 void tr__group_unbind(const struct cell_origin *origin);
@@ -156,9 +157,9 @@ struct group_address *tr__group_find(const struct tr_system *system, uint64_t re
 /* ---- Functions for the group supervisor only. ---- */
 
 /** Sets the member with this number. */
-void tr__group_seat(struct group_address *group, uint32_t number, uint64_t member);
-/** Fills the turns, and the table of a router, after all members have been seated. */
-void tr__group_seated(struct group_address *group);
+void tr__group_member_put(struct group_address *group, uint32_t number, uint64_t member);
+/** Fills the turns, and the table of a router, after the refs of all members were set. */
+void tr__group_members_done(struct group_address *group);
 /** Removes a member. Returns how many are left. */
 uint32_t tr__group_leave(struct group_address *group, uint64_t member);
 
@@ -185,8 +186,8 @@ struct group_walk {
     uint64_t stay;   /* number of the stay (queue/board.h) in which the sender is announced */
     /* index of the sender's worker; worker_count or more: the sender is not on a worker */
     uint32_t worker;
-    uint32_t near_left; /* seats on the sender's worker that are still to be tried */
-    uint32_t near;      /* the next of these seats */
+    uint32_t near_left; /* members on the sender's worker that are still to be tried */
+    uint32_t near;      /* the next of these members */
     uint32_t near_step;
     /*
      * turns that are still to be tried; for a router: 1 until the member that has the key was tried

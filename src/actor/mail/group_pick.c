@@ -42,21 +42,21 @@ static uint32_t turn_take(struct group_address *group, uint32_t worker, uint32_t
 }
 
 /*
- * Plans the seats on the sender's worker. With N workers, a worker has every Nth seat. Returns
+ * Plans the members on the sender's worker. With N workers, a worker has every Nth member. Returns
  * false if the tenant is gone.
  */
 static bool plan_near(struct group_walk *walk, uint32_t worker_count)
 {
     struct group_address *group = walk->group;
     uint64_t base;
-    uint64_t seats;
-    if (!look(walk, &group->base, &base) || !look(walk, &group->seat_count, &seats))
+    uint64_t members;
+    if (!look(walk, &group->base, &base) || !look(walk, &group->member_count, &members))
         return false;
     uint32_t first = (walk->worker + worker_count - (uint32_t)base) % worker_count;
-    if (first >= seats)
+    if (first >= members)
         return true;
     walk->near_step = worker_count;
-    walk->near_left = ((uint32_t)seats - first - 1) / worker_count + 1;
+    walk->near_left = ((uint32_t)members - first - 1) / worker_count + 1;
     uint32_t turn = next_of(&group->cursors[walk->worker].next_near, walk->near_left);
     walk->near = first + turn * worker_count;
     return true;
@@ -110,14 +110,14 @@ tr_status tr__group_begin(struct tr_system *system, const struct worker *worker,
 
 static struct cell *next_near(struct group_walk *walk)
 {
-    uint64_t seats;
+    uint64_t members;
     while (walk->near_left) {
         walk->near_left--;
-        if (!look(walk, &walk->group->seat_count, &seats))
+        if (!look(walk, &walk->group->member_count, &members))
             return NULL;
-        if (walk->near >= seats)
+        if (walk->near >= members)
             walk->near %= walk->near_step;
-        if (!look(walk, &walk->group->seats[walk->near], &walk->member))
+        if (!look(walk, &walk->group->members[walk->near], &walk->member))
             return NULL;
         walk->near += walk->near_step;
         struct cell *cell = slots_find(walk->slots, walk->member);
@@ -136,8 +136,8 @@ static struct cell *next_heir(struct group_walk *walk)
 {
     const struct group_address *group = walk->group;
     uint64_t count;
-    uint64_t seats;
-    if (!look(walk, &group->key_count, &count) || !look(walk, &group->seat_count, &seats))
+    uint64_t members;
+    if (!look(walk, &group->key_count, &count) || !look(walk, &group->member_count, &members))
         return NULL;
     uint64_t place = walk->hash & (count - 1);
     if (walk->left) {
@@ -150,12 +150,12 @@ static struct cell *next_heir(struct group_walk *walk)
     }
     for (;;) {
         uint64_t best = 0;
-        for (uint32_t i = 0; i < seats; i++) {
+        for (uint32_t i = 0; i < members; i++) {
             uint64_t member;
             uint64_t score = group_score(place, i);
             if (score >= walk->score || score < best)
                 continue;
-            if (!look(walk, &group->seats[i], &member))
+            if (!look(walk, &group->members[i], &member))
                 return NULL;
             if (!member)
                 continue;
@@ -213,16 +213,16 @@ struct group_walk tr__group_all(struct tr_system *system, uint64_t ref)
 {
     struct group_walk walk = {
         .slots = &system->slots, .group = tr__group_find(system, ref), .ref = ref};
-    uint64_t seats;
-    if (walk.group && look(&walk, &walk.group->seat_count, &seats))
-        walk.left = (uint32_t)seats;
+    uint64_t members;
+    if (walk.group && look(&walk, &walk.group->member_count, &members))
+        walk.left = (uint32_t)members;
     return walk;
 }
 
 bool tr__group_each(struct group_walk *walk, uint64_t *member)
 {
     while (walk->turn < walk->left) {
-        if (!look(walk, &walk->group->seats[walk->turn++], member))
+        if (!look(walk, &walk->group->members[walk->turn++], member))
             return false;
         if (*member && slots_find(walk->slots, *member))
             return true;

@@ -4,6 +4,7 @@
 #include "actor/cell/upcalls.h"
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
+#include "actor/mail/outcome.h"
 
 static void handed_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
@@ -37,8 +38,33 @@ mail_taker *const tr__mail_takers[MAIL_KIND_COUNT] = {
     [ENVELOPE_UP] = tr__supervision_mail,
 };
 
+static void probe_turn(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    (void)cell;
+    tr__probe_answer(worker, envelope, true);
+}
+
+static void void_turn(struct worker *worker, struct cell *cell, struct envelope *envelope)
+{
+    (void)cell;
+    tr__mail_drop(worker, envelope);
+}
+
+mail_taker *const tr__mail_turns[MAIL_KIND_COUNT] = {
+    [ENVELOPE_PROBE] = probe_turn,
+    [ENVELOPE_VOID] = void_turn,
+};
+
+const char *tr__kind_text(enum envelope_kind kind)
+{
+#define MAIL_KIND_TEXT(kind, text, box, properties) (text),
+    static const char *const texts[] = {MAIL_KINDS(MAIL_KIND_TEXT)};
+#undef MAIL_KIND_TEXT
+    return kind < MAIL_KIND_COUNT ? texts[kind] : "unknown";
+}
+
 /* Combinations that no kind may have. */
-#define MAIL_KIND_CHECK(kind, box, properties)                                                     \
+#define MAIL_KIND_CHECK(kind, text, box, properties)                                               \
     static_assert(!((properties)&MAIL_TAKES_CAPACITY) || (properties)&MAIL_COUNTS,                 \
                   #kind " takes the capacity of a message and is none");                           \
     static_assert(!((properties)&MAIL_COUNTS) || MAIL_BOX_##box > MAIL_BOX_TAKEN,                  \

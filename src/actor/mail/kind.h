@@ -2,11 +2,12 @@
 /**
  * Kinds of mail: what an envelope is to the actor that gets it.
  *
- * MAIL_KINDS below is the table. A new kind is one more row; there may be 32 rows. Code that
+ * MAIL_KINDS below is the table. A new kind is one more row; there may be 64 rows. Code that
  * handles mail looks up the row and does not compare kinds by their order. A row has
  *   - the kind, ENVELOPE_<kind>;
+ *   - its text, for lists of mail and traces of messages;
  *   - the mailbox in which mail of this kind waits for its turn, or TAKEN. TAKEN means that a
- *     function takes the mail when it arrives; the table of kind.c names the function. The function
+ *     function takes the mail when it arrives; tr__mail_takers names the function. The function
  *     owns the envelope. It also gets mail to earlier tenants of the slot, and to actors that have
  *     stopped. For a function of a later room, add a case to one that actor/cell/upcalls.h already
  *     declares, such as tr__waiters_mail;
@@ -62,62 +63,62 @@ enum mail_box {
 
 /* clang-format off */
 #define MAIL_KINDS(KIND)                                                                           \
-    /*   kind       mailbox     properties */                                                      \
-    KIND(REPLY,     REPLIES,    MAIL_ANSWER)                                                       \
-    KIND(EXCEPTION, EXCEPTIONS, MAIL_ANSWER)                                                       \
-    KIND(ASK,       REQUESTS,   MAIL_ORDINARY | MAIL_HAS_NUMBER)                                   \
-    KIND(NOTICE,    NOTICES,    MAIL_ORDINARY)                                                     \
+    /*   kind       text         mailbox      properties */                                        \
+    KIND(REPLY,     "reply",     REPLIES,     MAIL_ANSWER)                                         \
+    KIND(EXCEPTION, "failure",   EXCEPTIONS,  MAIL_ANSWER)                                         \
+    KIND(ASK,       "ask",       REQUESTS,    MAIL_ORDINARY | MAIL_HAS_NUMBER)                     \
+    KIND(NOTICE,    "tell",      NOTICES,     MAIL_ORDINARY)                                       \
     /* From a timer. A barrier of a durable actor holds it: mail_holds_events. */                  \
-    KIND(EVENT,     EVENTS,     MAIL_COUNTS | MAIL_PASSES_BARRIER)                                 \
+    KIND(EVENT,     "timer",     EVENTS,      MAIL_COUNTS | MAIL_PASSES_BARRIER)                   \
     /* A channel of the actor has something for it: see actor/cell/channel.h. */                   \
-    KIND(CHANNEL,   CHANNELS,   0)                                                                 \
+    KIND(CHANNEL,   "channel",   CHANNELS,    0)                                                   \
     /* From the runtime, handled in order of arrival: see actor/cell/signal.h. */                  \
-    KIND(SIGNAL,    NOTICES,    MAIL_COUNTS)                                                       \
+    KIND(SIGNAL,    "signal",    NOTICES,     MAIL_COUNTS)                                         \
     /* Orders. STOP is a PoisonPill; an outbox holds it behind earlier messages of the turn. */    \
-    KIND(STOP,      TAKEN,      MAIL_PASSES_SEAL | MAIL_IS_HELD)                                   \
-    KIND(KILL,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(SUSPEND,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(RESUME,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(STOP,      "stop",      TAKEN,       MAIL_PASSES_SEAL | MAIL_IS_HELD)                     \
+    KIND(KILL,      "kill",      TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(SUSPEND,   "suspend",   TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(RESUME,    "resume",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Cancelled while it was queued: dropped when its turn comes. */                              \
-    KIND(VOID,      NOTICES,    MAIL_PASSES_BARRIER)                                               \
-    /* To an actor: asks it to report when it is up. */                                            \
-    KIND(PROBE,     NOTICES,    MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)                            \
+    KIND(VOID,      "void",      NOTICES,     MAIL_PASSES_BARRIER)                                 \
+    /* To an actor, which reports when it is up. */                                                \
+    KIND(PROBE,     "probe",     NOTICES,     MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)              \
     /* To a client: how a spawn or a probe ended; holds a tr_outcome or a tr_probe. */             \
-    KIND(OUTCOME,   NONE,       0)                                                                 \
+    KIND(OUTCOME,   "outcome",   NONE,        0)                                                   \
     /* An ask during its turn, after it was answered. Never sent. */                               \
-    KIND(ANSWERED,  NONE,       0)                                                                 \
+    KIND(ANSWERED,  "answered",  NONE,        0)                                                   \
     /* WANTED: a sender waits for capacity. GRANT, to that sender: capacity, or why there is */    \
     /* none. BACK, from that sender: capacity that it did not need. See actor/ask/waiters.h. */    \
-    KIND(WANTED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(GRANT,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(BACK,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(WANTED,    "wanted",    TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(GRANT,     "grant",     TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(BACK,      "back",      TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* TRACE, to an actor that was asked: where is this request? TRACED, to the asker: the */      \
     /* answer to that. See actor/ask/ask_trace.h. */                                               \
-    KIND(TRACE,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(TRACED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Searches a cycle of actors that wait for each other. See actor/ask/ring.h. */               \
-    KIND(RING,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(RING,      "ring",      TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* The function that tr_blocking runs for a turn has returned: see actor/turn/blocking.h. */   \
-    KIND(RETURNED,  TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(RETURNED,  "returned",  TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Asks an actor what it waits for. See actor/verbs/why.h. */                                  \
-    KIND(WHY,       TAKEN,      MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)                                \
+    KIND(WHY,       "why",       TAKEN,       MAIL_PASSES_SEAL | MAIL_HAS_NUMBER)                  \
     /* What a durable actor has written is on disk: see actor/mail/outbox.h. */                    \
-    KIND(STORED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(STORED,    "stored",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* A channel that its actor gives to this one: see actor/cell/channel.h. */                    \
-    KIND(HANDED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(HANDED,    "handed",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* From an actor that wants to be notified of an end: see actor/life/watchers.h. */            \
-    KIND(WATCH,     TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(UNWATCH,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
+    KIND(WATCH,     "watch",     TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(UNWATCH,   "unwatch",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* FAILED, to the parent: a child has failed. DECIDED, to the child: what becomes of it. */    \
     /* DOWN and UP, to a child that is restarted with others: stop, or start again; and back */    \
     /* to the parent: it has done so. See actor/life/supervise.h. */                               \
-    KIND(FAILED,    TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(DECIDED,   TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(DOWN,      TAKEN,      MAIL_PASSES_SEAL)                                                  \
-    KIND(UP,        TAKEN,      MAIL_PASSES_SEAL)
+    KIND(FAILED,    "failed",    TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(DECIDED,   "decided",   TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(DOWN,      "down",      TAKEN,       MAIL_PASSES_SEAL)                                    \
+    KIND(UP,        "up",        TAKEN,       MAIL_PASSES_SEAL)
 /* clang-format on */
 
-#define MAIL_KIND_NAME(kind, box, properties) ENVELOPE_##kind,
+#define MAIL_KIND_NAME(kind, text, box, properties) ENVELOPE_##kind,
 enum envelope_kind { MAIL_KINDS(MAIL_KIND_NAME) MAIL_KIND_COUNT };
 #undef MAIL_KIND_NAME
 
@@ -128,20 +129,30 @@ typedef void mail_taker(struct worker *worker, struct cell *cell, struct envelop
  * By kind: the function that takes mail of this kind; NULL: mail of this kind waits in a mailbox.
  */
 extern mail_taker *const tr__mail_takers[MAIL_KIND_COUNT];
+/**
+ * By kind, for mail that waits in a mailbox: the function that takes it when its turn comes, in
+ * place of a handler; NULL: a handler is called.
+ */
+extern mail_taker *const tr__mail_turns[MAIL_KIND_COUNT];
 
-static_assert(MAIL_KIND_COUNT <= 32, "a set of kinds is a word");
+static_assert(MAIL_KIND_COUNT <= 64, "a set of kinds is a word");
 
-#define MAIL_KIND_BIT(kind, box, properties)                                                       \
-    | ((properties)&property ? UINT32_C(1) << ENVELOPE_##kind : 0)
+/** Returns the text of a kind, such as "tell". Any thread. */
+const char *tr__kind_text(enum envelope_kind kind);
+
+#define MAIL_KIND_BIT(kind, text, box, properties)                                                 \
+    | ((properties)&property ? UINT64_C(1) << ENVELOPE_##kind : 0)
 /** Whether mail of a kind has a property. */
 ATOM_INLINE bool kind_has(uint32_t kind, enum mail_property property)
 {
-    const uint32_t kinds = 0 MAIL_KINDS(MAIL_KIND_BIT);
+    const uint64_t kinds = 0 MAIL_KINDS(MAIL_KIND_BIT);
+    if (MAIL_KIND_COUNT <= 32) /* shorter code */
+        return (uint32_t)kinds >> kind & 1;
     return kinds >> kind & 1;
 }
 #undef MAIL_KIND_BIT
 
-#define MAIL_KIND_BOX(kind, box, properties) MAIL_BOX_##box,
+#define MAIL_KIND_BOX(kind, text, box, properties) MAIL_BOX_##box,
 /** Returns the mailbox in which mail of a kind waits. */
 ATOM_INLINE enum mail_box kind_box(uint32_t kind)
 {

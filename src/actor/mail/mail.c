@@ -165,6 +165,7 @@ static void take_in(struct worker *worker, struct cell *cell, struct envelope *e
 
 void tr__order_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (envelope->generation == cell_generation(cell)) {
         if (envelope->kind == ENVELOPE_SUSPEND)
             tr__extra_note_suspend(worker, cell, envelope->sender);
@@ -301,7 +302,7 @@ static tr_status push(struct worker *worker, struct cell *cell, struct envelope 
 
 /*
  * Checks an envelope to a client. Refuses a request, because clients do not answer. Writes into an
- * answer the time at which it was sent, in place of a deadline, because the client may look at it
+ * answer the time at which it was sent, in place of a deadline. The client may look at the answer
  * much later.
  */
 __attribute__((__noinline__)) static tr_status look_at_client(struct worker *worker,

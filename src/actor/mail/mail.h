@@ -3,10 +3,10 @@
  * The mail of an actor: six mailboxes and the cycle.
  *
  * A mailbox is a ring of envelopes, known by its last envelope. A cycle begins with the content of
- * all mailboxes. They are joined, in the order replies, exceptions, asks, notices, events, channels,
- * into one ring, from which the run takes one message after another. Mail that arrives meanwhile
- * waits in the mailboxes for the next cycle. A run that resumes an unfinished cycle first puts new
- * replies and exceptions before the rest of that cycle.
+ * all mailboxes. They are joined into one ring, in the order replies, exceptions, asks, notices,
+ * events, channels. The run takes one message after another from this ring. Mail that arrives
+ * meanwhile waits in the mailboxes for the next cycle. A run that resumes an unfinished cycle first
+ * puts new replies and exceptions before the rest of that cycle.
  */
 #ifndef ACTOR_MAIL_MAIL_H
 #define ACTOR_MAIL_MAIL_H
@@ -368,6 +368,7 @@ static inline void mail_rouse(struct worker *worker, struct cell *cell)
 /** Sets control bits of an actor of this worker and makes the actor look at them. Owner only. */
 static inline void cell_set_control(struct worker *worker, struct cell *cell, uint32_t bits)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* relaxed: the cell belongs to this worker */
     atom32_fetch_or(&cell->control, bits, ATOM_RELAXED);
     mail_rouse(worker, cell);

@@ -70,6 +70,7 @@ tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envel
 
 tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(outbox_holds(worker));
     struct outbox *outbox = worker->outbox_turn->outbox;
     if (!outbox_grow(worker, outbox))
@@ -80,6 +81,7 @@ tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect)
 
 struct channel_effect *tr__outbox_last_effect(const struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     const struct outbox *outbox = worker->outbox_turn->outbox;
     if (!outbox->count || outbox->items[outbox->count - 1].cell)
         return NULL;
@@ -199,6 +201,7 @@ struct envelope *tr__stored_new(struct worker *worker, struct cell *cell, uint64
 tr_status tr__durable_tell(struct worker *worker, struct cell *cell, const tr_type *type,
                            const void *message)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /* Replies pass barriers. A reply without a sender belongs to no ask. */
     struct address address = {.kind = ENVELOPE_REPLY, .to = cell->identity};
     struct envelope *envelope;
@@ -235,6 +238,7 @@ void tr__stored_send(struct tr_system *system, struct cell *cell, struct envelop
 
 void tr__stored_mail(struct worker *worker, struct cell *cell, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     cell_durable(cell)->hooks->on_stored(worker, cell, envelope);
 }
 

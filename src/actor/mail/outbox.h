@@ -5,7 +5,7 @@
  * Such an actor has a struct durable in its extra, and its turns have an outbox, self->outbox.
  * While such a turn runs, worker->outbox_turn is that turn, and what the turn sends is held back.
  * Messages, requests, replies and PoisonPills (MAIL_IS_HELD in actor/mail/kind.h) wait in the
- * outbox, in the order sent, and with them what the turn does to channels of its actor: a struct
+ * outbox, in the order sent. What the turn does to channels of its actor waits there, too: a struct
  * channel_effect, which only the layer above knows. They wait until what the turn has written is on
  * disk (tr__outbox_release) or cannot be written (tr__outbox_drop). If the turn spawns, the set-up
  * of the new actor runs inside the turn, and what the set-up sends waits too. Rules:
@@ -23,6 +23,7 @@
 #include <troupe/detail/base.h>
 
 #include "actor/cell/worker.h"
+#include "base/assert.h"
 
 struct channel_effect;
 struct tr_system;
@@ -51,6 +52,7 @@ static inline bool outbox_holds(const struct worker *worker)
 /** Begins a turn whose messages are held in `outbox`, which is borrowed until outbox_end. */
 static inline void outbox_begin(struct tr_self *self, struct outbox *outbox)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(!self->outbox);
     TR_ASSERT(!self->worker->outbox_turn); /* a durable turn never runs inside another turn */
     self->outbox = outbox;
@@ -60,6 +62,7 @@ static inline void outbox_begin(struct tr_self *self, struct outbox *outbox)
 /** Whether the messages of this turn are held now: it has an outbox, and it runs. */
 static inline bool outbox_is_in_use(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT_SLOW(self->worker->outbox_turn != self || self->outbox);
     return self->worker->outbox_turn == self;
 }
@@ -78,6 +81,7 @@ static inline void outbox_leave(struct tr_self *self)
 /** Holds messages again because the turn resumes. */
 static inline void outbox_return(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(self->outbox);
     TR_ASSERT(!self->worker->outbox_turn);
     (void)worker_hold_sends(self->worker, self);
@@ -86,6 +90,7 @@ static inline void outbox_return(struct tr_self *self)
 /** Ends a turn that has an outbox. The turn may be waiting. */
 static inline void outbox_end(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT(self->outbox);
     if (outbox_is_in_use(self))
         (void)worker_hold_sends(self->worker, NULL);

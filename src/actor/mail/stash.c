@@ -46,8 +46,8 @@ tr_next tr_stash(tr_self *self)
     TURN_VERB(self);
     if (!self)
         return TR_SAME;
-    if (!self->envelope || self->envelope->type == &tr__idle_type ||
-        self->envelope->kind == ENVELOPE_SIGNAL || self->envelope->type == &tr__then_type)
+    if (!self->envelope || tr__signal_is_own(self->envelope->type) ||
+        self->envelope->type == &tr__then_type)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: no message to stash in this turn");
     if (self->handler->is_batch)
         return tr_fail(self, TR_NOT_IN_A_TURN, "tr_stash: a batch cannot be stashed");

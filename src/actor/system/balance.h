@@ -14,6 +14,7 @@
 #define ACTOR_SYSTEM_BALANCE_H
 
 #include "actor/cell/worker.h"
+#include "base/assert.h"
 
 struct cell;
 struct worker;
@@ -31,6 +32,7 @@ bool tr__balance_sample(struct worker *worker, struct cell *cell);
  */
 static inline bool balance_post(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct balance *balance = &worker->balance;
     if (__builtin_expect(--balance->sample_in > 0 && worker->loop.now_ns < balance->sample_ns, 1))
         return false;

@@ -7,6 +7,21 @@
 #include "actor/system/thread_handoff.h"
 #include "base/assert.h"
 
+/* Describes the stuck turn of a thread. Under the lock. */
+static void describe(const struct handoff_thread *thread, struct view *view)
+{
+    const struct dispatch *dispatch = ATOM_PEEK(&thread->cell->dispatch);
+    view->ref = ATOM_PEEK(&thread->cell->identity);
+    view->type = thread->type;
+    view->handler = thread->handler;
+    view->behavior = dispatch ? dispatch->behavior : NULL;
+    view->since_ns = thread->since_ns;
+    /* do not look at a channel: it belongs to the worker, which may be using it */
+    view->peer[0] = 0;
+    view->channel_count = 0;
+    tr__view_path(thread->worker->system, thread->cell, view->path);
+}
+
 /*
  * Begins the reports of a stuck turn. Until now the turn was not reported, or was reported as the
  * turn of its worker. Under the lock.
@@ -16,17 +31,8 @@ static void follow(struct handoff_thread *thread, struct view *view)
     TR_ASSERT_SLOW(lock_is_held(&thread->handoff->lock));
     struct worker *worker = thread->worker;
     struct stalls *stalls = &worker->system->stalls;
-    const struct dispatch *dispatch = ATOM_PEEK(&thread->cell->dispatch);
     thread->told_number = thread->number;
-    view->ref = ATOM_PEEK(&thread->cell->identity);
-    view->type = thread->type;
-    view->handler = thread->handler;
-    view->behavior = dispatch ? dispatch->behavior : NULL;
-    view->since_ns = thread->since_ns;
-    /* do not look at a channel: it belongs to the worker, which may be using it */
-    view->peer[0] = 0;
-    view->channel_count = 0;
-    tr__view_path(worker->system, thread->cell, view->path);
+    describe(thread, view);
     const struct loop *loop = &worker->loop;
     thread->is_told = loop->is_reported && stalls->views[worker->index].ref == view->ref;
     thread->tell_ns = thread->is_told ? loop->report_ns : stalls->report_ns;
@@ -64,6 +70,27 @@ bool tr__handoff_has(struct tr_system *system, uint64_t ref)
     }
     lock_give(&handoff->lock);
     return is_found;
+}
+
+uint32_t tr__handoff_threads(const struct tr_system *system)
+{
+    const struct thread_handoff *handoff = &system->handoff;
+    return handoff->threads ? handoff->worker_count + handoff->spares : 0;
+}
+
+bool tr__handoff_view(struct tr_system *system, uint32_t thread, struct view *view,
+                      uint32_t *worker)
+{
+    struct thread_handoff *handoff = &system->handoff;
+    const struct handoff_thread *stuck = &handoff->threads[thread];
+    lock_take(&handoff->lock);
+    bool is_stuck = stuck->is_stuck;
+    if (is_stuck) {
+        describe(stuck, view);
+        *worker = stuck->worker->index;
+    }
+    lock_give(&handoff->lock);
+    return is_stuck;
 }
 
 /* Reports the turn of a thread if a report is due. Returns whether the thread is stuck. */

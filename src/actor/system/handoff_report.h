@@ -10,6 +10,7 @@
 #include <troupe/status.h>
 
 struct tr_system;
+struct view;
 
 /**
  * Whether a turn of this actor is stuck on a thread that has lost its worker. From then on
@@ -22,6 +23,15 @@ bool tr__handoff_follows(struct tr_system *system, uint64_t ref);
  * thread has not made its first step yet. Any thread.
  */
 bool tr__handoff_has(struct tr_system *system, uint64_t ref);
+
+/** Returns how many threads tr__handoff_view may be asked about; 0: there is no thread handoff. Any thread. */
+uint32_t tr__handoff_threads(const struct tr_system *system);
+/**
+ * Describes the turn that a thread is stuck in, while another one runs its worker, whose index is *worker. Channels are not
+ * described. Returns false if the thread is not stuck. Any thread.
+ */
+bool tr__handoff_view(struct tr_system *system, uint32_t thread, struct view *view,
+                      uint32_t *worker);
 
 /**
  * Reports the stuck turns that are due. `context` is the system. Returns whether a thread is stuck. On the watch's

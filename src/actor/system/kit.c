@@ -346,8 +346,8 @@ static void count_journey(struct census *census, struct envelope *envelope, uint
 }
 
 /*
- * Counts the capacity that is on its way in the inbox of a cell, or that was granted to one of its
- * parked turns.
+ * Counts the capacity that letters in the inbox of a cell carry (GRANT and BACK), and the capacity
+ * that its parked turns were granted.
  */
 static void count_journeys(struct census *census, const struct cell *cell)
 {
@@ -389,7 +389,7 @@ static void census_cell(struct census *census, const struct cell *cell)
         held = cell->extra->mail.held;
         late = cell->extra->mail.late;
         requests = cell->extra->mail.requests;
-        census->queued += tr__batch_in_hand(cell);
+        census->queued += tr__batch_current(cell);
     }
     if (cell->flags & CELL_CHANNELS)
         channels = slots_channels(cell)->ready;

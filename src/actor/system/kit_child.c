@@ -13,7 +13,10 @@
 struct tr_kit_child {
     tr_kit *kit;
     struct virtual_child *child;
-    /* the test's end of input and output; NULL until the test asks for it */
+    /*
+     * the peer by which the test reads the output and writes the input; NULL until the test asks
+     * for it
+     */
     tr_kit_peer *peer;
     tr_kit_peer *errors; /* as `peer`, but for the error output */
 };

@@ -17,6 +17,7 @@
 #include "actor/cell/system.h"
 #include "actor/cell/worker.h"
 #include "os/atomic.h"
+#include "base/assert.h"
 
 struct worker;
 
@@ -32,6 +33,7 @@ static inline bool worker_leaves(const struct worker *worker)
 /** Returns when the worker must call tr__leave_round again; TR_NEVER: not at all. Worker only. */
 static inline tr_time leave_next(const struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     if (!worker_leaves(worker))
         return TR_NEVER;
     if (atom32_load(&worker->system->scale.leave_call, ATOM_SEQ_CST) != worker->leave.call)

@@ -14,9 +14,9 @@
 #include "base/assert.h"
 
 /*
- * Whether the rare parts of an actor allow a move. An actor stays while it has parked turns, asks,
- * a function of tr_blocking, waiting senders, or a failure or restart that is being handled,
- * because these are bound to the worker.
+ * Whether the rare parts of an actor allow a move. Some things are bound to the worker, and an
+ * actor that has one stays: parked turns, asks, a function of tr_blocking, waiting senders, a
+ * failure or a restart that is being handled.
  */
 static bool extra_may_move(const struct cell_extra *extra)
 {
@@ -56,12 +56,14 @@ bool tr__move_may_leave(const struct worker *worker, const struct cell *cell)
 
 bool tr__move_is_possible(const struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     return tr__move_may_leave(worker, cell) &&
            (!cell_is_pooled(cell) || cell->dispatch->behavior->options.balances);
 }
 
 bool tr__move_give(struct worker *worker, struct cell *cell, uint32_t to, bool has_post)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct tr_system *system = worker->system;
     TR_ASSERT(cell->sched_state == SCHED_WAITING ||
               (cell->sched_state == SCHED_READY && !has_post));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How an actor moves to another worker: with its state, its mail, its watches and its timers.
+ * How an actor moves to another worker: with state, mail, watches and timers.
  *
  * 1. Only the owner gives an actor away, between two turns. The actor waits, or is ready; then the
  *    owner takes it out of its queue.
  * 2. The owner first takes the post of the door. If another thread has the post, the actor stays.
- *    While the owner has the post, no post and no order can bypass the new owner, because a thread
- *    that pushes finds the door posted.
+ *    While the owner has the post, a thread that pushes finds the door posted. So no post and no
+ *    order can go to the old owner after the move.
  * 3. Then the owner sets the actor's owner to nobody (CELL_FOREIGN), so that all mail goes behind
  *    the door, and posts the door to the new worker.
  * 4. Only the new worker sets itself as the owner, when it takes the post.

@@ -47,7 +47,7 @@
 struct shutdown_wait {
     tr_time came_ns;  /* when the wait began */
     tr_time due_ns;   /* when the thread planned to look again */
-    bool has_looked;  /* judge_ahead has looked at the workers */
+    bool has_looked;  /* step_ahead has looked at the workers */
     bool is_forced;   /* the deadline has passed */
     tr_time stuck_ns; /* since when a function is stuck; 0: no function is stuck */
     bool has_helped;  /* /user did not begin to stop in time: a sweep was asked for */
@@ -133,10 +133,10 @@ static tr_time stuck_for(struct tr_system *system, struct worker *worker, tr_tim
 }
 
 /*
- * Marks the workers that are stuck. Returns the number of functions that do not return: those of
- * stuck workers, of tr_blocking, and of threads that were handed off. Before the deadline only
- * measures, and marks no worker: a worker that cancels a hundred thousand turns reads no clock for
- * long, but is not stuck.
+ * Marks the workers that are stuck. Returns the number of functions that do not return: the
+ * functions of stuck workers, the functions of tr_blocking, and the functions on threads that have
+ * handed off their worker. Before the deadline only measures, and marks no worker: a worker that
+ * cancels a hundred thousand turns reads no clock for long, but is not stuck.
  */
 static uint32_t mark_stuck(struct tr_system *system, const struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
@@ -173,8 +173,8 @@ static void abandon(struct tr_system *system)
  * Does what is due before the deadline: if /user has not begun to stop in time, asks for a sweep
  * that stops the top-level actors. Returns when to look again at the latest.
  */
-static tr_time judge_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
-                            tr_time now_ns)
+static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                           tr_time now_ns)
 {
     struct shutdown *shutdown = &system->shutdown;
     tr_time look_ns = (tr_time)atom64_load(&shutdown->began_ns, ATOM_RELAXED) + BEGIN_PATIENCE_NS;
@@ -201,8 +201,8 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
  * Does what is due after the deadline: forces the shutdown, marks stuck workers, asks for sweeps,
  * and decides whether the wait is given up. Returns when to look again at the latest.
  */
-static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
-                           tr_time now_ns, tr_time deadline_ns)
+static tr_time step_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                          tr_time now_ns, tr_time deadline_ns)
 {
     if (!shutdown_wait->is_forced)
         (void)tr__shutdown_force(system); /* does nothing if worker 0 has done so */
@@ -230,8 +230,8 @@ static tr_time judge_after(struct tr_system *system, struct shutdown_wait *shutd
 }
 
 /* Looks once at what each worker does, shortly before the deadline. */
-static void judge_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
-                        tr_time now_ns)
+static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_wait,
+                       tr_time now_ns)
 {
     if (!shutdown_wait->has_looked)
         (void)mark_stuck(system, shutdown_wait, now_ns);
@@ -247,15 +247,15 @@ static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait
     tr_time deadline_ns = (tr_time)atom64_load(&system->ending.deadline_ns, ATOM_SEQ_CST);
     /* A deadline that is close to TR_NEVER means no deadline. */
     if (deadline_ns >= TR_NEVER - TR_MINUTE)
-        return judge_before(system, shutdown_wait, now_ns);
+        return step_before(system, shutdown_wait, now_ns);
     tr_time look_ns = deadline_ns + DEADLINE_PATIENCE_NS;
     if (now_ns >= look_ns)
-        return judge_after(system, shutdown_wait, now_ns, deadline_ns);
+        return step_after(system, shutdown_wait, now_ns, deadline_ns);
     if (now_ns >= deadline_ns - LOOK_AHEAD_NS)
-        judge_ahead(system, shutdown_wait, now_ns);
+        step_ahead(system, shutdown_wait, now_ns);
     else
         look_ns = deadline_ns - LOOK_AHEAD_NS;
-    tr_time before_ns = judge_before(system, shutdown_wait, now_ns);
+    tr_time before_ns = step_before(system, shutdown_wait, now_ns);
     return before_ns < look_ns ? before_ns : look_ns;
 }
 

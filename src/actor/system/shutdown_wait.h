@@ -18,8 +18,8 @@ struct tr_system;
 tr_status tr__shutdown_wait(struct tr_system *system, void (*on_wake)(void *context),
                             void *context);
 /**
- * Waits for the hooks of TR_BEFORE_STOP and calls those of TR_AFTER_STOP, when a system that is
- * embedded in another event loop is over. Further calls do nothing.
+ * Called when a system that is embedded in another event loop is over: waits for the hooks of
+ * TR_BEFORE_STOP, and calls the hooks of TR_AFTER_STOP. Further calls do nothing.
  */
 void tr__shutdown_finish_embedded(struct tr_system *system);
 /**

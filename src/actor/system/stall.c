@@ -110,7 +110,10 @@ static bool on_stall(void *context, struct loop *loop, tr_time duration_ns, bool
      */
     if (!is_over && tr__handoff_has(system, view->ref))
         return false;
-    /* The worker makes progress because it has lost this turn, and not because the turn is over. */
+    /*
+     * The worker makes progress because another thread has taken it over. The turn itself is not
+     * over.
+     */
     if (is_over && tr__handoff_follows(system, view->ref))
         return true;
     if (!is_over)
@@ -149,8 +152,10 @@ void tr__stalls_deinit(struct tr_system *system)
 
 struct watch_report tr__stalls_report(struct tr_system *system)
 {
-    struct watch_report report = {
-        .stall_ns = system->stalls.report_ns, .on_stall = on_stall, .context = system};
+    struct watch_report report = {.stall_ns = system->stalls.report_ns,
+                                  .on_stall = on_stall,
+                                  .context = system,
+                                  .doorbell = &system->doorbell};
     tr__handoff_watch(system, &report);
     return report;
 }

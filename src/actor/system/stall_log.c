@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actor/cell/system.h"
+#include "base/assert.h"
 
 /* Copies a path, and keeps its end if it does not fit. */
 static void path_copy(char *to, size_t size, const char *from)
@@ -16,15 +17,44 @@ static void path_copy(char *to, size_t size, const char *from)
         snprintf(to, size, "...%s", from + length - (size - 4));
 }
 
+static size_t kept(const struct stall_log *log)
+{
+    return log->total < STALLS_KEPT ? (size_t)log->total : STALLS_KEPT;
+}
+
 /* Returns the entry of the current turn of an actor; NULL: there is none, or it was replaced. Under the lock. */
 static struct stall_entry *entry_of(struct stall_log *log, uint64_t ref)
 {
-    for (uint64_t i = log->total; i > 0 && log->total - i < STALLS_KEPT; i--) {
-        struct stall_entry *entry = &log->ring[(i - 1) % STALLS_KEPT];
-        if (entry->actor == ref)
-            return entry->is_over ? NULL : entry;
+    struct stall_entry *found = NULL;
+    for (size_t i = 0; i < kept(log); i++) {
+        struct stall_entry *entry = &log->entries[i];
+        if (entry->actor == ref && (!found || entry->number > found->number))
+            found = entry;
     }
-    return NULL;
+    return found && !found->is_over ? found : NULL;
+}
+
+/*
+ * Returns the place of a new entry. If there is none, that is the shortest turn but for the newest half: a handler that is a
+ * little slow all the time must not drive out the one that took long. Under the lock.
+ */
+static struct stall_entry *place_of(struct stall_log *log)
+{
+    struct stall_entry *shortest = NULL;
+    tr_time shortest_ns = 0;
+    if (log->total < STALLS_KEPT)
+        return &log->entries[log->total];
+    for (size_t i = 0; i < STALLS_KEPT; i++) {
+        struct stall_entry *entry = &log->entries[i];
+        bool is_old = entry->number + STALLS_KEPT / 2 <= log->total;
+        tr_time took_ns = entry->is_over ? entry->took_ns : TR_NEVER;
+        if (!is_old || (shortest && took_ns >= shortest_ns))
+            continue;
+        shortest = entry;
+        shortest_ns = took_ns;
+    }
+    TR_ASSERT(shortest);
+    return shortest;
 }
 
 void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is_first)
@@ -32,15 +62,15 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
     struct stall_log *log = &system->stalls.log;
     lock_take(&log->lock);
     /* Without memory the turn is only counted and logged. */
-    if (!log->ring)
-        log->ring = source_resize(&system->source, NULL, STALLS_KEPT * sizeof *log->ring);
-    struct stall_entry *entry = log->ring ? entry_of(log, stall->actor.bits) : NULL;
+    if (!log->entries)
+        log->entries = source_resize(&system->source, NULL, STALLS_KEPT * sizeof *log->entries);
+    struct stall_entry *entry = log->entries ? entry_of(log, stall->actor.bits) : NULL;
     if (entry && is_first) {
         entry->is_over = true; /* its end was not seen */
         entry = NULL;
     }
-    if (!entry && log->ring && is_first) {
-        entry = &log->ring[log->total % STALLS_KEPT];
+    if (!entry && log->entries && is_first) {
+        entry = place_of(log);
         *entry = (struct stall_entry){.number = ++log->total,
                                       .actor = stall->actor.bits,
                                       .begun_ns = system->platform->mono_now(system->platform) -
@@ -65,16 +95,23 @@ size_t tr__stall_log_read(struct tr_system *system, struct stall_entry *last, si
 {
     struct stall_log *log = &system->stalls.log;
     lock_take(&log->lock);
-    size_t count = log->total < STALLS_KEPT ? (size_t)log->total : STALLS_KEPT;
-    count = count < max ? count : max;
-    for (size_t i = 0; i < count; i++)
-        last[i] = log->ring[(log->total - 1 - i) % STALLS_KEPT];
+    size_t count = 0;
+    for (uint64_t below = log->total + 1; count < max && count < kept(log); count++) {
+        const struct stall_entry *newest = NULL;
+        for (size_t i = 0; i < kept(log); i++) {
+            const struct stall_entry *entry = &log->entries[i];
+            if (entry->number < below && (!newest || entry->number > newest->number))
+                newest = entry;
+        }
+        last[count] = *newest;
+        below = newest->number;
+    }
     lock_give(&log->lock);
     return count;
 }
 
 void tr__stall_log_free(struct tr_system *system)
 {
-    source_resize(&system->source, system->stalls.log.ring, 0);
-    system->stalls.log.ring = NULL;
+    source_resize(&system->source, system->stalls.log.entries, 0);
+    system->stalls.log.entries = NULL;
 }

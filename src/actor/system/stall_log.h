@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The last long turns of a system: STALLS_KEPT of them, also those that have ended. The watch's thread notes them when it reports
+ * Long turns of a system: STALLS_KEPT of them, the newest half and the longest of those before, also those that have ended. The watch's thread notes them when it reports
  * them; any thread may read them. Under a lock, because long turns are the exception.
  */
 #ifndef ACTOR_SYSTEM_STALL_LOG_H

@@ -95,7 +95,7 @@ static tr_status options_check(const tr_system_options *options)
     return TR_OK;
 }
 
-/* Returns the usable bytes of each stack: those of the options, rounded up to pages. */
+/* Returns the usable bytes of each stack: the sizes in the options, rounded up to pages. */
 static size_t stack_size_of(const tr_system_options *options)
 {
     size_t wanted = options->stack_bytes ? options->stack_bytes : TR_STACK_SIZE;
@@ -169,6 +169,8 @@ static void parts_init(struct tr_system *system, const tr_system_options *option
     tr__shutdown_init(&system->shutdown,
                       has_timeout ? options->shutdown_timeout_ns : TR_SHUTDOWN_TIMEOUT_NS);
     tr__stalls_init(&system->stalls, options);
+    tr__doorbell_init(&system->doorbell);
+    lock_init(&system->samples.lock);
     tr__handoff_init(&system->handoff, system, options);
     tr__group_addresses_init(&system->group_addresses);
     tr__follow_init(&system->follow);

@@ -181,9 +181,9 @@ void tr__handoff_each(struct tr_system *system,
 /* ---- Taking a worker. ---- */
 
 /*
- * Whether the worker may continue without this turn, as if it waited. Not for code that must return
- * to the runtime at once, or in the order of its calls: signals, set-ups, cancelled turns and
- * nested calls.
+ * Whether the worker may continue without this turn, as if it waited. Not if the runtime waits for
+ * the end of its code (signals, set-ups, cancelled turns), nor in nested calls, of which the inner
+ * one must return first.
  */
 static bool may_be_handed_off(const struct tr_self *turn)
 {

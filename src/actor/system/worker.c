@@ -39,8 +39,8 @@
 enum { HEAP_TRIM_MIN = 4096 };
 
 /*
- * The upper bits of the number of a wait are the index of its worker. So the numbers that several
- * workers give differ, also those of an actor that moves.
+ * The upper bits of the number of a wait are the index of its worker. So no two workers give the
+ * same number, not even for an actor that moves between them.
  */
 enum { WAIT_HOME_SHIFT = 48 };
 
@@ -213,6 +213,7 @@ static tr_time earlier(tr_time a_ns, tr_time b_ns)
 
 tr_time tr__worker_next(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     tr__asks_settle(worker);
     tr_time next_ns = earlier(wheel_next(&worker->timers.wheel), wheel_next(&worker->timers.idles));
     next_ns = earlier(next_ns, wheel_next(&worker->timers.wake_timers));
@@ -353,6 +354,8 @@ tr_status tr__worker_init(struct worker *worker, struct tr_system *system, uint3
     tr__loop_init(&worker->loop, &worker->hooks, platform, parker, system->options.spin_ns);
     if (system->options.round_min_ns)
         worker->loop.round_min_ns = worker->loop.io_round_ns = system->options.round_min_ns;
+    worker->samples.awake[0].at_ns = worker->samples.awake[1].at_ns = platform->mono_now(platform);
+    atom64_init(&worker->loop.awake_ns, 0);
     atom64_init(&worker->thread_id, 0);
     atomptr_init(&worker->handoff.claim, NULL);
     rng_init(&worker->rng, system->options.seed + index);
@@ -424,6 +427,7 @@ bool tr__worker_slice(struct worker *worker, uint32_t turns_max)
 
 bool tr__worker_is_over(struct worker *worker, tr_time *until_ns)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct tr_system *system = worker->system;
     const tr_platform *platform = system->platform;
     *until_ns = TR_NEVER;

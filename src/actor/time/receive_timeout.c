@@ -43,6 +43,7 @@ static void idle_arm(struct worker *worker, struct cell *cell)
 
 void tr__idle_fire(struct worker *worker, struct cell_idle *idle)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct cell *cell = slots_at(worker->slots, idle->slot);
     tr_time now_ns = worker->loop.now_ns;
     tr_time due_ns = timer_deadline(idle->message_ns, idle->after_ns);
@@ -59,8 +60,11 @@ void tr__idle_fire(struct worker *worker, struct cell_idle *idle)
     struct tr_receive_timeout message = {.idle_ns = idle->after_ns};
     struct address address = {.kind = ENVELOPE_EVENT, .to = cell->identity};
     struct envelope *envelope;
-    if (has_mail ||
-        tr__mail_new(&worker->pool, address, &tr__idle_type, &message, &envelope) != TR_OK) {
+    if (has_mail || tr__mail_new(&worker->pool,
+                                 address,
+                                 &tr__signal_types[SIGNAL_RECEIVE_TIMEOUT],
+                                 &message,
+                                 &envelope) != TR_OK) {
         tr__wheel_arm(&worker->timers.idles, &idle->node, timer_deadline(now_ns, TIMER_RETRY_NS));
         return;
     }
@@ -71,6 +75,7 @@ void tr__idle_fire(struct worker *worker, struct cell_idle *idle)
 
 void tr__idle_drop(struct worker *worker, struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     if (!(cell->flags & CELL_IDLES))
         return;
     idle_stop(worker, slots_idle(cell));

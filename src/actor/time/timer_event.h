@@ -26,6 +26,7 @@ static inline bool timer_is_duration(tr_time ns)
 static inline void timer_event_deliver(struct worker *worker, struct cell *cell,
                                        struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     atom64_count(&worker->counters.accepted, 1);
     mail_count(cell, envelope);
     cell->flags |= CELL_MIXED;
@@ -40,6 +41,7 @@ static inline void timer_event_deliver(struct worker *worker, struct cell *cell,
  */
 static inline void timer_event_void(struct worker *worker, struct envelope *envelope)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     TR_ASSERT(envelope != NULL);
     TR_ASSERT(envelope->kind == ENVELOPE_EVENT);
     atom64_count(&worker->counters.accepted, UINT64_MAX);

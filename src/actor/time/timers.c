@@ -66,7 +66,7 @@ static void entry_own(struct timer_entry *entry, struct envelope *envelope)
 }
 
 /* Whether the turn of this timer's message has started, and runs now or waits. */
-static bool is_in_hand(const struct tr_self *self, const struct timer_entry *entry)
+static bool is_current(const struct tr_self *self, const struct timer_entry *entry)
 {
     return timer_has(entry, TIMER_QUEUED) &&
            (entry->envelope == self->envelope || timer_has(entry, TIMER_PARKED));
@@ -333,7 +333,7 @@ static tr_status entry_obtain(struct tr_self *self, struct cell_extra *extra, co
     } else {
         tr__wheel_cancel(&worker->timers.wheel, &entry->node);
         extra->timers.lines -= message_lines(entry);
-        if (is_in_hand(self, entry))
+        if (is_current(self, entry))
             entry_let_go(entry);
         else
             entry_clear(worker, entry);
@@ -411,7 +411,7 @@ static tr_timer_end entry_end(struct worker *worker, struct cell *cell, struct t
      * If the turn of the timer's message has started, the message was delivered, and the envelope
      * belongs to that turn.
      */
-    if (is_in_hand(worker->turns.message, entry)) {
+    if (is_current(worker->turns.message, entry)) {
         end = timer_kind(entry) == TIMER_ONCE ? TR_TIMER_NONE : TR_TIMER_CANCELLED;
         entry_let_go(entry);
     }
@@ -443,6 +443,7 @@ static struct timer_entry *loose_of(struct worker *worker, const struct cell *ce
 
 bool tr__timer_is_there(struct worker *worker, const struct cell *cell, tr_timer timer)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     return loose_of(worker, cell, timer);
 }
 

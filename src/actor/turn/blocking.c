@@ -23,6 +23,7 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
+    bool is_kept; /* under the lock: it ends with the pool, and not after a time without work */
     /* The job that ran at the last look of the shutdown wait (actor/system/shutdown_wait.c): */
     tr_time wait_seen_began; /* began_ns of that job */
     tr_time wait_seen_ns;    /* time of that look */
@@ -50,6 +51,8 @@ static void job_begin(struct blocking *blocking, struct blocking_job *job, struc
     TR_ASSERT_SLOW(lock_is_held(&blocking->lock));
     const tr_platform *platform = blocking->system->platform;
     job->helper = helper;
+    if (helper && job->keeps_helper)
+        helper->is_kept = true;
     job->began_ns = platform->mono_now(platform);
     list_push_last(&blocking->running, &job->link);
 }
@@ -105,7 +108,7 @@ static bool helper_rest(struct helper *helper)
     struct blocking *blocking = helper->blocking;
     const tr_platform *platform = blocking->system->platform;
     tr_time now_ns = platform->mono_now(platform);
-    tr_time deadline_ns = now_ns + TR_BLOCKING_IDLE_NS;
+    tr_time deadline_ns = helper->is_kept ? TR_NEVER : now_ns + TR_BLOCKING_IDLE_NS;
     helper->is_idle = true;
     list_push_first(&blocking->idle, &helper->link);
     while (helper->is_idle && !blocking->is_over && now_ns < deadline_ns) {
@@ -454,6 +457,7 @@ void tr__blocking_step(struct blocking *blocking, uint32_t choice)
 
 tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     tr_status status = turn_may_park(self);
     if (status != TR_OK)
         return status;
@@ -476,9 +480,27 @@ tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job)
 
 void tr__blocking_leave(struct tr_self *self, struct blocking_job *job)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     self->job = NULL;
     self->sender.held = NULL;
     envelope_give(&self->worker->pool, job->envelope);
+}
+
+static tr_status run_and_wait(struct tr_self *self, struct blocking_job *job)
+{
+    tr_status status = tr__blocking_prepare(self, job);
+    if (status != TR_OK)
+        return status;
+    status = turn_park_at(self, TR_NEVER, NULL);
+    tr__blocking_leave(self, job);
+    return status;
+}
+
+tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument), void *argument)
+{
+    TR_ASSERT_SLOW(turn_is_mine(self));
+    struct blocking_job job = {.function = function, .argument = argument, .keeps_helper = true};
+    return run_and_wait(self, &job);
 }
 
 tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void *argument)
@@ -487,12 +509,7 @@ tr_status tr_try_blocking(tr_self *self, void (*function)(void *argument), void 
     if (!self || !function)
         return TR_INVALID_ARGUMENT;
     struct blocking_job job = {.function = function, .argument = argument};
-    tr_status status = tr__blocking_prepare(self, &job);
-    if (status != TR_OK)
-        return status;
-    status = turn_park_at(self, TR_NEVER, NULL);
-    tr__blocking_leave(self, &job);
-    return status;
+    return run_and_wait(self, &job);
 }
 
 void tr_blocking(tr_self *self, void (*function)(void *argument), void *argument)

@@ -16,7 +16,8 @@
  *      turns exist.
  *   3. A worker that queues a job wakes one sleeping helper. If none sleeps, the worker starts one,
  *      up to helpers_max. Only a helper that sleeps and was not woken for a job may end. So the
- *      helpers that are awake take all jobs of the queue.
+ *      helpers that are awake take all jobs of the queue. A helper that has run a job that keeps it
+ *      (`keeps_helper`) ends with the pool.
  */
 #ifndef ACTOR_TURN_BLOCKING_H
 #define ACTOR_TURN_BLOCKING_H
@@ -45,9 +46,13 @@ struct blocking_job {
     /* Under the lock. Written by the worker of the turn and by the helper that takes the job. */
     bool is_queued;
     uint64_t ticket; /* under the lock; no other job of the pool was queued with this number */
-    /* The shared job that it is, without a turn, or that its turn awaits: actor/turn/shared_job.h. NULL: none. */
+    /*
+     * The shared job: this job itself if it has no turn, otherwise the job for which its turn
+     * waits: actor/turn/shared_job.h. NULL: none.
+     */
     struct shared_job *shared;
     bool is_submitted; /* for a turn that awaits a shared job: the turn was parked to wait for it */
+    bool keeps_helper; /* the thread of its helper must not end before the pool: tr__blocking_run */
 };
 
 void tr__blocking_init(struct blocking *blocking, struct tr_system *system, uint32_t helpers_max);
@@ -74,6 +79,12 @@ bool tr__blocking_withdraw(struct worker *worker, struct cell *cell);
 TR_MUST_CHECK tr_status tr__blocking_prepare(struct tr_self *self, struct blocking_job *job);
 /** Undoes tr__blocking_prepare, when the job is over or the turn has given it up. Owner only. */
 void tr__blocking_leave(struct tr_self *self, struct blocking_job *job);
+/**
+ * Does what tr_try_blocking does, on a helper whose thread ends with the pool and not before: the kernel kills child processes
+ * with the thread that has started them. Owner only.
+ */
+TR_MUST_CHECK tr_status tr__blocking_run(struct tr_self *self, void (*function)(void *argument),
+                                         void *argument);
 /**
  * Queues a job for the helpers. Returns TR_OK. TR_LIMIT, TR_NO_MEMORY, TR_NOT_SUPPORTED: the job is
  * not queued. Any thread.

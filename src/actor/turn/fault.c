@@ -107,7 +107,7 @@ static uintptr_t fault_origin(const struct fault *fault)
 }
 
 /* Writes the error of the turn: "SIGSEGV at address 0x0 in on_work (bank.c:42)". */
-static void story_write(struct tr_self *self, const struct fault *fault)
+static void fault_error_set(struct tr_self *self, const struct fault *fault)
 {
     char place[PLACE_MAX];
     place_print(self->worker, fault_origin(fault), place);
@@ -191,7 +191,7 @@ static void leave(void *context, const struct fault *fault)
     tr__fiber_wipe(fiber);
     self->defer_count = 0;
     self->defers.more = NULL;
-    story_write(self, fault);
+    fault_error_set(self, fault);
     stack_log(self, fault);
     /* The parked turns are dropped later, when the actor stops, restarts or resumes turns. */
     struct cell_extra *extra = self->cell->extra;

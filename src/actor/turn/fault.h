@@ -5,9 +5,10 @@
  *
  * In a system that traps faults, user code is called through tr__fault_call, which notes in the
  * current fiber the turn whose code runs and where its frames begin. os/fault.h does the rest: if
- * that code faults and its frames can be dropped, the worker continues on the same stack, from its
- * top, and ends the turn as tr_crash does. Handlers of other systems are called without this cost,
- * because their workers run another copy of the functions that call handlers (actor/turn/run.c).
+ * that code faults and its frames can be dropped, the worker continues at the top of the same
+ * stack, and ends the turn as tr_crash does. Handlers of other systems are called without this
+ * cost, because their workers run another copy of the functions that call handlers
+ * (actor/turn/run.c).
  */
 #ifndef ACTOR_TURN_FAULT_H
 #define ACTOR_TURN_FAULT_H

@@ -8,8 +8,10 @@
 #include "actor/mail/mail.h"
 #include "actor/mail/outbox.h"
 #include "actor/turn/run.h"
+#include "actor/turn/samples.h"
 #include "base/hash.h"
 #include "os/probe.h"
+#include "base/assert.h"
 
 /* ---- Switching. ---- */
 
@@ -110,10 +112,12 @@ static const struct outbox open_outbox = {.is_open = true};
 
 void tr__follow_begin(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct follow *follow = &worker->system->follow;
     const struct cell *cell = self->cell;
     self->followed = 0;
+    tr__samples_sender(self);
     if (!tr__follow_wants(follow, self->causal, cell->identity))
         return;
     self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;

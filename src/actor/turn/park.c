@@ -26,6 +26,7 @@ enum { SPARE_MAX = 64 }; /* the most spare turns that a worker keeps */
 
 void tr__turn_init(struct tr_self *self, struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     self->worker = worker;
     self->scratch.current = &worker->scratch;
     list_init(&self->wait.link);
@@ -110,6 +111,7 @@ void tr__turns_trim(struct worker *worker)
 
 void tr__turns_free(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     tr__turns_trim(worker);
     tr__turn_asks_free(worker->turns.message);
     tr__scratch_deinit(&worker->turns.message->scratch.own);
@@ -260,11 +262,13 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns)
 
 void tr__turn_wake(struct tr_self *self, tr_status outcome)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     turn_wake(self, outcome);
 }
 
 void tr__turn_wake_early(struct tr_self *self, tr_status outcome)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (!self->wait.is_beginning || self->wait.is_over)
         return;
     self->wait.is_over = true;
@@ -279,7 +283,7 @@ void tr__waits_fire(struct worker *worker, tr_time now_ns)
         tr__turn_wake(LIST_OWNER(node, struct tr_self, waits.deadline), TR_TIMEOUT);
 }
 
-/* ---- Old states: those that waiting turns began with. ---- */
+/* ---- Old states: the states with which waiting turns began. ---- */
 
 /* A state that its actor has replaced while turns that use the state waited. */
 struct old_state {
@@ -333,6 +337,7 @@ void tr__turn_switch_back(struct tr_self *self, tr_next next)
 
 void tr__resume_prepare(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (self->cell->flags & CELL_METERED)
         tr__budget_turn_resume(self);
     self->is_behind = !list_is_empty(&self->cell->extra->waits.line);
@@ -340,6 +345,7 @@ void tr__resume_prepare(struct tr_self *self)
 
 bool tr__resumed_turn_finish(struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     bool is_running = tr__turn_finish(self, self->call.next);
     old_state_leave(worker, self);

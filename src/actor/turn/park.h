@@ -32,6 +32,7 @@ void tr__turns_free(struct worker *worker);
 /** Whether a turn may wait now: returns TR_OK, TR_CANCELLED or TR_NOT_IN_A_TURN. */
 static inline tr_status turn_may_park(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     if (__builtin_expect(self->is_cancelled, 0))
         return TR_CANCELLED;
     /*
@@ -51,11 +52,13 @@ tr_status tr__turn_park(struct tr_self *self, tr_time deadline_ns);
 
 /**
  * As tr__turn_park, but for a wait other than tr_await. `where` is its place in the program
- * ("bank.c:33"); NULL if that is not known. Restores the place that tr_self_at has noted, because a
- * tr_await may note its place before it evaluates its ask, and that ask may wait.
+ * ("bank.c:33"); NULL if that is not known. Restores the place that tr_self_at has noted. A
+ * tr_await may note its place before it evaluates its ask; if that ask waits, another place is
+ * noted meanwhile.
  */
 static inline tr_status turn_park_at(struct tr_self *self, tr_time deadline_ns, const char *where)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const char *awaits_at = self->wait.where;
     self->wait.where = where;
     tr_status status = tr__turn_park(self, deadline_ns);
@@ -91,6 +94,7 @@ static inline struct tr_self *parked_from(const struct cell_extra *extra, const 
 /** Adds a parked turn to the end of the list of woken turns. */
 static inline void woken_push(struct cell *cell, struct cell_extra *extra, struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     TR_ASSERT_SLOW(self->state == TURN_PARKED);
     self->state = TURN_WOKEN;
     self->wait.woken_next = NULL;
@@ -202,6 +206,7 @@ TR_NO_RETURN void tr__turn_switch_back(struct tr_self *self, tr_next next);
  */
 static inline bool turn_wants_barrier(const struct tr_self *self)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     const tr_handler *handler = self->handler;
     if (__builtin_expect(!handler->barrier_if, 1))
         return handler->is_barrier;

@@ -12,7 +12,6 @@
 #include "actor/cell/ask_table.h"
 #include "actor/cell/signal.h"
 #include "actor/cell/upcalls.h"
-#include "actor/mail/outcome.h"
 #include "actor/time/receive_timeout.h"
 #include "actor/turn/budget.h"
 #include "actor/turn/fault.h"
@@ -75,6 +74,16 @@ static void look_closely(struct tr_self *self)
         turn_require_slow_end(self); /* tr__turn_finish clears is_behind */
 }
 
+/* Whether a function takes this mail in place of a handler. Then the envelope was taken. */
+__attribute__((__noinline__)) static bool mail_takes_turn(struct worker *worker, struct cell *cell,
+                                                          struct envelope *envelope)
+{
+    mail_taker *taker = tr__mail_turns[envelope->kind];
+    if (taker)
+        taker(worker, cell, envelope);
+    return taker;
+}
+
 /*
  * Accounts for a message that was removed from the mailbox, if the message or its actor is not
  * ordinary. Returns false if there is nothing to handle; then the envelope was taken.
@@ -87,30 +96,24 @@ __attribute__((__noinline__)) static bool message_admit(struct tr_self *self,
     mail_uncount(cell, envelope);
     if (cell->flags & (CELL_METERED | CELL_BARRIER))
         look_closely(self);
+    if (mail_takes_capacity(envelope)) {
+        capacity_give_any(cell, envelope);
+        if (cell->flags & CELL_IDLES)
+            tr__idle_touch(worker, cell);
+        return true;
+    }
     switch ((enum envelope_kind)envelope->kind) {
-    case ENVELOPE_PROBE:
-        tr__probe_answer(worker, envelope, true);
-        return false;
-    case ENVELOPE_VOID:
-        tr__mail_drop(worker, envelope);
-        return false;
     case ENVELOPE_EVENT:
         turn_require_slow_end(self); /* tr__turn_finish returns the envelope to its timer */
         if (cell->flags & CELL_IDLES)
             tr__idle_arrived(cell, envelope);
-        return true;
-    case ENVELOPE_ASK:
-    case ENVELOPE_NOTICE:
-        capacity_give_any(cell, envelope);
-        if (cell->flags & CELL_IDLES)
-            tr__idle_touch(worker, cell);
         return true;
     case ENVELOPE_CHANNEL:
         return worker->channels.hooks->admit(self, envelope);
     case ENVELOPE_SIGNAL:
         return tr__watch_admit(worker, cell, envelope);
     default:
-        return true;
+        return !mail_takes_turn(worker, cell, envelope);
     }
 }
 
@@ -429,7 +432,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
 
 /*
  * Runs an actor. Then runs the next actors of the queue, as long as the loop has nothing to do in
- * between. Returns the turns of the last actor; loop_next charges those of the others.
+ * between. Returns the turns of the last actor; loop_next charges the turns of the other tasks.
  */
 RUN_INLINE uint32_t cell_run(struct worker *worker, struct task *task, uint32_t turns_max,
                              enum call_mode mode)

@@ -6,6 +6,7 @@
 #include "actor/cell/cell.h"
 #include "actor/cell/dispatch.h"
 #include "actor/cell/system.h"
+#include "actor/cell/view.h"
 #include "actor/mail/mail.h"
 #include "base/hash.h"
 
@@ -51,6 +52,95 @@ static void note(struct worker *worker, const tr_handler *handler, const tr_beha
     atom64_count(&entry->count, 1);
 }
 
+/* ---- Flows. ---- */
+
+void tr__samples_sender(struct tr_self *self)
+{
+    TR_ASSERT_SLOW(worker_is_mine(self->worker));
+    struct worker_samples *samples = &self->worker->samples;
+    if (!samples->is_timing)
+        return;
+    samples->type = self->envelope->type;
+    samples->kind = self->envelope->kind;
+    samples->sender = turn_sender(self);
+}
+
+/* Returns where the message of a turn came from, and the behavior of its sender, or NULL. */
+static enum flow_origin origin_of(struct worker *worker, const tr_behavior **from)
+{
+    const struct worker_samples *samples = &worker->samples;
+    const struct cell *cell = view_find(&worker->system->slots, samples->sender);
+    const struct dispatch *dispatch = cell ? ATOM_PEEK(&cell->dispatch) : NULL;
+    *from = NULL;
+    if (samples->kind == ENVELOPE_EVENT)
+        return FLOW_TIMER;
+    if (samples->kind == ENVELOPE_CHANNEL)
+        return FLOW_CHANNEL;
+    if (!samples->sender || (cell && (cell_is_client(cell) || !dispatch)))
+        return FLOW_OUTSIDE;
+    if (!cell)
+        return FLOW_GONE;
+    *from = dispatch->behavior;
+    return FLOW_ACTOR;
+}
+
+/* Returns the entry of a flow, and makes it if needed; NULL: the table is full. */
+static struct turn_flow *flow_of(struct worker *worker, enum flow_origin origin,
+                                 const tr_behavior *from)
+{
+    const struct worker_samples *samples = &worker->samples;
+    struct turn_flow *table = atomptr_load(&samples->flows, ATOM_RELAXED);
+    uint64_t key = (uintptr_t)from ^ hash_mix((uintptr_t)samples->behavior + origin) ^
+                   hash_mix((uintptr_t)samples->type);
+    size_t at = hash_mix(key) % SAMPLE_FLOWS;
+    for (size_t i = 0; i < SAMPLE_FLOWS; i++) {
+        struct turn_flow *flow = &table[(at + i) % SAMPLE_FLOWS];
+        const tr_type *type = atomptr_load(&flow->type, ATOM_RELAXED);
+        if (type == samples->type && flow->from == from && flow->to == samples->behavior &&
+            flow->origin == origin)
+            return flow;
+        if (type)
+            continue;
+        flow->from = from;
+        flow->to = samples->behavior;
+        flow->origin = (uint8_t)origin;
+        /* partner: observe/flow.c */
+        atomptr_store(&flow->type, (void *)(uintptr_t)samples->type, ATOM_RELEASE);
+        return flow;
+    }
+    return NULL;
+}
+
+/* Returns false without memory. */
+static bool flows_ready(struct worker *worker)
+{
+    if (atomptr_load(&worker->samples.flows, ATOM_RELAXED))
+        return true;
+    size_t size = SAMPLE_FLOWS * sizeof(struct turn_flow);
+    struct turn_flow *table = source_resize(&worker->source, NULL, size);
+    if (!table)
+        return false;
+    memset(table, 0, size);
+    atomptr_store(&worker->samples.flows, table, ATOM_RELEASE); /* partner: observe/flow.c */
+    return true;
+}
+
+/* Adds the turn that was timed to its flow, if its sender was noted. */
+static void note_flow(struct worker *worker)
+{
+    struct worker_samples *samples = &worker->samples;
+    if (!samples->type || !flows_ready(worker))
+        return;
+    const tr_behavior *from;
+    enum flow_origin origin = origin_of(worker, &from);
+    struct turn_flow *flow = flow_of(worker, origin, from);
+    atom64_count(&samples->flow_weight, samples->weight);
+    atom64_count(flow ? &flow->weight : &samples->flow_left_out, samples->weight);
+    samples->type = NULL;
+}
+
+/* ---- Times. ---- */
+
 /*
  * The turn that was to be timed has not returned: it waits, and this is the next run. The worker still has its handler. Such
  * a turn is counted, and has no time.
@@ -63,6 +153,7 @@ static void note_waited(struct worker *worker)
     samples->is_timing = false;
     if (!behavior || !handler)
         return;
+    note_flow(worker);
     uintptr_t first = (uintptr_t)behavior->handlers;
     uintptr_t end = first + behavior->handler_count * behavior->handler_size;
     if ((uintptr_t)handler < first || (uintptr_t)handler >= end)
@@ -129,6 +220,7 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
                                    .ended_ns = ended_ns,
                                    .took_ns = ended_ns - begin_ns};
     note(worker, handler, samples->behavior, turn.took_ns);
+    note_flow(worker);
     note_slow(worker, &turn);
 }
 
@@ -154,6 +246,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     samples->behavior = dispatch ? dispatch->behavior : NULL;
     samples->weight =
         samples->behavior ? turns_expected(cell, samples->behavior, TR_RUN_TURNS_MAX) : 1;
+    samples->type = NULL;
     samples->is_timing = true;
     loop_call_back(loop); /* one actor only */
     worker_set_handler(worker, NULL);
@@ -213,7 +306,10 @@ void tr__samples_arm(struct worker *worker)
         return;
     if (!table_ready(worker))
         return;
-    /* Any of the next runs, because actors that take turns would else have those of one of them timed only. */
+    /*
+     * Choose any of the next runs. With a fixed distance, and actors that alternate, all timed runs
+     * would belong to the same actor.
+     */
     samples->random = hash_mix(samples->random + 1);
     samples->skip = (uint32_t)(samples->random % SAMPLE_SKIP_MAX);
     samples->is_timing = false;
@@ -226,4 +322,6 @@ void tr__samples_free(struct worker *worker)
 {
     source_resize(&worker->source, atomptr_load(&worker->samples.table, ATOM_RELAXED), 0);
     atomptr_store(&worker->samples.table, NULL, ATOM_RELAXED);
+    source_resize(&worker->source, atomptr_load(&worker->samples.flows, ATOM_RELAXED), 0);
+    atomptr_store(&worker->samples.flows, NULL, ATOM_RELAXED);
 }

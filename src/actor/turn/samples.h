@@ -3,11 +3,13 @@
  * Measures how long turns take, by handler. Times one turn in each round of a worker, at most two
  * thousand in a second, and only while somebody looks (tr_system.samples).
  *
- * Nothing is done for each message. A round begins with a look at the clock; if turns are to be timed, it replaces the
- * hooks of the loop until one of the next runs, chosen at random; that run handles one message, with a look at the clock before
- * and behind it. So each run is as likely as another to be timed, and what is found in it stands for all messages that it would
- * have handled: that is the weight of a sample. A turn that waits is counted and not timed. When somebody looks after nobody
- * has for ten minutes, figures start from zero.
+ * Nothing is done for each message. A round begins with a look at the clock; if turns are to be
+ * timed, it replaces the hooks of the loop until one of the next runs, chosen at random; that run
+ * handles one message, with a look at the clock before and behind it. So all runs are equally
+ * likely to be timed. What is found in a run stands for all messages that it would have handled:
+ * that is the weight of a sample. While somebody asks for flows, its sender is noted too. A turn
+ * that waits is counted and not timed. When somebody looks
+ * after nobody has for ten minutes, figures start from zero.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H
@@ -16,7 +18,12 @@
 
 /** Times the first turn of the next run. Worker only. */
 void tr__samples_arm(struct worker *worker);
-/** Frees the table. The worker does not run any more. */
+/**
+ * Notes who sent the message of a turn that begins, if it is the one that is timed. Called only while somebody follows turns:
+ * the plain functions that call handlers do not look at senders. Worker only.
+ */
+void tr__samples_sender(struct tr_self *self);
+/** Frees the tables. The worker does not run any more. */
 void tr__samples_free(struct worker *worker);
 
 #endif

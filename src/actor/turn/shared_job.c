@@ -223,6 +223,7 @@ static bool leave(struct tr_self *self, struct blocking_job *job)
 
 tr_status tr__shared_await(struct tr_self *self, struct shared_job *fresh, void *result)
 {
+    TR_ASSERT_SLOW(turn_is_mine(self));
     struct worker *worker = self->worker;
     struct blocking_job job = {.shared = fresh, .argument = result};
     tr_status status = tr__blocking_prepare(self, &job);

@@ -3,9 +3,10 @@
  * Functions on helper threads for which several turns can wait, and for which each turn can stop
  * waiting: look-ups of names.
  *
- * Turns that ask with the same key while the function runs share one call of it. A function that hangs holds neither a
- * turn, which leaves when its time is over, nor the other helpers: at most TR_LOOKUPS_MAX run at once, and less than
- * there may be helpers; the others wait in a line of their own.
+ * Turns that ask with the same key while the function runs share one call of it. A function that
+ * hangs does not hold up a turn, because a turn leaves when its time is over. Nor does it hold up
+ * the other helpers: at most TR_LOOKUPS_MAX run at once, and less than there may be helpers; the
+ * others wait in a line of their own.
  *
  * Rules:
  *   1. A shared job is in blocking.shared until its function has returned. Its own blocking_job has

@@ -11,6 +11,7 @@ enum { RESERVE = 1 };
 
 tr_status tr__stacks_pool(struct worker *worker, size_t bytes, struct fiber_pool **pool)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct worker_stacks *stacks = &worker->stacks;
     size_t wanted = bytes * FIBER_STACK_FACTOR;
     *pool = NULL;
@@ -45,6 +46,7 @@ tr_status tr__stacks_pool(struct worker *worker, size_t bytes, struct fiber_pool
 
 bool tr__stacks_trim(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     bool has_more = false;
     for (size_t i = 0; i < WORKER_STACK_CLASSES; i++) {
         if (worker->stacks.larger[i])
@@ -101,6 +103,7 @@ void tr__stack_enter(struct worker *worker, struct cell *cell)
 
 struct fiber *tr__stack_keep(struct worker *worker)
 {
+    TR_ASSERT_SLOW(worker_is_mine(worker));
     struct worker_stacks *stacks = &worker->stacks;
     struct fiber *fiber = stacks->home;
     if (fiber) {

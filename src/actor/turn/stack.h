@@ -3,10 +3,10 @@
  * Larger stacks, for actors whose behavior asks for them: tr_options.stack_bytes.
  *
  * A handler runs on the fiber of its worker's loop, whose stack has the size of the system's
- * options. Before a run of an actor with a larger stack, the loop switches to a fiber of that size,
- * and it switches back after the run of this one actor. So only such actors pay for larger stacks:
- * two switches a run. The stacks are in pools of the worker, one for each power of two, which are
- * made when an actor first needs them. An actor that waits keeps its stack, an idle actor has none.
+ * options. Before the run of an actor with a larger stack, the loop switches to a fiber of that
+ * size. After the run it switches back. So only such actors pay for larger stacks: two switches a
+ * run. The stacks are in pools of the worker, one for each power of two, which are made when an
+ * actor first needs them. An actor that waits keeps its stack, an idle actor has none.
  *
  * Such an actor has CELL_METERED. So its runs are slow runs, which check the stack. It never moves
  * to another worker, and its budget record names the pool of its stacks.
@@ -15,6 +15,7 @@
 #define ACTOR_TURN_STACK_H
 
 #include "actor/turn/budget.h"
+#include "base/assert.h"
 
 /**
  * Sets *pool to the pool for stacks of `bytes`, and makes it if there is none. Sets it to NULL if
@@ -33,6 +34,7 @@ void tr__stacks_free(struct worker *worker);
 /** Returns the pool from which an actor gets its stacks. Owner only. */
 static inline struct fiber_pool *stack_pool(struct worker *worker, const struct cell *cell)
 {
+    TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     struct fiber_pool *pool = cell->flags & CELL_METERED ? cell->extra->budget->stacks : NULL;
     return pool ? pool : &worker->stacks.pool;
 }

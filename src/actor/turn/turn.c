@@ -42,7 +42,7 @@ void tr__become_forget(struct tr_self *self)
 }
 
 /* Clears the error and the other remains of a turn, for the next turn that uses the record. */
-static void story_clear(struct tr_self *self)
+static void turn_remains_clear(struct tr_self *self)
 {
     self->defer_count = 0;
     self->needs_slow_end = false;
@@ -147,7 +147,7 @@ void tr__turn_unhandled(struct tr_self *self)
     struct worker *worker = self->worker;
     struct envelope *envelope = self->envelope;
     /* A signal without a handler is ignored. */
-    if (envelope->type == &tr__idle_type || envelope->kind == ENVELOPE_SIGNAL) {
+    if (tr__signal_is_own(envelope->type)) {
         atom64_count(&worker->counters.handled, 1);
         envelope_done(self);
         return;
@@ -205,7 +205,7 @@ bool tr__turn_finish(struct tr_self *self, tr_next next)
         envelope_done(self);
     tr__become_forget(self);
     tr__scratch_reset(self->scratch.current, self->scratch.mark);
-    story_clear(self);
+    turn_remains_clear(self);
     return is_running;
 }
 
@@ -294,7 +294,7 @@ struct tr_self *tr__call_hook(struct worker *worker, struct cell *cell, enum tur
         return NULL;
     worker->turns.depth++;
     atom64_count(&worker->counters.signals, 1);
-    story_clear(self);
+    turn_remains_clear(self);
     self->cell = cell;
     self->envelope = NULL;
     self->causal = causal;

@@ -44,9 +44,9 @@ bool tr__turn_apply_result(struct tr_self *self, tr_next next);
 void tr__turn_unhandled(struct tr_self *self);
 
 /**
- * Ends a turn of a message that cannot end the quick way (tr_self.needs_slow_end, a request without
- * an answer, or a result other than TR_NEXT_SAME), on the fiber of the worker. Returns what
- * tr__turn_apply_result returns.
+ * Ends the turn of a message on the fiber of the worker, if the turn cannot end the quick way:
+ * tr_self.needs_slow_end is set, a request has no answer, or the result is not TR_NEXT_SAME.
+ * Returns what tr__turn_apply_result returns.
  */
 bool tr__turn_finish(struct tr_self *self, tr_next next);
 

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask/answer.h"
 #include "actor/ask/letter.h"
 #include "actor/cell/client.h"
 #include "actor/cell/log.h"
 #include "actor/cell/signal.h"
-#include "actor/cell/upcalls.h"
 #include "actor/life/watchers.h"
 #include "actor/mail/capacity.h"
 #include "actor/mail/dead_letter.h"
@@ -185,7 +185,7 @@ static void take_answer(struct tr_client *client, struct envelope *envelope)
     bool is_mine = envelope->generation == cell_generation(client->cell);
     bool is_reply = envelope->kind == ENVELOPE_REPLY;
     bool is_wanted = is_mine && tr__client_answered(client, envelope);
-    if (!is_wanted && is_reply && !tr__why_is_told(envelope)) {
+    if (!is_wanted && is_reply && !answer_is_report(envelope)) {
         bury(client, envelope, TR_TIMEOUT);
         return;
     }
@@ -406,12 +406,9 @@ static void received_leave(struct tr_client *client, uint32_t rank)
  */
 static struct envelope *pick(struct tr_client *client, const tr_type *type)
 {
-    /*
-     * A message of the program may have the name of this signal, but is not the signal: see
-     * is_forged.
-     */
-    if (type && tr_type_is_equal(type, &tr__terminated_type))
-        type = &tr__terminated_type;
+    const tr_type *signal = type ? tr__signal_mailed(type) : NULL;
+    if (signal)
+        type = signal;
     struct envelope *picked = NULL;
     struct envelope *others = NULL;
     uint32_t left = client->received_count;
@@ -424,7 +421,8 @@ static struct envelope *pick(struct tr_client *client, const tr_type *type)
             drop(client, envelope);
             continue;
         }
-        bool is_forged = type == &tr__terminated_type && envelope->kind != ENVELOPE_SIGNAL;
+        /* A message of the program may have the name of a signal, but is not the signal. */
+        bool is_forged = signal && envelope->kind != ENVELOPE_SIGNAL;
         if (!picked && !is_forged && is_wanted(envelope, type)) {
             picked = envelope;
             received_leave(client, rank);

@@ -40,7 +40,7 @@ struct client_ask {
 struct client_ask_trace {
     uint32_t id;
     bool is_told;
-    char words[STORY_MAX];
+    char words[ASK_TRACE_MAX];
 };
 
 /** Takes in the mail that has arrived. The client's thread only. */

@@ -233,13 +233,13 @@ static void text_copy(char *to, size_t size, const char *from)
 
 /*
  * Finds out where the request of a timed-out ask is, and writes this to client->why and to the log.
- * Waits until the receiver's worker has answered, STORY_NS at most.
+ * Waits until the receiver's worker has answered, ASK_TRACE_NS at most.
  */
-static void tell_story(struct tr_client *client, const struct client_ask *ask)
+static void trace_to_error(struct tr_client *client, const struct client_ask *ask)
 {
     struct tr_system *system = client->system;
     const tr_platform *platform = system->platform;
-    tr_time end_ns = timer_deadline(platform->mono_now(platform), STORY_NS);
+    tr_time end_ns = timer_deadline(platform->mono_now(platform), ASK_TRACE_NS);
     struct client_ask_trace trace = {.id = ask->id};
     struct cell *cell = slots_find(&system->slots, ask->to);
     struct tr_ask_trace question = {.asker = client->cell->identity,
@@ -362,7 +362,7 @@ tr_status tr_client_try_await(tr_client *client, tr_pending pending, const void 
     (void)tr__client_ask_leave(client, ask);
     tr__client_ask_error(ask, &client->why);
     if (ask->status == TR_TIMEOUT && !ask->is_look)
-        tell_story(client, ask);
+        trace_to_error(client, ask);
     client->why_id = pending.id;
     if (client->told)
         tr__client_give(client, client->told);

@@ -55,13 +55,13 @@ void tr__client_call_due(struct tr_client *client, struct client_ask *ask)
 
 static void call(struct tr_client *client, struct client_ask *ask)
 {
-    static const tr_error no_story = {.status = TR_OK};
+    static const tr_error no_error = {.status = TR_OK};
     tr_error why;
     tr__client_ask_error(ask, &why);
     bool is_reply = why.status == TR_OK;
     tr_answer answer = {.status = why.status,
                         .reply = is_reply ? envelope_data(ask->answer) : NULL,
-                        .why = is_reply ? &no_story : &why,
+                        .why = is_reply ? &no_error : &why,
                         .context = ask->context};
     client->asks.due--;
     client->calls->calling++;
@@ -155,8 +155,8 @@ static size_t call_all(struct tr_client *client)
 {
     struct client_calls *calls = client->calls;
     /*
-     * Count first: asks that end during these calls wait for the next poll, so that this one
-     * returns.
+     * Count first: asks that end during these calls wait for the next poll, so that the current
+     * poll returns.
      */
     size_t count = 0;
     for (const struct client_ask *ask = calls->first; ask; ask = ask->next)

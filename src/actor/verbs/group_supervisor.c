@@ -36,7 +36,7 @@ static tr_next set_up(tr_self *self, struct supervisor *supervisor,
 {
     struct group_address *group = (struct group_address *)(uintptr_t)message->group;
     uint32_t workers = system_open_workers(self->worker->system);
-    uint64_t count = atom64_load(&group->seat_count, ATOM_RELAXED);
+    uint64_t count = atom64_load(&group->member_count, ATOM_RELAXED);
     uint64_t base = atom64_load(&group->base, ATOM_RELAXED);
     supervisor->group = group;
     supervisor->ref = message->ref;
@@ -55,7 +55,7 @@ static tr_next set_up(tr_self *self, struct supervisor *supervisor,
                               .spec = &group->spec};
         tr_status status = tr_self_try_spawn(self, &args, &member);
         if (status == TR_OK) {
-            tr__group_seat(group, i, member);
+            tr__group_member_put(group, i, member);
             status = tr_self_try_watch(self, tr_ref_from_bits(member));
         }
         if (status == TR_OK)
@@ -64,7 +64,7 @@ static tr_next set_up(tr_self *self, struct supervisor *supervisor,
             tr__error_set(&error, status, 0, "member %s: %s", name, tr_status_text(status));
         return fail(self, supervisor, &error);
     }
-    tr__group_seated(group);
+    tr__group_members_done(group);
     return TR_SAME;
 }
 
@@ -174,8 +174,8 @@ static bool are_args(const tr_spawn_args *spawn, const tr_group_args *group,
 }
 
 /*
- * Ends the spawn of a group. `status` is that of the spawn of the group supervisor, and is
- * returned. After TR_INIT_FAILED the group address is freed later, with the origin of the group
+ * Ends the spawn of a group. `status` is the status with which the group supervisor was spawned; it
+ * is returned. After TR_INIT_FAILED the group address is freed later, with the origin of the group
  * supervisor, after all members. After other errors it is freed here.
  */
 static tr_status finish(tr_status status, struct group_address *group, uint64_t ref,

@@ -40,8 +40,8 @@ struct schedule_place {
 };
 
 /**
- * Initializes the schedules of a system. `seed` makes their numbers differ from those of another
- * system.
+ * Initializes the schedules of a system. `seed` makes their numbers differ from the numbers in
+ * another system.
  */
 void tr__schedules_init(struct schedules *schedules, tr_time now_ns, uint64_t seed);
 /** Frees the schedules that are left. No worker runs any more. */

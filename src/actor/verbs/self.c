@@ -102,8 +102,8 @@ ATOM_INLINE tr_status send(struct tr_self *self, uint64_t to, uint64_t sender, c
 /*
  * Sends a notice of `size` bytes, which fit into an envelope, by the fast path. Returns false, and
  * does nothing, if the receiver is not an actor of this worker, or if anything about the turn or
- * the receiver is unusual. All checks come before the first write, and no function is called, so
- * that the other paths cost this one no register.
+ * the receiver is unusual. All checks come before the first write, and no function is called. So
+ * the other paths cost this path no register.
  */
 ATOM_INLINE bool send_quickly(struct tr_self *self, uint64_t to, const tr_type *type,
                               const void *message, size_t size)
@@ -334,13 +334,9 @@ tr_ref tr_self_spawn(tr_self *self, const tr_spawn_args *args)
     tr_spawn_args with_error = *args;
     with_error.error = &error;
     tr_status status = tr_self_try_spawn(self, &with_error, &bits);
-    const char *why;
     if (status != TR_OK)
-        tr_crash(self,
-                 status,
-                 "cannot spawn %s: %.200s",
-                 tr__behavior_is_valid(args->behavior, &why) ? args->behavior->name : "nothing",
-                 error.text);
+        tr_crash(
+            self, status, "cannot spawn %s: %.200s", tr__behavior_name(args->behavior), error.text);
     return tr_ref_from_bits(bits);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "actor/ask/ask.h"
 #include "actor/verbs/show.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "actor/mail/mail.h"
 #include "actor/turn/budget.h"
 #include "actor/verbs/client_ask.h"
+#include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 #include "wire/copy.h"
 #include "wire/json_write.h"
@@ -79,11 +81,25 @@ static uint32_t list_count(const struct list *list)
     return count;
 }
 
-static void show_extra(const struct cell_extra *extra, tr_actor_report *report)
+/* Counts the deferred replies whose askers have stopped waiting. */
+static uint32_t late_count(struct worker *worker, const struct list *laters, tr_time now_ns)
+{
+    uint32_t count = 0;
+    for (const struct list *link = laters->next; link && link != laters; link = link->next) {
+        const struct later *later = LIST_OWNER(link, struct later, link);
+        count += !slots_find(worker->slots, later->answer->sender) ||
+                 tr__ask_is_late(later->answer->payload.ask.deadline_ms, now_ns);
+    }
+    return count;
+}
+
+static void show_extra(struct worker *worker, const struct cell_extra *extra, tr_time now_ns,
+                       tr_actor_report *report)
 {
     report->timers = extra->timers.keys.count + extra->timers.loose.count;
     report->asks = extra->asks.table.count + (extra->asks.table.newest != NULL);
     report->replies_owed = list_count(&extra->asks.laters);
+    report->replies_late = late_count(worker, &extra->asks.laters, now_ns);
     report->turns_waiting = extra->parked.count;
     report->stashed = extra->stash.count;
     report->senders_waiting = tr__why_ring_count(extra->senders.ring);
@@ -117,7 +133,7 @@ void tr__show_see(struct worker *worker, struct cell *cell, tr_actor_report *rep
         mail_look(worker, cell);
     show_mail(cell, report);
     if (cell->extra)
-        show_extra(cell->extra, report);
+        show_extra(worker, cell->extra, report->asked_ns, report);
     if (!cell->dispatch)
         return;
     report->bytes_max = cell->dispatch->behavior->options.budget_bytes;

@@ -8,30 +8,13 @@
 #include "actor/mail/group_address.h"
 #include "actor/mail/mail.h"
 #include "actor/verbs/client_ask.h"
+#include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 #include "wire/copy.h"
 #include "wire/json_write.h"
 
-/* the most messages that are counted after those that are shown */
+/* the most messages that are counted in addition to the messages that are shown */
 enum { MAIL_COUNTED_MAX = 10000 };
-
-static const char *kind_name(const struct envelope *envelope)
-{
-    switch (envelope->kind) {
-    case ENVELOPE_ASK:
-        return "ask";
-    case ENVELOPE_REPLY:
-        return "reply";
-    case ENVELOPE_EXCEPTION:
-        return "failure";
-    case ENVELOPE_EVENT:
-        return "timer";
-    case ENVELOPE_SIGNAL:
-        return "signal";
-    default:
-        return "tell";
-    }
-}
 
 /* Writes the content of a message, if it is small and there is space. */
 static void content_write(struct envelope *envelope, struct mail_report *report,
@@ -57,7 +40,7 @@ static void row_fill(const char *mailbox, struct envelope *envelope, struct mail
     struct mail_row *row = &report->rows[report->count++];
     /* The envelope of a timer uses the member `sender` for something else. */
     *row = (struct mail_row){.mailbox = mailbox,
-                             .kind = kind_name(envelope),
+                             .kind = tr__kind_text((enum envelope_kind)envelope->kind),
                              .type = envelope->type->name,
                              .from = envelope->kind == ENVELOPE_EVENT ? 0 : envelope->sender,
                              .causal = envelope->causal,

@@ -35,7 +35,7 @@ struct mail_row {
 
 struct mail_report {
     uint32_t count;
-    uint32_t more; /* messages after those in `rows`, counted up to a limit */
+    uint32_t more; /* messages that are not in `rows`, counted up to a limit */
     uint32_t texts_length;
     struct mail_row rows[MAIL_SHOWN];
     char texts[MAIL_TEXTS_MAX];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actor/ask/ask.h"
 #include "actor/cell/ask_table.h"
 #include "actor/cell/client.h"
 #include "actor/cell/view.h"
@@ -11,6 +12,7 @@
 #include "actor/cell/worker.h"
 #include "actor/mail/group_address.h"
 #include "actor/verbs/client_ask.h"
+#include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 
 /* Counts a wait of this kind, and returns a row for it; NULL: there are enough rows. */
@@ -102,6 +104,22 @@ static void senders_see(const struct envelope *first, enum wait_kind kind,
     } while (envelope != first);
 }
 
+/* Adds a row for each request whose reply the actor has deferred. */
+static void laters_see(const struct list *laters, tr_time now_ns, struct waits_report *report)
+{
+    for (const struct list *link = laters->next; link && link != laters; link = link->next) {
+        const struct later *later = LIST_OWNER(link, struct later, link);
+        struct wait_row *row = row_add(report, WAIT_OWES);
+        if (!row)
+            continue;
+        row->who = later->answer->sender;
+        row->message = later->type ? later->type->name : NULL;
+        row->for_ns = now_ns > later->since_ns ? now_ns - later->since_ns : 0;
+        if (tr__ask_is_late(later->answer->payload.ask.deadline_ms, now_ns))
+            row->due_ns = 0;
+    }
+}
+
 void tr__show_waits_see(struct worker *worker, struct cell *cell, struct waits_report *report)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
@@ -113,6 +131,7 @@ void tr__show_waits_see(struct worker *worker, struct cell *cell, struct waits_r
         timers_see(worker, &extra->timers, now_ns, report);
         watches_see(&extra->watches.table, report);
         senders_see(extra->senders.ring, WAIT_SENDER, report);
+        laters_see(&extra->asks.laters, now_ns, report);
     }
     senders_see(tr__watched_find(&worker->life.watched, cell->identity), WAIT_WATCHED, report);
 }

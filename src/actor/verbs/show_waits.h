@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A report of what an actor waits for and what waits for it, made by the actor's own worker: asks
- * without an answer, timers, the actors that it watches, its watchers, and senders that wait for
- * capacity. The question and the answer are sent like those of tr_actor_why (actor/verbs/why.h).
+ * without an answer, timers, the actors that it watches, its watchers, senders that wait for
+ * capacity, and replies that it owes. The question and the answer are sent like those of tr_actor_why (actor/verbs/why.h).
  */
 #ifndef ACTOR_VERBS_SHOW_WAITS_H
 #define ACTOR_VERBS_SHOW_WAITS_H
@@ -13,12 +13,20 @@ struct cell;
 struct worker;
 
 enum {
-    WAITS_SHOWN = 100, /* the most rows of one report; at most WAITS_EACH are of one kind */
+    WAITS_SHOWN = 120, /* the most rows of one report; at most WAITS_EACH are of one kind */
     WAITS_EACH = 20,
     WAITS_NAME_MAX = 64
 };
 
-enum wait_kind { WAIT_ASK, WAIT_TIMER, WAIT_WATCHES, WAIT_WATCHED, WAIT_SENDER, WAIT_KINDS };
+enum wait_kind {
+    WAIT_ASK,
+    WAIT_TIMER,
+    WAIT_WATCHES,
+    WAIT_WATCHED,
+    WAIT_SENDER,
+    WAIT_OWES,
+    WAIT_KINDS
+};
 
 struct wait_row {
     enum wait_kind kind;

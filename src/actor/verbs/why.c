@@ -393,8 +393,8 @@ static void see_house(struct worker *worker, struct cell *cell, tr_why_report *r
         const tr_handler *handler = worker_handler(worker);
         const tr_behavior *behavior = cell->dispatch->behavior;
         /*
-         * While mail is taken in between two turns, the handler is that of the last turn, of
-         * another actor.
+         * While mail is taken in between two turns, the handler belongs to the last turn, which may
+         * be another actor's.
          */
         bool is_own =
             cell == worker_running(worker) && handler && handler->name && !worker->mail.taking;

@@ -5,9 +5,9 @@
  * actor/verbs/why.c examines an actor, on the actor's worker. actor/verbs/why_ask.c asks. If these
  * are different threads, the question is an ENVELOPE_WHY that is pushed to the actor's door. The
  * question is taken in like an order: it takes no capacity and waits for no turn. The answer is an
- * ordinary reply to an ask of the turn or of the client that called tr_actor_why. For these reports
- * the runtime keeps only two members of cell_extra (the actor that suspended this one, and when)
- * and one of a turn (since when it waits).
+ * ordinary reply to an ask of the turn or of the client that called tr_actor_why. Only three
+ * members exist for these reports alone: two of cell_extra (which actor has suspended this one, and
+ * when) and one of a turn (since when the turn waits).
  */
 #ifndef ACTOR_VERBS_WHY_H
 #define ACTOR_VERBS_WHY_H
@@ -19,17 +19,14 @@ struct envelope;
 struct worker;
 
 /**
- * Which report is asked for: that of tr_actor_why, that of tr_actor_show (actor/verbs/show.h), the
- * messages that wait (actor/verbs/show_mail.h), or the waits of the actor
+ * Which report is asked for: the reasons of tr_actor_why, the data of tr_actor_show
+ * (actor/verbs/show.h), the messages that wait (actor/verbs/show_mail.h), or the waits of the actor
  * (actor/verbs/show_waits.h).
  */
 enum { LOOK_WHY, LOOK_SHOW, LOOK_MAIL, LOOK_WAITS };
 
-/** The question about the actor with this ref. */
+/** The question about the actor with this ref. The answer is a tr_why_told: actor/ask/answer.h. */
 TR_MESSAGE(tr_why_look, (u64, ref), (u32, what));
-/** The answer: the part of a report that is filled in, as bytes. */
-TR_MESSAGE(tr_why_told, (bytes, report));
-
 /** Makes `report` an empty report of this actor. */
 void tr__why_begin(tr_why_report *report, uint64_t ref, tr_time now_ns);
 

@@ -23,6 +23,7 @@
 #include "actor/verbs/show.h"
 #include "actor/verbs/show_mail.h"
 #include "actor/verbs/show_waits.h"
+#include "actor/ask/answer.h"
 #include "actor/verbs/why.h"
 #include "base/assert.h"
 #include "actor/mail/address.h"
@@ -96,11 +97,6 @@ void tr__why_mail(struct worker *worker, struct cell *cell, struct envelope *env
     else
         tr__ask_refuse(worker, envelope, ref, is_here ? TR_NO_MEMORY : TR_STOPPED, 0, NULL);
     source_resize(&worker->source, report, 0);
-}
-
-bool tr__why_is_told(const struct envelope *envelope)
-{
-    return tr_type_is_equal(envelope->type, &tr_type_tr_why_told);
 }
 
 /* ---- What any thread can see of an actor. ---- */

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Wakes a thread that looks at loops from outside, when one of them is awake again after all have slept.
+ *
+ * Such a thread (observe/control.h) has nothing to do while all loops sleep: nothing changes then. It waits without a
+ * timeout, and so an idle process has no wake-ups. Only the watch knows when loops wake up, and it costs a loop nothing:
+ *
+ * 1. The watch writes is_quiet: 1 before it sleeps, after it has seen that all loops do, and 0 when it has slept.
+ * 2. The other thread sets is_wanted, and then reads is_quiet. If that is 0, it looks again in a while, as usual.
+ * 3. The watch reads is_wanted after it has written 0. So either the thread finds 0, or the watch finds that it is wanted.
+ */
+#ifndef SCHED_DOORBELL_H
+#define SCHED_DOORBELL_H
+
+#include "os/atomic.h"
+#include "os/lock.h"
+
+struct doorbell {
+    atom32 is_quiet;  /* the watch sleeps, because all loops do; only the watch writes it */
+    atom32 is_wanted; /* the thread waits */
+    struct lock lock; /* for the members below */
+    void (*on_ring)(void *context); /* NULL: there is no such thread */
+    void *context;
+};
+
+void tr__doorbell_init(struct doorbell *doorbell);
+/** Names what wakes the thread. `on_ring` is called on the watch's thread and must not wait. Any thread. */
+void tr__doorbell_open(struct doorbell *doorbell, void (*on_ring)(void *context), void *context);
+/** Afterwards on_ring is not called, and no call of it runs. Any thread. */
+void tr__doorbell_close(struct doorbell *doorbell);
+/** Calls on_ring, if there is one. Called by doorbell_end_quiet. */
+void tr__doorbell_ring(struct doorbell *doorbell);
+
+/**
+ * Asks for a ring. Returns false if a loop may be awake now: then no ring may come. If true, what is seen of the loops after
+ * this call does not change before the ring. The thread that waits.
+ */
+static inline bool doorbell_want(struct doorbell *doorbell)
+{
+    atom32_store(&doorbell->is_wanted, 1, ATOM_SEQ_CST); /* rule 2 */
+    return atom32_load(&doorbell->is_quiet, ATOM_SEQ_CST);
+}
+
+/** Notes that all loops sleep. The watch's thread. */
+static inline void doorbell_begin_quiet(struct doorbell *doorbell)
+{
+    atom32_store(&doorbell->is_quiet, 1, ATOM_SEQ_CST);
+}
+
+/** Notes that a loop may be awake. The watch's thread. */
+static inline void doorbell_end_quiet(struct doorbell *doorbell)
+{
+    atom32_store(&doorbell->is_quiet, 0, ATOM_SEQ_CST); /* rule 3 */
+    if (atom32_load(&doorbell->is_wanted, ATOM_SEQ_CST)) {
+        atom32_store(&doorbell->is_wanted, 0, ATOM_RELAXED);
+        tr__doorbell_ring(doorbell);
+    }
+}
+
+#endif
