@@ -76,6 +76,10 @@ install: build/build.ninja ## install under $(DESTDIR)$(PREFIX)
 	cmake --build --preset release --target troupe troupe_static troupe_tool
 	DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
 	@[ -n "$(DESTDIR)" ] || PATH=$$PATH:/usr/sbin:/sbin ldconfig 2>/dev/null || true
+	@[ -n "$(DESTDIR)" ] || [ "$$(pkg-config --variable=pcfiledir troupe 2>/dev/null)" -ef "$(abspath $(PREFIX))/lib/pkgconfig" ] || \
+	    printf '%s\n' "pkg-config does not look in this prefix by itself. In your shell:" \
+	        "    export PKG_CONFIG_PATH=$(abspath $(PREFIX))/lib/pkgconfig PATH=$(abspath $(PREFIX))/bin:\$$PATH" \
+	        "A program that \`troupe new\` did not make also needs LD_LIBRARY_PATH=$(abspath $(PREFIX))/lib, one built by CMake CMAKE_PREFIX_PATH=$(abspath $(PREFIX))."
 
 # Before anything is installed or built.
 writable:

@@ -172,10 +172,13 @@ install(TARGETS troupe_tool OPTIONAL)
 
 # The man page and the completion of bash are written by the tool itself, from its table of commands.
 set(tool_texts ${PROJECT_BINARY_DIR}/share)
-add_custom_command(TARGET troupe_tool POST_BUILD
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${tool_texts}
-    COMMAND sh -c "\"$0\" --man >\"$1/troupe.1\" && \"$0\" --completion >\"$1/troupe.bash\"" $<TARGET_FILE:troupe_tool> ${tool_texts}
-    VERBATIM)
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR) # else there is nobody to run it
+    add_custom_command(TARGET troupe_tool POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${tool_texts}
+        COMMAND sh -c "\"$@\" --man >\"$0/troupe.1\" && \"$@\" --completion >\"$0/troupe.bash\"" ${tool_texts}
+            ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:troupe_tool>
+        VERBATIM)
+endif()
 install(FILES ${tool_texts}/troupe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(FILES ${tool_texts}/troupe.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME troupe
     OPTIONAL)

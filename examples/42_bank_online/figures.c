@@ -138,6 +138,9 @@ void figures_print(const struct figures *figures)
     if (is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
         window.ws_col <= COLUMNS_MAX)
         columns = window.ws_col - 1u;
+    /* A file gets one line in ten, the first one, and those of seconds in which something went wrong. */
+    if (!is_terminal && figures->seconds > 1 && figures->seconds % 10 && !figures->is_news)
+        return;
     char text[512];
     figures_write(figures, text, sizeof text, columns, is_terminal && !getenv("NO_COLOR"));
     puts(text);

@@ -33,8 +33,9 @@ typedef enum tr_family {
 } tr_family;
 
 /**
- * Where a socket is. All zero: nowhere. `path` is that of a UNIX socket, and is borrowed; in a tr_datagram it is valid until
- * the turn ends. NULL: the socket has no name, or its name is not known.
+ * Where a socket is. All zero: nowhere. `path` is the path of a UNIX socket, and is borrowed; in a
+ * tr_datagram it is valid until the turn ends. NULL: the socket has no name, or its name is not
+ * known.
  */
 TR_MESSAGE(tr_address, (u16, family), (u16, port), (array(u8, 16), host), (u32, scope),
            (str, path));

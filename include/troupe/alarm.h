@@ -8,7 +8,7 @@
  *
  * TR_REQUEST(open_cart, tr_done);
  * TR_MESSAGE(expire);
- * TR_ACTOR(cart, open_cart, expire);
+ * TR_ACTOR(cart, open_cart); // not expire, which only its own alarm sends
  * TR_MESSAGE(cart_state, (bool, is_open));
  *
  * static tr_next on_open_cart(tr_self *self, struct cart_state *cart)

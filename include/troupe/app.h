@@ -28,10 +28,11 @@
 #include <troupe/system.h>
 
 /**
- * A flag of the program's own: an element of TR_FLAGS. It is written --rate 10 or --rate=10. Exactly one of is_set,
- * number, time_ns and text says where its value goes, and with that its type. What is stored there before the call is
- * the default. Values are read in the order of the arguments, before any actor starts; a wrong one is a sentence on
- * standard error and exit status 2.
+ * A flag of the program's own: an element of TR_FLAGS. It is written --rate 10 or --rate=10.
+ * Exactly one of is_set, number, time_ns and text is set: it says where the value goes, and which
+ * type it has. What is stored there before the call is the default. Values are read in the order of
+ * the arguments, before any actor starts; a wrong one is a sentence on standard error and exit
+ * status 2.
  */
 typedef struct tr_flag {
     const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
@@ -102,9 +103,13 @@ typedef struct tr_app {
      * and the console need the real platform: with another one the exit status is 1.
      */
     tr_system_options system TR_ZERO;
-    const char *summary TR_ZERO;   /* the first line of --help; NULL: none */
-    const char *arguments TR_ZERO; /* what --help says of arguments that are no flags: "FILE..." */
-    const char *version TR_ZERO;   /* for --version; NULL: only that of Troupe */
+    const char *summary TR_ZERO; /* the first line of --help; NULL: none */
+    /**
+     * What --help says of arguments that are no flags: "FILE...". NULL: the program has none, if it has `flags`; such an
+     * argument is refused then, unless it stands behind "--".
+     */
+    const char *arguments TR_ZERO;
+    const char *version TR_ZERO; /* for --version; NULL: only that of Troupe */
     /**
      * Where the inspector shows what the program does, as a page for a browser: "127.0.0.1:0", an
      * address that only this machine can reach. Standard error gets a line with the address of the
@@ -115,9 +120,10 @@ typedef struct tr_app {
     const char *inspect TR_ZERO;
     bool inspect_allow TR_ZERO;
     /**
-     * The flags of the program's own, which --help shows before those of the runner. With them, every other argument that
-     * begins with a dash is refused, unless it stands behind "--". NULL: none; then arguments that are no flags of the
-     * runner go to the root in its tr_args, whatever they look like, and are refused if it has no handler for tr_args.
+     * The flags of the program's own, which --help shows before the flags of the runner. Every other
+     * argument that begins with a dash is refused, unless it stands behind "--", or this is NULL and
+     * `arguments` is not: such a program reads flags in a way of its own. All that is not refused
+     * goes to the root in its tr_args; if it has no handler for tr_args, every argument is refused.
      */
     const tr_flag *flags TR_ZERO;
     /**
@@ -131,6 +137,15 @@ typedef struct tr_app {
      * (docs/guide/app.md).
      */
     bool says_ready TR_ZERO;
+    /**
+     * For an inspector that other machines may reach, which is refused otherwise: its address may be any if inspect_anywhere
+     * is set and there is a certificate, the path of a PEM file. A key of NULL is in the same file. Browsers reach it by its
+     * address, by localhost, and by the name inspect_host; other names are refused. Flags of the same names replace them.
+     */
+    bool inspect_anywhere TR_ZERO;
+    const char *inspect_certificate TR_ZERO;
+    const char *inspect_key TR_ZERO;
+    const char *inspect_host TR_ZERO;
 } tr_app;
 
 /**
@@ -141,7 +156,8 @@ typedef struct tr_app {
  * Flags: --workers N; --shutdown-timeout T; --store DIR, for an app with durable actors;
  * --records on|off|secrets and --replay FILE, --rehearse DIR, for an app with durable actors (docs/guide/replay.md,
  * docs/guide/schema.md);
- * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS and --inspect-allow;
+ * --control PATH|off; --metrics ADDRESS; --otlp URL; --otlp-every N; --inspect ADDRESS, --inspect-allow, --inspect-anywhere,
+ * --inspect-certificate FILE, --inspect-key FILE and --inspect-host NAME (docs/guide/inspector.md);
  * --log-format text|json|journald; --log-level RULES, as the variable
  * TROUPE_LOG, which leaves out lines of the log (docs/guide/operating.md); --pid-file PATH; --schema, which prints the
  * messages and durable kinds and ends; --version; --help. And those of `flags`.

@@ -151,8 +151,8 @@ typedef struct tr_later {
  *
  * The request itself is not cancelled: the receiver may handle it, and its reply is then a dead
  * letter. A client forgets the ask, so that tr_try_await of it is TR_INVALID_ARGUMENT. TR_OK;
- * TR_NOT_FOUND: it has its outcome already, which it keeps; TR_INVALID_ARGUMENT: an ask of another
- * turn, or none. The status may be ignored.
+ * TR_NOT_FOUND: the ask has an outcome already, and keeps it; TR_INVALID_ARGUMENT: an ask of
+ * another turn, or none. The status may be ignored.
  */
 #define tr_ask_cancel(from, ask) TR_SPEAKER_(from, ask_cancel)(from, (ask).any)
 
@@ -160,7 +160,8 @@ typedef struct tr_later {
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
  * In a turn, or client's thread. Does not wait.
  *
- * For a client: of the ask that it awaited last, borrowed until the next call on that client.
+ * For a client it tells how the ask ended that the client awaited last, borrowed until the next
+ * call on that client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
 
@@ -235,8 +236,8 @@ typedef struct tr_later {
  * Declares `name` for tr_ask_then: the request, the state of the actors that ask, and the function.
  * At file scope.
  *
- * The function's parameters are those of a handler, (tr_self *, state *, const request_answer *);
- * any may be left out. The answer has
+ * The function has the parameters of a handler, (tr_self *, state *, const request_answer *); any
+ * may be left out. The answer has
  *     status   TR_OK, or one of the outcomes above
  *     reply    a `const struct balance *`; NULL unless TR_OK
  *     why      the error, as tr_ask_error returns it
@@ -262,7 +263,7 @@ typedef struct tr_answer {
 typedef struct tr_then {
     const char *state_name;
     size_t state_size;
-    tr_handler handler; /* its type is that of the request */
+    tr_handler handler; /* its type is the type of the request */
 } tr_then;
 
 /**

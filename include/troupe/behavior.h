@@ -168,13 +168,13 @@ typedef enum tr_overflow {
  * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
  * them. The CPU time of each incarnation begins at 0.
  *
- * stack_bytes is for actors whose handlers, set-up or signals need more stack than those of others,
- * for instance for a large local variable or a library. It is rounded up to a power of two; a
- * system whose stack_bytes is larger gives that. Only while a turn runs or waits does the actor have
- * a stack, of which only touched pages take memory. Such an actor does not move to another worker,
- * and each of its runs takes a little longer. It has the stack of the behavior that was given to
- * tr_spawn, also after tr_become. Less than TR_STACK_SIZE: TR_INVALID_ARGUMENT of the spawn; more
- * than TR_STACK_LARGEST: TR_LIMIT.
+ * stack_bytes is for actors whose handlers, set-up or signals need a larger stack, for instance for
+ * a large local variable or a library. It is rounded up to a power of two; a system whose
+ * stack_bytes is larger gives that. Only while a turn runs or waits does the actor have a stack, of
+ * which only touched pages take memory. Such an actor does not move to another worker, and each of
+ * its runs takes a little longer. It has the stack of the behavior that was given to tr_spawn, also
+ * after tr_become. Less than TR_STACK_SIZE: TR_INVALID_ARGUMENT of the spawn; more than
+ * TR_STACK_LARGEST: TR_LIMIT.
  */
 typedef struct tr_options {
     tr_ordering ordering;       /* 0: TR_BY_ARRIVAL */
@@ -193,7 +193,9 @@ typedef struct tr_options {
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
-     * Durable actors have a descriptor by themselves. NULL: the state is not shown.
+     * It describes the struct of the state itself, of which TR_DESCRIBE may leave members out; with
+     * that of another struct no actor starts. Durable actors have a descriptor by themselves. NULL:
+     * the state is not shown.
      */
     const tr_type *shows;
 } tr_options;

@@ -48,12 +48,12 @@
  * wait is over. It may block, take locks and use errno, but must not end its thread. Signals of the
  * process do not reach it. Its time counts for no budget.
  *
- * A function that runs cannot be interrupted. When its actor is killed, fails or is over its time
- * at shutdown, a function that waits for a thread never begins, but one that runs is waited for,
- * because its argument is usually on the stack of the turn. Until it returns the actor neither
- * stops nor restarts, and a line of the log says so; then the turn is cancelled. A shutdown waits
- * for it no longer than for a handler: see shutdown.h. Give work that may take forever an end of
- * its own: a timeout of the system call, or a flag in its argument.
+ * A function that runs cannot be interrupted. An actor may be killed, fail, or exceed its time at
+ * shutdown. Then a function that still waits for a thread never begins. A function that runs is
+ * waited for, because its argument is usually on the stack of the turn. Until it returns the actor
+ * neither stops nor restarts, and a line of the log says so; then the turn is cancelled. A shutdown
+ * waits for it no longer than for a handler: see shutdown.h. Give work that may take forever an end
+ * of its own: a timeout of the system call, or a flag in its argument.
  *
  * On the test kit its one thread calls the function in a step of its own, when the seed says so. On
  * any other platform without threads the call runs the function in place.

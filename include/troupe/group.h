@@ -39,7 +39,7 @@
  * }
  * ```
  *
- * The ref is used as that of one actor: it has the same type, and can be told, asked, watched,
+ * The ref is used like the ref of one actor: it has the same type, and can be told, asked, watched,
  * stopped, suspended, named and found. A message goes directly from its sender to a member, which
  * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
@@ -55,13 +55,14 @@
  *     stopped     the next member gets it; in a router the one that has the key from now on
  *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
  *                 turn it was applies. In a router the overflow of the key's member applies.
- *     suspended, or being restarted: it keeps its turn, and the message waits, as for any actor
- * When no member is left the status is TR_STOPPED, and the message is a dead letter to the ref of
- * the group. A dead letter of a message that a member had taken, or had no capacity for, names the
+ *     suspended, or being restarted: it keeps its turn, and the message waits, as for any actor.
+ *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
+ *     of the group. A dead letter of a message that a member had taken, or had no capacity for,
+ *     names the
  * member. Messages of one sender to one member arrive in the order sent; between different members
  * there is no order.
  *
- * The ref is that of an actor of the runtime, a child of the spawner. The members are the children
+ * The ref refers to an actor of the runtime, a child of the spawner. The members are the children
  * of that actor. They are spread over the workers, beginning with the spawner's, and named "1",
  * "2", ... below the name of the group. They are supervised by the same rules as the spawner's
  * children, but among themselves: a restart of all members restarts no other child. A member that
@@ -147,8 +148,9 @@
  * The key is what `uint64_t function(const struct <message> *)` returns.
  * A route of TR_ROUTES.
  *
- * Senders call it, on any thread, also several times for one message, with their own struct or a
- * copy of it. It must look only at the message, and must not keep a pointer to it.
+ * Senders call it on any thread, and may call it several times for one message. Its argument is the
+ * sender's struct or a copy of it. It must look only at the message, and must not keep a pointer to
+ * it.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 
@@ -165,8 +167,8 @@
     TR_SPEAKER_(from, group_members)(from, tr_any(group), members, max)
 
 /**
- * Asks every member of a group, waits until all have an outcome, and returns how many members there
- * are:
+ * Asks every member of a group, waits until each ask has an outcome, and returns how many members
+ * there are:
  *     total_ask asked[8];
  *     size_t count = tr_gather(self, ledgers, asked, 8, get_total, .year = 2026);
  * In a turn. May wait.
@@ -197,8 +199,8 @@ typedef struct tr_group_args {
 
 TR_BEGIN_C
 /**
- * See tr_spawn_group. `spawn` is for each member; its name is that of the group. In a turn. Does
- * not wait.
+ * See tr_spawn_group. `spawn` is for each member; it has the name of the group. In a turn. Does not
+ * wait.
  */
 tr_ref tr_self_spawn_group(tr_self *self, const tr_spawn_args *spawn, const tr_group_args *group);
 /** See tr_try_spawn_group. In a turn. Does not wait. */

@@ -62,7 +62,7 @@
  *                         repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
  *
- * The time is that of the wall clock. Answers whose time is over are removed with later requests
+ * The time is time of the wall clock. Answers whose time is over are removed with later requests
  * that have an id.
  */
 #ifndef TROUPE_KEYS_H
@@ -129,7 +129,8 @@ typedef struct tr_durable_page {
  * In a turn, or client's thread. May wait: for the disk, if it must be read; in a turn that blocks
  * the worker's thread, for a few reads of an index.
  *
- * Lists keys of which something is stored, asleep and awake. A key that was destroyed is not
+ * Lists keys of which something is stored, asleep and awake. A key whose messages have changed
+ * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not
  * listed, from the moment on at which that is on disk; nor is one whose first start has not ended.
  * Keys that are made or destroyed between two pages may be in the list or not; all others are in it
  * once. The keys are in memory of this turn; for a client they are borrowed until its next

@@ -66,9 +66,9 @@
 /** The largest tr_options.mailbox_bytes_max. A spawn with more: TR_LIMIT. */
 #define TR_MAILBOX_BYTES_LARGEST (256u * 1024 * 1024)
 /**
- * How many messages from other workers and threads may exceed the bound of a mailbox with
- * TR_DROP_OLDEST, and as many times 64 bytes of memory, until the receiver's worker takes them in
- * and drops the oldest. One more: TR_MAILBOX_FULL.
+ * With TR_DROP_OLDEST this many messages from other workers and threads, and this many times 64
+ * bytes of memory, may exceed the bound of a mailbox. They do so until the receiver's worker takes
+ * the messages in and drops the oldest ones. One more: TR_MAILBOX_FULL.
  */
 #define TR_OVERDRAFT_MAX 65536
 /** How long an ask waits for its reply. tr_ask_within replaces it. Then: TR_TIMEOUT. */
@@ -94,8 +94,9 @@
 /** How long a helper thread without work stays. Then it ends. */
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /**
- * How many names are looked up at once; others wait. Those who ask for the same name share one look-up. If there are
- * not more helper threads, one of these is left to functions of tr_blocking, unless there is one only.
+ * How many names are looked up at once; others wait. Turns that ask for the same name share one
+ * look-up. If there are not more helper threads, one of these is left to functions of tr_blocking,
+ * unless there is one only.
  */
 #define TR_LOOKUPS_MAX 8
 /** How many names wait to be looked up, or are. A dial or connect to one more ends with TR_LIMIT. */
@@ -136,8 +137,8 @@
 /** Time of an actor in a row, to a tick of one millisecond. Then its worker runs other actors. */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**
- * How long a turn may take, to a tick of one millisecond. tr_system_options.turn_report_ns replaces
- * it. Then it is reported.
+ * A turn that takes longer is reported. Measured in ticks of one millisecond.
+ * tr_system_options.turn_report_ns replaces this limit.
  */
 #define TR_TURN_REPORT_NS (10 * TR_MILLISECOND)
 /** Lines of the log about long turns in one second. The next line says how many were left out. */
@@ -166,10 +167,10 @@
  */
 #define TR_SPIN_ANSWER_NS (100 * TR_MICROSECOND)
 /**
- * If the last commits of the store took no longer than this, a worker without other work spins for
- * a commit, for up to twice the time of one, and gives its CPU to other threads that want it. It does
- * so less often if commits do not come in that time. If commits take longer than this, waking the
- * worker adds less than a tenth.
+ * If the last commits of the store took no longer than this, a worker without other work spins
+ * until the next commit is done. It spins for at most twice the time of a commit, and yields its
+ * CPU to other threads. It does so less often if commits do not come in that time. If commits take
+ * longer than this, waking the worker adds less than a tenth.
  */
 #define TR_SPIN_COMMIT_NS (1 * TR_MILLISECOND)
 /** Dead letters that a system remembers. Older ones are only counted. */
@@ -241,9 +242,9 @@
 /** Bytes of the key of a durable actor. More, or none: TR_INVALID_ARGUMENT. */
 #define TR_KEY_MAX 256
 /**
- * If awake_max or awake_bytes_max of tr_system_options is reached and no actor has become idle for
- * this time, one of the actors that wait on a worker wakes all the same. A new actor stays awake at
- * least as long for its first message.
+ * If awake_max or awake_bytes_max of tr_system_options is reached, and no actor has become idle for
+ * this time, one of the actors that wait on each worker wakes nevertheless. A new actor stays awake
+ * at least as long for its first message.
  */
 #define TR_AWAKE_WAIT_NS (20 * TR_MILLISECOND)
 /** Bytes of the stored state of a durable actor, and of a snapshot. More: TR_TOO_LARGE. */
@@ -352,9 +353,9 @@
 #define TR_LOG_MAX 1024
 /**
  * Bytes of the stack on which a handler runs. tr_system_options.stack_bytes replaces it for all
- * actors, tr_options.stack_bytes for those of a behavior. A handler
- * that uses more gets a SIGSEGV, which tr_app_main and names_faults report, and which traps_faults
- * makes a failure of the actor.
+ * actors, tr_options.stack_bytes for the actors of one behavior. A handler that uses more gets a
+ * SIGSEGV, which tr_app_main and names_faults report, and which traps_faults makes a failure of the
+ * actor.
  */
 #define TR_STACK_SIZE (64u * 1024)
 /** The largest stack_bytes of tr_system_options and of tr_options. More: TR_LIMIT. */
@@ -367,8 +368,8 @@
 /** Where a turn cannot wait, this many times .output_max bytes are taken. More: TR_LIMIT. */
 #define TR_OUTPUT_EXTRA 16
 /**
- * Bytes of one piece that a channel reads, and of the bytes that tr_unread gives back. .frame_max
- * of a tr_endpoint replaces it. More: TR_TOO_LARGE.
+ * The most bytes of one piece that a channel reads, and the most bytes that tr_unread gives back.
+ * .frame_max of a tr_endpoint replaces this limit. More: TR_TOO_LARGE.
  */
 #define TR_FRAME_MAX (1024u * 1024)
 /** Bytes that the `head` of a tr_framing may write. More is a mistake of the program. */
@@ -385,7 +386,7 @@
 #define TR_IN_FLIGHT_MAX 1024
 /** Filters of a channel, PROXY header and TLS not counted. One more: TR_LIMIT, or it does not compile. */
 #define TR_FILTERS_MAX 4
-/** Bytes that one call of a filter may put. More: TR_TOO_LARGE. */
+/** Bytes that one call of a filter may append. More: TR_TOO_LARGE. */
 #define TR_FILTER_PUT_MAX (1024u * 1024)
 /** Bytes that a filter may leave untaken while it waits for more. More: TR_TOO_LARGE. */
 #define TR_FILTER_HELD_MAX (64u * 1024)
@@ -451,13 +452,20 @@
 /** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
 /**
+ * Reads of a connection of HTTP/2, each of at most 64 KiB, before the other connections and actors of its worker have their turn.
+ */
+#define TR_HTTP2_READS_MAX 4
+/**
  * The floods below are counted over this time. More than a limit allows: GOAWAY with
  * ENHANCE_YOUR_CALM, and the connection ends.
  */
 #define TR_HTTP2_FLOOD_NS (10 * TR_SECOND)
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
-/** Frames that carry nothing: pings, settings, empty data, priorities, windows that nobody waits for, unknown ones. */
+/**
+ * Frames that carry nothing: pings, settings, empty data, priorities, windows for which nobody
+ * waits, frames of an unknown kind.
+ */
 #define TR_HTTP2_IDLE_FRAMES_MAX 1000
 /** Frames CONTINUATION of one block of headers. */
 #define TR_HTTP2_CONTINUATIONS_MAX 8

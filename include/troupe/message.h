@@ -178,8 +178,8 @@ typedef struct tr_pending {
  * At file scope.
  *
  * The compiler finds the types of the members: numbers, bool, const char *, tr_bytes, tr_buffer *,
- * tr_ref, and arrays of those. Other members do not compile. A member that is not listed is not
- * sent: it arrives as zero. In C, not in C++.
+ * tr_ref, and arrays of these types. Other members do not compile. A member that is not listed is
+ * not sent: it arrives as zero. In C, not in C++.
  */
 #define TR_DESCRIBE(m, ...) TR_DESCRIBE_(m, __VA_ARGS__, )
 

@@ -49,10 +49,11 @@
  * not the work was done: at most once. tr_queue_take leaves the message in the queue until
  * tr_queue_done: at least once. A message is given to one turn at a time.
  *
- * Failures. If a turn fails that has taken a message with tr_queue_take, and no stored
- * tr_queue_done has removed it, that is a failed attempt, and so is tr_queue_retry. The message
- * comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After TR_RETRY_ATTEMPTS failed attempts it becomes a dead
- * letter of its queue, and the actor gets a tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
+ * Failures. It is a failed attempt if a turn has taken a message with tr_queue_take, and fails
+ * before a tr_queue_done for the message is stored. A tr_queue_retry is a failed attempt, too. The
+ * message comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After
+ * TR_RETRY_ATTEMPTS failed attempts it becomes a dead letter of its queue, and the actor gets a
+ * tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
  * tr_queue_cancel. Another policy is an option of the kind:
  *
  *     TR_DURABLE(postman, postman_state,
@@ -65,10 +66,10 @@
  * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count. If
  * the time of a shutdown is over while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
  *
- * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep the
- * actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does, also
- * in another process. Times are those of the wall clock; if it is set back, nothing waits longer
- * than its delay.
+ * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep
+ * the actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does,
+ * also in another process. Times are times of the wall clock; if it is set back, nothing waits
+ * longer than its delay.
  */
 #ifndef TROUPE_QUEUE_H
 #define TROUPE_QUEUE_H
@@ -132,12 +133,14 @@ typedef struct tr_queue_options {
     TR_QUEUE_PUSH_(self, queue, delay_ns, __VA_ARGS__, )
 
 /**
- * Waits for the first message of a queue that no other turn has, removes it, and writes it to
- * *pointer, a `const struct mail **`, as memory of this turn.
+ * Waits for the first message of a queue that no other turn has taken. Removes the message, copies
+ * it into memory of this turn, and writes its address to *pointer, a `const struct mail **`.
  * In a turn. May wait: at most timeout_ns.
  *
  * TR_OK; TR_TIMEOUT; TR_ABORTED: the actor falls asleep; TR_WRONG_TYPE: the first message is of
- * another type, and stays; TR_WRONG_SHAPE: its fields are not those of this program, and it stays; the log has both shapes; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_NOT_IN_A_TURN.
+ * another type, and stays; TR_WRONG_SHAPE: its fields differ from the fields in this program, and
+ * it stays; the log has both shapes; TR_CANCELLED, TR_NO_MEMORY, TR_INVALID_ARGUMENT,
+ * TR_NOT_IN_A_TURN.
  */
 #define tr_queue_receive(self, queue, m, timeout_ns, pointer)                                      \
     tr_self_queue_take(                                                                            \
@@ -151,8 +154,8 @@ typedef struct tr_queue_options {
     tr_self_queue_take(self, queue, &tr_type_##m, timeout_ns, TR_QUEUE_OUT_(m, pointer), item)
 
 /**
- * Looks at the message that tr_queue_take would give now, and writes it to *pointer, as memory of
- * this turn, and its name to *item. The message stays as it is.
+ * Looks at the message that tr_queue_take would give now. Copies it into memory of this turn, and
+ * writes its address to *pointer and its name to *item. The message stays as it is.
  * In a turn. Does not wait.
  *
  * TR_OK; TR_NOT_FOUND: there is none; TR_WRONG_TYPE, TR_WRONG_SHAPE: it is of another type, or has other fields, and *item is written;
@@ -224,7 +227,7 @@ size_t tr_queue_count(const tr_self *self, const char *queue);
 size_t tr_queue_count_dead(const tr_self *self, const char *queue);
 /**
  * Both list items of a queue in the order of their ids, those after `after` ({0}: from the first
- * on), at most `max`, and return how many: tr_queue_list those of tr_queue_count,
+ * on), at most `max`, and return how many: tr_queue_list the messages that tr_queue_count counts,
  * tr_queue_list_dead the dead letters.
  * In a turn. Does not wait.
  *

@@ -32,9 +32,10 @@
  * For what concerns one actor only, use its timers (tr_timer_once): they end with the actor, and
  * their message can be removed from the mailbox.
  *
- * Schedules are as exact as timers: never early, not moved by jumps of the wall clock, and in the
- * order in which they were made if they fall due at the same time. They neither keep a system alive
- * nor delay its end: a schedule that has not fired when a shutdown begins never does.
+ * Schedules are as exact as timers: never early, and jumps of the wall clock do not move them.
+ * Schedules that are due at the same time fire in the order in which they were made. They neither
+ * keep a system alive nor delay its end: a schedule that has not fired when a shutdown begins never
+ * does.
  */
 #ifndef TROUPE_SCHEDULE_H
 #define TROUPE_SCHEDULE_H

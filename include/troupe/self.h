@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The verbs: what an actor can do in a turn, and some of it a client on another thread.
+ * The verbs: what an actor can do in a turn. A client on another thread can do a part of this.
  *
  * ```c
  * #include <troupe/troupe.h>
@@ -156,7 +156,8 @@ typedef enum tr_timer_kind {
  * In a turn. Does not wait.
  *
  * The name and the message are copied. The child lives on this worker. Its set-up and its
- * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error.
+ * tr_pre_start have run when this returns. Ends the turn where tr_try_spawn returns an error. A
+ * tr_pre_start that fails is no error of the spawn: the child is restarted as its supervision says.
  */
 #define tr_spawn(self, actor, ...) TR_SPAWN_(self, -1, actor, __VA_ARGS__, )
 

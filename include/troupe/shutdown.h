@@ -76,7 +76,7 @@ typedef struct tr_report_busy {
     char path[256];
     char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
     char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
-    int worker;     /* -1: a helper thread of tr_blocking, or that of the store */
+    int worker;     /* -1: a helper thread of tr_blocking, or the thread of the store */
     tr_time age_ns; /* how long it has run, to a millisecond or so */
 } tr_report_busy;
 
@@ -109,7 +109,7 @@ typedef struct tr_shutdown_report {
     tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or of the wait */
     tr_time timeout_ns; /* for the actors; TR_NEVER: none */
     uint64_t stopped;   /* actors that have ended */
-    uint64_t forced;    /* those of `stopped` that the kill at the deadline ended */
+    uint64_t forced;    /* how many of `stopped` the kill at the deadline ended */
     uint64_t left;      /* actors that have not ended */
     uint64_t handled;   /* messages that were handled */
     uint64_t dead_letters;   /* messages that were not handled, and refused ones */
@@ -122,11 +122,11 @@ typedef struct tr_shutdown_report {
     tr_report_busy busy[TR_REPORT_BUSY_MAX];
     tr_report_slow slow[TR_REPORT_SLOW_MAX];
     /**
-     * The first TR_REPORT_ACTORS_MAX of actor_count: those with most dead letters first, then those
-     * that were forced or have not ended, then by the messages they handled. The sums above include
-     * all actors, and also clients, messages to actors that had ended, and at most half a
-     * millisecond until a busy worker notices the shutdown. If there was no memory for these
-     * numbers actor_count is 0.
+     * The first TR_REPORT_ACTORS_MAX of actor_count: first the actors with the most dead letters,
+     * then the actors that were forced or have not ended, then the others by how many messages they
+     * handled. The sums above include all actors, and also clients, messages to actors that had
+     * ended, and at most half a millisecond until a busy worker notices the shutdown. If there was
+     * no memory for these numbers actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];

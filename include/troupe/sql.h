@@ -43,7 +43,7 @@
  * close or free: rows are memory of the turn, and a result is complete when the call returns, so a
  * loop over it may wait, and may change the tables.
  *
- * The language is that of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT,
+ * The language is the SQL of SQLite, with foreign keys enforced. Not allowed are BEGIN, COMMIT,
  * SAVEPOINT, ATTACH, VACUUM, temporary and virtual tables, and every PRAGMA that does not just
  * describe tables.
  *

@@ -136,7 +136,7 @@ typedef struct tr_child_spec {
     tr_message setup TR_ZERO;                  /* .setup = TR_WITH(label, .text = "anna") */
     tr_restart restart TR_ZERO;                /* 0: what TR_OPTIONS of its behavior says */
     bool is_significant TR_ZERO;               /* see tr_significance */
-    const tr_supervision *supervision TR_ZERO; /* NULL: that of the parent */
+    const tr_supervision *supervision TR_ZERO; /* NULL: the supervision of the parent */
 } tr_child_spec;
 
 #endif

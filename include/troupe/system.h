@@ -127,7 +127,7 @@ typedef struct tr_system_options {
      * Native faults become failures. A SIGSEGV, SIGBUS or SIGFPE in the code of a handler, set-up
      * or signal handler, also an overflow of its stack, is a failure of that actor with TR_FAULT.
      * The turn, and other turns of the actor that wait, are abandoned: functions of tr_defer do not
-     * run, those of tr_at_end do.
+     * run, functions of tr_at_end do.
      *
      * It helps against mistakes, but not against all. What the code damaged before the fault stays
      * damaged. What it acquired without tr_at_end (malloc, a lock, a file) is not released. Only
@@ -168,11 +168,11 @@ typedef struct tr_system_options {
         TR_ZERO; /* for tr_system_set_workers; 0: as `workers`. Each takes some memory. */
     /**
      * Handoff: if a handler has not returned after this time, and is not inside the runtime,
-     * another thread takes over its worker, with the messages, timers, asks and spawns of the
-     * worker's other actors. The handler keeps its thread. Its actor handles nothing, not even an
-     * order to stop, until the handler has returned. When the handler calls a verb, its thread
-     * first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice; less
-     * than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
+     * another thread takes over its worker. The worker's other actors continue there, with their
+     * messages, timers, asks and spawns. The handler keeps its thread. Its actor handles nothing,
+     * not even an order to stop, until the handler has returned. When the handler calls a verb, its
+     * thread first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice;
+     * less than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
      *
      * It is for handlers that block against the rules; tr_blocking costs less. With handoff a turn
      * that has waited may continue on another thread of the system, so thread-local variables, such
@@ -198,16 +198,16 @@ typedef struct tr_system_options {
      * more, those that have been idle for longest go to sleep at once. An actor that has work
      * (durable.h) stays awake. If all have work, a key that is to wake waits, in the order of
      * arrival, before its state is read; its messages wait in its mailbox. If no actor has become
-     * idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes all the same, because the actors
+     * idle for TR_AWAKE_WAIT_NS, one of the waiting keys wakes nevertheless, because the actors
      * that are awake may wait for it: the limit is soft. Actors that are falling asleep do not
      * count. 0: no limit.
      */
     uint32_t awake_max TR_ZERO;
     /**
      * How much memory durable actors that are awake may have, in bytes, with the rules of
-     * awake_max. It counts their states, what they have allocated, alarms and queues,
-     * approximately, but not their messages. An actor that is larger than the limit by itself stays
-     * awake as long as others would. 0: no limit.
+     * awake_max. It counts, approximately, their states, what they have allocated, their alarms and
+     * their queues. It does not count their messages. An actor that is larger than the limit by
+     * itself stays awake as long as others would. 0: no limit.
      */
     uint64_t awake_bytes_max TR_ZERO;
     /**
@@ -236,11 +236,11 @@ typedef struct tr_system_options {
     tr_log_format log_format TR_ZERO;
 } tr_system_options;
 
-/** Sums over all workers since the system was made; `live` and `queued` are those of now. */
+/** Sums over all workers since the system was made; `live` and `queued` are the present numbers. */
 typedef struct tr_counters {
     uint64_t accepted;     /* messages that a mailbox took */
     uint64_t handled;      /* messages whose turn has ended */
-    uint64_t dead_letters; /* messages that were taken and never handled, and those of `refused` */
+    uint64_t dead_letters; /* messages that were never handled, `refused` included */
     uint64_t refused;      /* messages that no mailbox took */
     uint64_t turns;        /* calls of handlers */
     uint64_t runs;         /* times that a worker ran an actor, for one turn or more */
@@ -275,9 +275,9 @@ typedef struct tr_dead_letter_record {
     char to_path[TR_DEAD_LETTER_PATH_MAX + 1];
     uint64_t size; /* of the message, with everything that it points to, in bytes */
     /*
-     * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" if it is
-     * larger than TR_DEAD_LETTER_SHOWN_MAX, if it is one of many (TR_DEAD_LETTER_TEXTS_MAX), if its
-     * receiver was stopped by a deadline, and for a reply.
+     * The message as JSON, cut to fit, without the values of secret fields (TR_SECRET). "" for a
+     * reply, for a message larger than TR_DEAD_LETTER_SHOWN_MAX, for one of many
+     * (TR_DEAD_LETTER_TEXTS_MAX), and for a message whose receiver was stopped by a deadline.
      */
     char message[TR_DEAD_LETTER_TEXT_MAX + 1];
 } tr_dead_letter_record;
@@ -383,11 +383,11 @@ int tr_system_workers(const tr_system *system);
  * More: actors stay where they are; the new workers run when this returns. Fewer: no actor starts
  * on the last workers any more, and the actors there move to the others as soon as they can be
  * moved (docs/guide/workers.md). Pinned actors, actors with a budget and the supervisors of groups
- * stay. Actors with a turn that waits, with an ask that is not answered, with more than
- * TR_MOVED_TIMERS_MAX timers, and suspended ones stay as long as that lasts. Children of actors
- * that stay start there too, and move like others. A worker without actors sleeps. This call does
- * not wait for the moves. Actors of the pool that are spawned from now on are placed by the ring of
- * the new number; names that have an actor keep it.
+ * stay. An actor stays as long as it is suspended, has a turn that waits, has an ask that is not
+ * answered, or has more than TR_MOVED_TIMERS_MAX timers. Children of actors that stay start there
+ * too, and move like others. A worker without actors sleeps. This call does not wait for the moves.
+ * Actors of the pool that are spawned from now on are placed by the ring of the new number; names
+ * that have an actor keep it.
  *
  * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: no thread could be made.
  * What on_worker_start returned for a new worker. TR_WOULD_DEADLOCK: in on_worker_start.

@@ -40,10 +40,10 @@
  * is larger than 24 bytes, or contains pointers, is copied once: all subscribers get the same
  * constant memory, which is freed after the last of them.
  *
- * Order. What one publisher publishes arrives in that order at each subscriber, and in order with
- * what it tells that subscriber. Publishing never waits: if the mailbox of a subscriber is full its
- * overflow applies, with TR_PARK as TR_OVERFLOW_FAIL, and the message is a dead letter for that
- * subscriber only.
+ * Order. The messages of one publisher arrive at each subscriber in the order in which they were
+ * published. The order includes the messages that this publisher tells the subscriber. Publishing
+ * never waits: if the mailbox of a subscriber is full its overflow applies, with TR_PARK as
+ * TR_OVERFLOW_FAIL, and the message is a dead letter for that subscriber only.
  *
  * A publish that begins after tr_subscribe has returned reaches the subscriber. One that begins
  * after tr_unsubscribe has returned does not; one that had begun before may. An actor that stops is

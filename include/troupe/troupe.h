@@ -61,8 +61,8 @@
 #define TROUPE_TROUPE_H
 
 /*
- * Each header stands behind those that it includes, because gcc begins an error in a macro with the
- * files on the way to its header.
+ * Each header comes after the headers that it includes. Otherwise an error of gcc in a macro begins
+ * with a list of the files that include its header.
  */
 #include <troupe/status.h>
 #include <troupe/limits.h>

@@ -9,7 +9,9 @@ struct root_copy {
     tr_handler handlers[];
 };
 
-/* Returns the handler of a type in a table, or that of any type if `or_any`; NULL: none. */
+/*
+ * Returns the handler of a type in a table; if `or_any`, else the handler of any type; NULL: none.
+ */
 static tr_handler *handler_of(tr_handler *handlers, size_t count, const tr_type *type, bool or_any)
 {
     tr_handler *any = NULL;

@@ -26,9 +26,9 @@ struct first_calls {
 };
 
 /**
- * Returns the behavior to spawn the root with; NULL: out of memory. It lives until tr__first_turn_free. It has those of
- * `calls` instead of its own, which are in `calls` afterwards. If there is no first turn, they are NULL and the behavior is
- * `root`.
+ * Returns the behavior to spawn the root with; NULL: out of memory. It lives until
+ * tr__first_turn_free. It calls the functions of `calls` in place of its own functions, which are
+ * in `calls` afterwards. If there is no first turn, they are NULL and the behavior is `root`.
  */
 const tr_behavior *tr__first_turn_watch(struct first_turn *first, const tr_behavior *root,
                                         struct first_calls *calls);

@@ -135,6 +135,24 @@ static bool read_inspect(struct flags *flags, const char *value)
     return *value;
 }
 
+static bool read_inspect_certificate(struct flags *flags, const char *value)
+{
+    flags->inspect_certificate = value;
+    return *value;
+}
+
+static bool read_inspect_key(struct flags *flags, const char *value)
+{
+    flags->inspect_key = value;
+    return *value;
+}
+
+static bool read_inspect_host(struct flags *flags, const char *value)
+{
+    flags->inspect_host = value;
+    return *value;
+}
+
 static bool read_log_format(struct flags *flags, const char *value)
 {
     static const char *const names[] = {
@@ -201,6 +219,15 @@ static const struct value_flag {
      read_inspect,
      false,
      "--inspect takes an address of this machine such as 127.0.0.1:0"},
+    {"--inspect-certificate",
+     read_inspect_certificate,
+     false,
+     "--inspect-certificate takes the path of a PEM file"},
+    {"--inspect-key", read_inspect_key, false, "--inspect-key takes the path of a PEM file"},
+    {"--inspect-host",
+     read_inspect_host,
+     false,
+     "--inspect-host takes a name of this machine such as bank.example"},
     {"--log-format", read_log_format, false, "--log-format takes text, json or journald"},
     {"--log-level",
      read_log_level,
@@ -233,6 +260,8 @@ static bool switch_read(struct flags *flags, const char *argument, const char **
         flags->is_metrics_anywhere = true;
     else if (is_flag(argument, "--inspect-allow", value))
         flags->allows_inspector = true;
+    else if (is_flag(argument, "--inspect-anywhere", value))
+        flags->inspects_anywhere = true;
     else if (is_flag(argument, "--schema", value))
         flags->is_schema = true;
     else if (is_flag(argument, "--version", value))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The flags that every app has, beside those of its own.
+ * The flags that every app has, in addition to its own flags.
  *
  *     bank --workers 2 ledger.txt --verbose      --workers is the runner's, the rest belongs to the root
  *     bank --workers=2 -- --help                 everything after "--" belongs to the root
@@ -23,11 +23,15 @@ struct flags {
     tr_log_format log_format;
     const char *metrics; /* NULL: not given */
     bool is_metrics_anywhere;
-    const char *otlp;        /* NULL: not given */
-    uint32_t otlp_every;     /* 0: not given, or 0 was given */
-    bool has_otlp_every;     /* --otlp-every */
-    const char *inspect;     /* NULL: not given */
-    bool allows_inspector;   /* --inspect-allow */
+    const char *otlp;       /* NULL: not given */
+    uint32_t otlp_every;    /* 0: not given, or 0 was given */
+    bool has_otlp_every;    /* --otlp-every */
+    const char *inspect;    /* NULL: not given */
+    bool allows_inspector;  /* --inspect-allow */
+    bool inspects_anywhere; /* --inspect-anywhere */
+    const char *inspect_certificate;
+    const char *inspect_key;
+    const char *inspect_host;
     const char *rehearse;    /* NULL: not given */
     const char *replay;      /* NULL: not given */
     bool has_no_records;     /* --records off */

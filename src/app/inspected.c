@@ -30,9 +30,15 @@ bool tr__inspected_start(const tr_app *app, const char *program, struct control 
 {
     char why[INSPECTOR_WHY_SIZE];
     if (!app->inspect) {
-        if (app->inspect_allow)
-            tr__console_complain("%s: --inspect-allow has no effect without --inspect\n", program);
-        return !app->inspect_allow;
+        const char *useless = app->inspect_allow         ? "--inspect-allow"
+                              : app->inspect_anywhere    ? "--inspect-anywhere"
+                              : app->inspect_certificate ? "--inspect-certificate"
+                              : app->inspect_key         ? "--inspect-key"
+                              : app->inspect_host        ? "--inspect-host"
+                                                         : NULL;
+        if (useless)
+            tr__console_complain("%s: %s has no effect without --inspect\n", program, useless);
+        return !useless;
     }
     if (!control) {
         tr__console_complain(
@@ -42,6 +48,10 @@ bool tr__inspected_start(const tr_app *app, const char *program, struct control 
         return false;
     }
     const struct inspector_options options = {.address = app->inspect,
+                                              .anywhere = app->inspect_anywhere,
+                                              .certificate = app->inspect_certificate,
+                                              .key = app->inspect_key,
+                                              .host = app->inspect_host,
                                               .allows = app->inspect_allow,
                                               .find = find,
                                               .context = control,

@@ -128,14 +128,14 @@ static const tr_flag *flag_find(const tr_flag *table, const char *argument, cons
     return NULL;
 }
 
-tr_status tr__own_flags_parse(const tr_flag *table, const char **rest, size_t *count, size_t before,
-                              bool takes_any, char error[FLAGS_ERROR_SIZE])
+tr_status tr__own_flags_parse(const tr_flag *table, const char **rest, size_t *count,
+                              size_t *before, bool takes_any, char error[FLAGS_ERROR_SIZE])
 {
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++) {
         const char *value = NULL;
-        const tr_flag *flag = i && i < before ? flag_find(table, rest[i], &value) : NULL;
-        bool is_dashed = i && i < before && rest[i][0] == '-' && rest[i][1] != '\0';
+        const tr_flag *flag = i && i < *before ? flag_find(table, rest[i], &value) : NULL;
+        bool is_dashed = i && i < *before && rest[i][0] == '-' && rest[i][1] != '\0';
         if (!flag && is_dashed && !takes_any) {
             (void)snprintf(error, FLAGS_ERROR_SIZE, "there is no flag \"%.80s\"", rest[i]);
             return TR_INVALID_ARGUMENT;
@@ -154,12 +154,13 @@ tr_status tr__own_flags_parse(const tr_flag *table, const char **rest, size_t *c
             *flag->is_set = true;
         } else {
             if (!value)
-                value = i + 1 < before ? rest[++i] : "";
+                value = i + 1 < *before ? rest[++i] : "";
             tr_status status = value_read(flag, value, error);
             if (status != TR_OK)
                 return status;
         }
     }
+    *before -= *count - kept;
     *count = kept;
     return TR_OK;
 }

@@ -15,15 +15,15 @@
 bool tr__own_flags_are_valid(const tr_flag *table, bool takes_store, char text[FLAGS_ERROR_SIZE]);
 
 /**
- * Takes the flags of `table` out of the first `before` of the *count arguments `rest`, writes their values, and leaves the
- * others. The later arguments stood behind "--", and are not looked at. `table` NULL: there are
- * none.
+ * Takes the flags of `table` out of the first *before of the *count arguments `rest`, writes their values, and leaves the
+ * others; *before is then how many of those are left. The later arguments stood behind "--", and are not looked at.
+ * `table` NULL: there are no flags.
  *
  * TR_INVALID_ARGUMENT: a value is wrong, or an argument begins with a dash and is no flag; with `takes_any` such an
  * argument is left like others. `error` says which.
  */
 TR_MUST_CHECK tr_status tr__own_flags_parse(const tr_flag *table, const char **rest, size_t *count,
-                                            size_t before, bool takes_any,
+                                            size_t *before, bool takes_any,
                                             char error[FLAGS_ERROR_SIZE]);
 
 #endif

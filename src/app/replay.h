@@ -6,8 +6,8 @@
 #include <troupe/durable.h>
 
 /**
- * Runs the turn in a kit, with the state and the message of the record, and what it had read. Says on standard output how
- * it ended. Returns whether it failed again as it had before.
+ * Runs the turn in a kit, with the state and the message of the record, and what it had read.
+ * Prints how the turn ended. Returns whether it failed again in the same way.
  */
 bool tr__replay_run(const char *program, const struct tr_durables *durables, const char *path);
 

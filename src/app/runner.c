@@ -228,7 +228,7 @@ static enum exit_status exit_status_of(struct runner *runner, tr_status ended)
     return said ? (enum exit_status)(said - 1) : EXIT_DONE;
 }
 
-/* Returns the options of the system: those of the app replace those in its `system`. */
+/* Returns the options of the system: the options of the app replace those in its `system`. */
 static tr_system_options options_of(const struct runner *runner)
 {
     const tr_app *app = &runner->app;
@@ -371,10 +371,12 @@ static enum exit_status run_system(struct runner *runner, const char *const *arg
     status = tr_client_new(runner->system, &runner->client);
     if (status != TR_OK)
         goto free_system;
-    /* Start the root before the workers, which read it. */
-    if (root_start(runner, root, argv, argc) == TR_OK &&
+    /*
+     * The socket comes first: if it cannot be had, nothing of the program has run. Start the root before the workers, which
+     * read it.
+     */
+    if (control_start(runner) && root_start(runner, root, argv, argc) == TR_OK &&
         tr__exports_start(&runner->exports, &runner->app, runner->program, runner->client) &&
-        control_start(runner) &&
         tr__inspected_start(
             &runner->app, runner->program, runner->control, runner->system, &runner->inspector)) {
         status = tr_system_start(runner->system);
@@ -512,6 +514,7 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     runner->has_secret_records = flags->has_secret_records;
     runner->app.metrics_anywhere |= flags->is_metrics_anywhere;
     runner->app.inspect_allow |= flags->allows_inspector;
+    runner->app.inspect_anywhere |= flags->inspects_anywhere;
     if (flags->has_otlp_every)
         runner->app.otlp_every = flags->otlp_every ? flags->otlp_every : UINT32_MAX;
 #define REPLACE(member)                                                                            \
@@ -520,6 +523,9 @@ static bool flags_apply(struct runner *runner, const struct flags *flags)
     REPLACE(metrics);
     REPLACE(otlp);
     REPLACE(inspect);
+    REPLACE(inspect_certificate);
+    REPLACE(inspect_key);
+    REPLACE(inspect_host);
     REPLACE(workers);
     REPLACE(shutdown_timeout_ns);
     REPLACE(store);
@@ -566,10 +572,13 @@ static enum exit_status run_arguments(struct runner *runner, int argc, char **ar
         return EXIT_DONE;
     }
     size_t count = flags.rest_count;
+    size_t before = flags.rest_before;
+    /* A root may read flags of its own from its arguments, if it says that it has some. */
+    bool takes_any = !app->flags && app->arguments && has_args;
     if (status == TR_OK)
-        status = tr__own_flags_parse(
-            app->flags, rest, &count, flags.rest_before, !app->flags && has_args, error);
-    if (status == TR_OK && count > 1 && !has_args) {
+        status = tr__own_flags_parse(app->flags, rest, &count, &before, takes_any, error);
+    if (status == TR_OK && count > 1 &&
+        (!has_args || (app->flags && !app->arguments && before > 1))) {
         (void)snprintf(error, sizeof error, "the program takes no arguments: \"%.80s\"", rest[1]);
         status = TR_INVALID_ARGUMENT;
     }

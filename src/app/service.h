@@ -3,8 +3,9 @@
  * An app as a service of systemd: it says when it is ready and when it stops, and, if systemd asks for that, that its
  * workers work. For the runner. Nothing happens where NOTIFY_SOCKET is not set.
  *
- * An app is ready when the runner has started all of its own (exports, workers), and its root has ended its first turn
- * (app/first_turn.h) or, with says_ready, has called tr_app_ready. Whatever comes last sends "READY=1".
+ * An app is ready when two things have happened. The runner has started its own parts (exports,
+ * workers). And the root has ended its first turn (app/first_turn.h) or, with says_ready, has
+ * called tr_app_ready. Whatever comes last sends "READY=1".
  */
 #ifndef APP_SERVICE_H
 #define APP_SERVICE_H

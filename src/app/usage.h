@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What --help and --version print: at most 79 columns, the flags of the program first, then those of the runner.
+ * What --help and --version print: at most 79 columns, the flags of the program first, then the
+ * flags of the runner.
  */
 #ifndef APP_USAGE_H
 #define APP_USAGE_H
@@ -9,7 +10,7 @@
 
 /** Prints all flags, each with what it does and an example, to standard output. */
 void tr__usage_say(const char *program, const tr_app *app, bool has_store);
-/** Prints the version of the program, if it has one, and that of the library. */
+/** Prints the version of the program, if it has one, and the version of the library. */
 void tr__version_say(const char *program, const tr_app *app);
 
 #endif

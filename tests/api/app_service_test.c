@@ -96,7 +96,7 @@ TR_BEHAVIOR(leaver, void, TR_ON(tr_args, on_args));
 
 TEST(an_app_has_an_exit_status_of_its_own, "O-62")
 {
-    const tr_app app = {.flags = FLAGS};
+    const tr_app app = {.flags = FLAGS, .arguments = "[fail]"};
     char text[4096];
     ck_assert_int_eq(RUN(leaver, &app), 3);
     ck_assert_int_eq(RUN(leaver, &app, "--status", "4"), 4);
@@ -108,12 +108,61 @@ TEST(an_app_has_an_exit_status_of_its_own, "O-62")
     ck_assert_int_eq(RUN_APART(text, leaver, &app, "fail"), 1);
 }
 
+/* ---- Dead letters of a stop. ---- */
+
+TR_REQUEST(ping, tr_done);
+TR_ACTOR(mortal, ping);
+
+static tr_next on_ping(tr_self *self)
+{
+    return tr_reply(self, tr_done);
+}
+
+TR_BEHAVIOR(mortal, void, TR_ON(ping, on_ping));
+
+static tr_ref gone;
+
+static tr_next on_goodbye(tr_self *self)
+{
+    static const struct tr_done done;
+    (void)!tr_self_tell(self, gone, &tr_type_tr_done, &done);
+    return TR_SAME;
+}
+
+static tr_next on_begin(tr_self *self)
+{
+    static const struct tr_done done;
+    mortal_ref child = tr_spawn(self, mortal, "gone");
+    gone = tr_any(child);
+    tr_kill(self, child);
+    ck_assert_int_eq(tr_try_await(self, tr_ask(self, child, ping), NULL), TR_STOPPED);
+    (void)!tr_self_tell(self, gone, &tr_type_tr_done, &done);
+    return tr_app_exit(self, 0);
+}
+
+TR_BEHAVIOR(goodbye, void, TR_ON(tr_args, on_begin), TR_ON(tr_post_stop, on_goodbye));
+
+TEST(dead_letters_of_an_ordinary_stop_are_lines_for_debugging, "O-61")
+{
+    const tr_app app = {.flags = FLAGS};
+    char text[4096];
+    ck_assert_int_eq(RUN_APART(text, goodbye, &app, "--log-level", "info"), 0);
+    const char *first = strstr(text, "dead letter: tr_done"); /* before the stop */
+    ck_assert_msg(first && !strstr(first + 1, "dead letter"), "%s", text);
+    ck_assert_int_eq(RUN_APART(text, goodbye, &app), 0);
+    ck_assert_msg(strstr(text, "INFO  dead letter: tr_done"), "%s", text);
+    ck_assert_msg(strstr(text, "DEBUG dead letter: tr_done"), "%s", text);
+}
+
 TEST(an_unknown_flag_is_status_2, "O-60")
 {
     const tr_app app = {.flags = FLAGS};
     char text[4096];
     ck_assert_int_eq(RUN_APART(text, leaver, &app, "--stats", "4"), 2);
     ck_assert_str_eq(text, "app: there is no flag \"--stats\" (see --help)\n");
+    ck_assert_int_eq(RUN_APART(text, leaver, &app, "--status", "4", "extra"), 2);
+    ck_assert_str_eq(text, "app: the program takes no arguments: \"extra\" (see --help)\n");
+    ck_assert_int_eq(RUN_APART(text, leaver, &app, "--status", "4", "--", "extra"), 4);
     const tr_app wrong = {.flags = TR_FLAGS({.name = "workers", .number = &said})};
     ck_assert_int_eq(RUN_APART(text, leaver, &wrong), 1);
     ck_assert_str_eq(text,
@@ -536,6 +585,7 @@ TEST(the_watchdog_is_notified_while_no_handler_stands, "O-64")
 }
 
 SUITE("app as a service", an_app_has_an_exit_status_of_its_own, an_unknown_flag_is_status_2,
+      dead_letters_of_an_ordinary_stop_are_lines_for_debugging,
       help_has_the_flags_of_the_program_and_of_the_runner_in_79_columns,
       version_is_that_of_the_program_and_of_the_library,
       the_level_of_the_log_is_a_flag_that_goes_before_the_variable,

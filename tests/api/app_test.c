@@ -58,10 +58,21 @@ TR_BEHAVIOR(args_root, void, TR_ON(tr_pre_start, on_start), TR_ON(tr_args, on_ar
 
 TEST(the_root_gets_what_is_left_of_the_arguments, "")
 {
-    ck_assert_int_eq(RUN(args_root, "--workers", "2", "one", "--two", "--", "--help"), 0);
+    ck_assert_int_eq(RUN(args_root, "--workers", "2", "one", "--", "--two", "--help"), 0);
     ck_assert_str_eq(seen, "/user/args_root app one --two --help");
     ck_assert_int_eq(pre_starts, 1);
     ck_assert_int_eq(post_stops, 1);
+}
+
+TEST(a_flag_that_nobody_has_declared_is_refused, "O-60")
+{
+    static const char *const argv[] = {"app", "one", "--two"};
+    const tr_app own = {.size = sizeof own, .arguments = "[--two] FILE"};
+    ck_assert_int_eq(RUN(args_root, "one", "--two"), 2);
+    ck_assert_int_eq(RUN(args_root, "-t"), 2);
+    ck_assert_int_eq(pre_starts, 0);
+    ck_assert_int_eq(run(&tr_behavior_args_root, &own, 3, argv), 0); /* it reads its own flags */
+    ck_assert_str_eq(seen, "/user/args_root app one --two");
 }
 
 TEST(the_root_has_the_name_of_the_app, "")
@@ -521,9 +532,9 @@ TEST(an_option_of_the_app_replaces_that_of_its_system, "X-03")
 
 SUITE("app", a_failure_that_an_app_escalates_is_status_71,
       an_option_of_the_app_replaces_that_of_its_system, the_root_gets_what_is_left_of_the_arguments,
-      the_root_has_the_name_of_the_app, wrong_flags_and_help_start_nothing,
-      arguments_that_nobody_wants_are_refused, a_root_that_fails_is_status_1,
-      a_root_that_is_restarted_and_ends_well_is_status_0,
+      a_flag_that_nobody_has_declared_is_refused, the_root_has_the_name_of_the_app,
+      wrong_flags_and_help_start_nothing, arguments_that_nobody_wants_are_refused,
+      a_root_that_fails_is_status_1, a_root_that_is_restarted_and_ends_well_is_status_0,
       a_root_that_is_begun_again_gets_its_arguments_again,
       arguments_that_were_not_handled_come_once_and_first,
       a_root_that_fails_ends_the_program_and_its_cause_is_said, a_signal_stops_the_app_in_order,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Promises of src/actor that are broken here, one after another: each has an assertion, which must fire and name what
+ * Promises of src/actor and src/net that are broken here, one after another: each has an assertion, which must fire and name what
  * was broken. Most are TR_ASSERT_SLOW, which debug builds run. In other builds the same call must end quietly,
  * because nothing of such an assertion is left there.
  */
@@ -18,6 +18,7 @@
 #include "actor/mail/mail.h"
 #include "actor/time/timers.h"
 #include "actor/turn/park.h"
+#include "net/rare.h"
 #include "os/virtual.h"
 
 enum { ANOTHER_THREAD = 2 }; /* the virtual platform calls its only thread 1 */
@@ -167,6 +168,42 @@ TEST(an_actor_is_touched_by_the_thread_of_its_worker_only, "")
     expect(touch_on_another_thread, IN_DEBUG_BUILDS, "tr__extra_of", "cell_is_mine(worker, cell)");
 }
 
+/* ---- Channels, which belong to the owner of their actor. ---- */
+
+static void touch_channel(struct worker *worker, struct cell *cell)
+{
+    struct channel channel = {.worker = worker, .cell = cell};
+    channel.rare = (struct channel_rare *)(uintptr_t)&tr__no_rare;
+    tr__rare_free(&channel); /* has nothing to free */
+}
+
+static void touch_a_channel_of_another_worker(struct world *world)
+{
+    touch_channel(world->other, world->cell);
+}
+
+TEST(a_channel_is_touched_by_the_owner_of_its_actor_only, "")
+{
+    expect(touch_a_channel_of_another_worker,
+           IN_DEBUG_BUILDS,
+           "tr__rare_free",
+           "channel_is_mine(channel)");
+}
+
+static void touch_a_channel_on_another_thread(struct world *world)
+{
+    atom64_store(&world->worker->thread_id, ANOTHER_THREAD, ATOM_RELAXED);
+    touch_channel(world->worker, NULL);
+}
+
+TEST(a_channel_without_an_actor_is_touched_by_the_thread_of_its_worker_only, "")
+{
+    expect(touch_a_channel_on_another_thread,
+           IN_DEBUG_BUILDS,
+           "tr__rare_free",
+           "channel_is_mine(channel)");
+}
+
 /* ---- States. ---- */
 
 static void run_without_being_ready(struct world *world)
@@ -250,6 +287,8 @@ TEST(a_turn_is_woken_only_while_it_waits, "")
 SUITE("actor asserts", an_actor_is_touched_by_its_owner_only,
       an_actor_that_moves_is_touched_by_nobody, a_worker_is_used_by_its_thread_only,
       an_actor_is_touched_by_the_thread_of_its_worker_only,
+      a_channel_is_touched_by_the_owner_of_its_actor_only,
+      a_channel_without_an_actor_is_touched_by_the_thread_of_its_worker_only,
       a_scheduling_state_changes_along_legal_edges_only,
       a_scheduling_state_is_what_its_writer_believes, a_life_changes_along_legal_edges_only,
       the_fast_way_to_send_is_for_actors_without_a_barrier,

@@ -6,7 +6,7 @@
 
 #include "actor/mail/kind.h"
 
-#define NAME(kind, box, properties) #kind,
+#define NAME(kind, text, box, properties) #kind,
 
 static const char *const names[] = {MAIL_KINDS(NAME)};
 
@@ -29,6 +29,26 @@ TEST(every_kind_has_either_a_mailbox_or_a_function_that_takes_it, "")
         ck_assert_msg(has_function(kind) == is_taken, "%s", names[kind]);
         ck_assert_msg((kind_box(kind) != MAIL_BOX_NONE) == is_sent, "%s", names[kind]);
     }
+}
+
+TEST(what_a_function_takes_in_its_turn_waits_in_a_mailbox, "")
+{
+    for (uint32_t kind = 0; kind < MAIL_KIND_COUNT; kind++) {
+        if (!tr__mail_turns[kind])
+            continue;
+        ck_assert_msg(kind_box(kind) > MAIL_BOX_TAKEN, "%s", names[kind]);
+        ck_assert_msg(!kind_has(kind, MAIL_COUNTS), "%s", names[kind]);
+    }
+}
+
+TEST(every_kind_has_a_text_of_its_own, "")
+{
+    for (uint32_t kind = 0; kind < MAIL_KIND_COUNT; kind++) {
+        for (uint32_t other = 0; other < kind; other++)
+            ck_assert_str_ne(tr__kind_text(kind), tr__kind_text(other));
+    }
+    ck_assert_str_eq(tr__kind_text(ENVELOPE_NOTICE), "tell");
+    ck_assert_str_eq(tr__kind_text(MAIL_KIND_COUNT), "unknown");
 }
 
 TEST(what_a_function_takes_is_no_message_and_passes_a_seal, "")
@@ -76,8 +96,8 @@ TEST(an_outbox_holds_messages_answers_and_poison_pills, "")
     }
 }
 
-SUITE("actor kind", every_kind_has_one_row,
-      every_kind_has_either_a_mailbox_or_a_function_that_takes_it,
+SUITE("actor kind", every_kind_has_one_row, what_a_function_takes_in_its_turn_waits_in_a_mailbox,
+      every_kind_has_a_text_of_its_own, every_kind_has_either_a_mailbox_or_a_function_that_takes_it,
       what_a_function_takes_is_no_message_and_passes_a_seal, an_answer_passes_a_seal_and_a_barrier,
       messages_of_other_actors_take_capacity_and_wait_at_a_barrier,
       an_outbox_holds_messages_answers_and_poison_pills)

@@ -48,9 +48,9 @@ static tr_status parse(const tr_flag *flags, bool takes_any, const char *line)
     error[0] = '\0';
     tr_status status = tr__flags_parse(argc, argv, false, &runner, rest, error);
     rest_count = runner.rest_count;
-    return status == TR_OK
-               ? tr__own_flags_parse(flags, rest, &rest_count, runner.rest_before, takes_any, error)
-               : status;
+    return status == TR_OK ? tr__own_flags_parse(
+                                 flags, rest, &rest_count, &runner.rest_before, takes_any, error)
+                           : status;
 }
 
 static const char *left(void)

@@ -108,6 +108,7 @@ TR_END_C
         return TR_INVOKE_FILTER_(f, struct m, message); \
     }
 #define TR_BATCH_CODE_(b, S, m, h, clause) \
+    TR_NAME_(m) \
     TR_CHECK_BATCH_(S, struct m, clause, h); \
     static tr_next tr_call_##b##_##m(tr_self *self, void *state, const void *message) \
     { \

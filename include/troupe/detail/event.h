@@ -18,6 +18,19 @@
         (list).count++; \
     } while (0)
 
+#define TR_REPLACE_(self, list, index, item) \
+    do { \
+        __typeof__(*(list).items) tr_item_ = (item); \
+        (list).items = (__typeof__((list).items))tr_self_replace( \
+            self, (list).items, (list).count, sizeof tr_item_, index, &tr_item_); \
+    } while (0)
+#define TR_REMOVE_(self, list, index) \
+    do { \
+        (list).items = (__typeof__((list).items))tr_self_replace( \
+            self, (list).items, (list).count, sizeof *(list).items, index, NULL); \
+        (list).count--; \
+    } while (0)
+
 #define TR_EVENTS_(b, S, ...) \
     TR_QUIET_ \
     TR_PP_EACH(TR_EVENT_CODE_, (TR_IN_EVENT_CODE, b, S), __VA_ARGS__) \

@@ -137,10 +137,10 @@
 #define TR_IF_SELF_(self) _Generic((self), tr_client *: (tr_self *)0, default: (self))
 
 /*
- * Names the struct of a message before its first use, so that a message that is not declared is one
- * error, not many.
+ * Names the struct of a message before its first use. So the compiler reports one error, and not
+ * many, for a message that is not declared.
  */
-#define TR_NAME_(m) struct m;
+#define TR_NAME_(m) struct m; extern __typeof__(tr_type_##m) tr_type_##m;
 
 /* In C++ these macros name the type of a table; in C a table needs no type before its braces. */
 #define TR_TABLE_(type)

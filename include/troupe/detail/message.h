@@ -86,7 +86,10 @@ long tr_marks_message_(const volatile void *any);
         tr_is_flat_##m, TR_INLINE_SIZE_(m), &tr_secrets_##m, NULL \
     }
 
-/* All that a verb needs of a message is in one variable, so that a message which is not declared is one error. */
+/*
+ * All that a verb needs of a message is in one variable. So the compiler reports one error, and not
+ * many, for a message that is not declared.
+ */
 #define TR_SAYS_(m) \
     TR_MAY_BE_UNUSED static const struct { const tr_type *type; const struct m *message; /* its type matters */ }
 
@@ -173,7 +176,12 @@ long tr_marks_message_(const volatile void *any);
 #define TR_MEMBER_OTHER_(m, x) \
     TR_STATIC_ASSERT(sizeof(#x) == 1, \
         "troupe: " #m ": write each field as (type, name), not: " #x);
-#define TR_MEMBER_TUPLE_(m, x) TR_PP_CAT(TR_MEMBER_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_MEMBER_TUPLE_(m, x) \
+    TR_PP_IF_TUPLE(TR_PP_BEHIND(x))(TR_MEMBER_TWO_, TR_MEMBER_WHOLE_)(m, x)
+#define TR_MEMBER_TWO_(m, x) \
+    TR_STATIC_ASSERT(TR_ABI < 0, "troupe: " #m ": a comma is missing between two fields: " #x); \
+    char tr_two TR_ZERO;
+#define TR_MEMBER_WHOLE_(m, x) TR_PP_CAT(TR_MEMBER_TUPLE_, TR_IS_PAIR_ x)(m, x)
 #define TR_MEMBER_TUPLE_0(m, x) TR_MEMBER_OTHER_(m, x)
 #define TR_MEMBER_TUPLE_1(m, x) TR_MEMBER_FIELD_ x
 #define TR_MEMBER_FIELD_(t, n) TR_MEMBER_KIND_(TR_FIELD_TYPE_##t, t, n)
@@ -197,7 +205,10 @@ long tr_marks_message_(const volatile void *any);
     TR_STATIC_ASSERT((kind) != TR_KIND_U64 || sizeof(c) == 8, \
         "troupe: field " #n ": this machine has another size for " #t "; use u64"); \
     TR_MEMBER_##shape(c, length, n, t)
-/* No parameter is named as a member is: it would replace the member's name too. */
+/*
+ * No parameter may have the name of a member, because the macro would replace the member's name,
+ * too.
+ */
 #define TR_MEMBER_TR_SHAPE_ONE(c, length, n, t) c n TR_ZERO;
 #define TR_MEMBER_TR_SHAPE_ARRAY(c, length, n, t) c n[length] TR_ZERO;
 #define TR_MEMBER_TR_SHAPE_LIST(c, length, n, t) \
@@ -219,7 +230,9 @@ long tr_marks_message_(const volatile void *any);
 
 #define TR_FIELD_(m, x) TR_PP_IF_TUPLE(x)(TR_FIELD_TUPLE_, TR_FIELD_NONE_)(m, x)
 #define TR_FIELD_NONE_(m, x)
-#define TR_FIELD_TUPLE_(m, x) TR_PP_CAT(TR_FIELD_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_FIELD_TUPLE_(m, x) \
+    TR_PP_IF_TUPLE(TR_PP_BEHIND(x))(TR_FIELD_NONE_, TR_FIELD_WHOLE_)(m, x)
+#define TR_FIELD_WHOLE_(m, x) TR_PP_CAT(TR_FIELD_TUPLE_, TR_IS_PAIR_ x)(m, x)
 #define TR_FIELD_TUPLE_0(m, x)
 #define TR_FIELD_TUPLE_1(m, x) TR_FIELD_FIELD_(m, TR_PP_UNTUPLE x)
 #define TR_FIELD_FIELD_(...) TR_FIELD_KIND_(__VA_ARGS__)
@@ -241,7 +254,9 @@ long tr_marks_message_(const volatile void *any);
 /* ---- A field in tr_is_flat_m, which says whether the message has no pointers. ---- */
 
 #define TR_FLAT_(m, x) TR_PP_IF_TUPLE(x)(TR_FLAT_TUPLE_, TR_FIELD_NONE_)(m, x)
-#define TR_FLAT_TUPLE_(m, x) TR_PP_CAT(TR_FLAT_TUPLE_, TR_IS_PAIR_ x)(m, x)
+#define TR_FLAT_TUPLE_(m, x) \
+    TR_PP_IF_TUPLE(TR_PP_BEHIND(x))(TR_FIELD_NONE_, TR_FLAT_WHOLE_)(m, x)
+#define TR_FLAT_WHOLE_(m, x) TR_PP_CAT(TR_FLAT_TUPLE_, TR_IS_PAIR_ x)(m, x)
 #define TR_FLAT_TUPLE_0(m, x)
 #define TR_FLAT_TUPLE_1(m, x) TR_FLAT_FIELD_ x
 #define TR_FLAT_FIELD_(t, n) TR_FLAT_KIND_(TR_FIELD_TYPE_##t)

@@ -51,8 +51,8 @@
 #define TR_SETUP_MESSAGE_0(m, ...) &tr_type_##m, TR_MAKE_(m, { __VA_ARGS__ })
 
 /*
- * In C all that is needed of an actor comes from one name, so that an actor that is not declared is
- * one error (TR_SAY_).
+ * In C all that is needed of an actor comes from one name. So the compiler reports one error for an
+ * actor that is not declared (TR_SAY_).
  */
 #ifdef __cplusplus
 #define TR_SPAWN_(self, worker, a, name, ...) \

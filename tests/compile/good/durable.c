@@ -50,6 +50,8 @@ static tr_next on_add_item(tr_self *self, struct cart_state *cart, const struct 
     struct item item = message->item;
     item.sku = tr_strdup(self, item.sku);
     tr_append(self, cart->items, item);
+    tr_replace(self, cart->items, 0, item);
+    tr_remove(self, cart->items, 0);
     cart->cents += item.cents;
     tr_alarm_at(self, "close", tr_wall_now(self) + TR_HOUR, expire, .number = 1);
     tr_alarm_after(self, "expire", TR_MINUTE, expire);

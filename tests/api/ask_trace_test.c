@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The story of an ask that timed out: where its request is, over actors and workers.
+ * The trace of an ask that timed out: where its request is, over actors and workers.
  */
 #include "support/test.h"
 
@@ -145,7 +145,7 @@ static oracle_ref oracle(struct stage *stage, int worker, const char *name, orac
     return made;
 }
 
-static const char *story(struct stage *stage, oracle_ref whom, uint64_t which)
+static const char *text_of(struct stage *stage, oracle_ref whom, uint64_t which)
 {
     static char text[300];
     tr_tell(stage->client, stage->asker, try_it, .whom = whom, .which = which);
@@ -166,9 +166,9 @@ TEST(a_timeout_names_the_chain_and_where_it_waits, "A-03")
         oracle_ref last = oracle(&stage, workers - 1, "last", oracle_ref_of(TR_NOBODY));
         oracle_ref middle = oracle(&stage, workers / 2, "middle", last);
         oracle_ref first = oracle(&stage, workers - 1, "first", middle);
-        const char *text = story(&stage, first, 0);
-        HAS(text, "/user/first: on_question waits 1000 ms for question at ask_story_test.c:");
-        HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_story_test.c:");
+        const char *text = text_of(&stage, first, 0);
+        HAS(text, "/user/first: on_question waits 1000 ms for question at ask_trace_test.c:");
+        HAS(text, "; /user/middle: on_question waits 1000 ms for question at ask_trace_test.c:");
         HAS(text, "; /user/last: the reply was deferred with tr_reply_later");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
@@ -190,7 +190,7 @@ TEST(a_timeout_never_names_the_line_of_an_earlier_wait, "A-03")
         char place[80];
         doze_ask dozes = tr_ask_within(stage.client, TR_SECOND, whom, doze);
         ck_assert_int_eq(tr_try_await(stage.client, dozes, NULL), TR_TIMEOUT);
-        snprintf(place, sizeof place, "on_doze waits at ask_story_test.c:%d", doze_line);
+        snprintf(place, sizeof place, "on_doze waits at ask_trace_test.c:%d", doze_line);
         HAS(tr_ask_error(stage.client, dozes)->text, place);
         /* The first waits for room, and the second, which is later there, for the first. */
         push_ask pushes[2];
@@ -216,11 +216,11 @@ TEST(a_timeout_says_that_a_request_is_queued_or_stashed, "A-03")
         tr_kit_settle(stage.kit);
         tr_suspend(stage.client, slow);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, slow, 0), "/user/slow: queued, 1 of 1; the actor is suspended");
-        HAS(story(&stage, slow, 0), "/user/slow: queued, 2 of 2");
+        HAS(text_of(&stage, slow, 0), "/user/slow: queued, 1 of 1; the actor is suspended");
+        HAS(text_of(&stage, slow, 0), "/user/slow: queued, 2 of 2");
         tr_resume(stage.client, slow);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, slow, 1), "/user/slow: stashed, 1 of 1");
+        HAS(text_of(&stage, slow, 1), "/user/slow: stashed, 1 of 1");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -233,7 +233,7 @@ TEST(a_timeout_names_the_barrier_in_the_way, "A-03", "D-03")
         oracle_ref busy = oracle(&stage, workers - 1, "busy", oracle_ref_of(TR_NOBODY));
         (void)tr_ask(stage.client, busy, hold);
         tr_kit_settle(stage.kit);
-        HAS(story(&stage, busy, 0), "queued, 1 of 1; on_hold waits");
+        HAS(text_of(&stage, busy, 0), "queued, 1 of 1; on_hold waits");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);
     }
@@ -331,7 +331,7 @@ TEST(a_client_is_told_the_story_too, "A-03")
         ck_assert_int_eq(tr_kit_now(stage.kit), start_ns + TR_SECOND);
         const char *text = tr_ask_error(stage.client, asked)->text;
         HAS(text,
-            "question: /user/first: on_question waits 1000 ms for question at ask_story_test.c:");
+            "question: /user/first: on_question waits 1000 ms for question at ask_trace_test.c:");
         HAS(text, "; /user/last: the reply was deferred with tr_reply_later");
         tr_kit_check(stage.kit);
         tr_kit_free(stage.kit);

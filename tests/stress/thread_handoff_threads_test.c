@@ -195,5 +195,5 @@ TEST(and_when_threads_are_scarce, "O-05")
     play(TR_BALANCE_ON, 1, test_scale(150, 10000));
 }
 
-SUITE("stress relief threads", threads_come_and_go_under_load, and_when_actors_move,
+SUITE("stress thread handoff threads", threads_come_and_go_under_load, and_when_actors_move,
       and_when_threads_are_scarce)

@@ -183,7 +183,7 @@ TEST(a_handoff_thread_that_could_not_start_tries_again, "O-05")
     play_on_start = NULL;
 }
 
-SUITE("api relief", a_handoff_thread_that_could_not_start_tries_again,
+SUITE("api thread handoff", a_handoff_thread_that_could_not_start_tries_again,
       others_on_the_worker_go_on_while_a_handler_blocks,
       what_is_for_the_one_that_blocks_waits_in_its_order, verbs_after_the_block_do_what_they_say,
       a_turn_may_fail_or_stop_after_the_block, orders_wait_for_the_one_that_blocks,

@@ -130,7 +130,7 @@ TEST(options_that_make_no_sense_are_refused, "O-05", "U-03")
     ck_assert_int_eq(status_of((tr_system_options){.handoff_after_ns = 1}), TR_OK);
 }
 
-SUITE("api relief report", without_a_thread_left_a_worker_waits_and_the_log_says_so,
+SUITE("api thread handoff report", without_a_thread_left_a_worker_waits_and_the_log_says_so,
       reports_say_that_it_was_relieved, an_ask_that_gets_no_answer_in_time_knows_why,
       a_shutdown_waits_for_one_that_returns_in_time,
       a_shutdown_does_not_wait_for_one_that_never_returns, options_that_make_no_sense_are_refused)
