@@ -43,6 +43,7 @@ test('each_view_shows_its_part_of_the_bank', 'IP-01 IP-02', async stage => {
   await part('time', '/time', 'td', 'on_credit');
   await part('mailboxes', '/mailboxes', '.panel', 'messages in mailboxes');
   await part('flow', '/trace', 'svg.flow', 'auditor');
+  await ask(socket, 'wake', { kind: 'account', key: first, may: true }); // it may sleep again by now
   await ask(socket, 'suspend', { path: path(first), may: true });
   await part('actor', `/tree${path(first)}`, '.who', 'Suspended');
   await ask(socket, 'resume', { path: path(first), may: true });
