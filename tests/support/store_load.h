@@ -10,6 +10,7 @@
 #include "os/atomic.h"
 #include "store/backup.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 
 enum { WRITERS = 16, ROUNDS_BEFORE = 200, MUCH = 64 * 1024 };
@@ -18,6 +19,7 @@ enum { WRITERS = 16, ROUNDS_BEFORE = 200, MUCH = 64 * 1024 };
 struct load {
     atom32 is_over;
     atom32 running;
+    atom32 finished; /* writers that do not use the parker any more */
     atom64 commits;
     tr_parker *parker;
     struct writer {
@@ -39,11 +41,14 @@ static inline void on_written(void *context, struct store_batch *batch, tr_statu
     tr__store_batch_free(batch);
     atom64_store(&writer->done, writer->round, ATOM_RELEASE);
     atom64_fetch_add(&load->commits, 1, ATOM_RELAXED);
-    if (!atom32_load(&load->is_over, ATOM_ACQUIRE))
+    if (!atom32_load(&load->is_over, ATOM_ACQUIRE)) {
+        platform->wake(platform, load->parker);
         submit(writer);
-    else
-        atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL);
+        return;
+    }
+    atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL);
     platform->wake(platform, load->parker);
+    atom32_fetch_add(&load->finished, 1, ATOM_RELEASE);
 }
 
 static inline void submit(struct writer *writer)
@@ -86,6 +91,8 @@ static inline void load_end(struct load *load)
     atom32_store(&load->is_over, 1, ATOM_RELEASE);
     while (atom32_load(&load->running, ATOM_ACQUIRE) > 0)
         platform->park(platform, load->parker, TR_NEVER);
+    while (atom32_load(&load->finished, ATOM_ACQUIRE) < WRITERS)
+        (void)sched_yield();
     for (int i = 0; i < WRITERS; i++)
         tr__store_leave(load->writers[i].entry);
     platform->parker_free(platform, load->parker);
@@ -160,7 +167,7 @@ static inline void make_much(const struct place *place)
 /* A batch that a test waits for. */
 struct waited {
     tr_parker *parker;
-    atom32 is_done;
+    atom32 steps; /* 1: it is committed; 2: and the parker is not used any more */
     tr_status status;
 };
 
@@ -170,9 +177,9 @@ static inline void on_waited(void *context, struct store_batch *batch, tr_status
     struct waited *waited = context;
     tr__store_batch_free(batch);
     waited->status = status;
-    tr_parker *parker = waited->parker;
-    atom32_store(&waited->is_done, 1, ATOM_RELEASE);
-    platform->wake(platform, parker);
+    atom32_store(&waited->steps, 1, ATOM_RELEASE);
+    platform->wake(platform, waited->parker);
+    atom32_store(&waited->steps, 2, ATOM_RELEASE);
 }
 
 /* As stores_commit, for a store with threads. */
@@ -182,8 +189,10 @@ static inline tr_status commit_await(struct store_batch *batch)
     struct waited waited = {.status = TR_OK};
     ck_assert_int_eq(platform->parker_new(platform, &waited.parker), TR_OK);
     ck_assert_int_eq(tr__store_submit(batch, on_waited, &waited), TR_OK);
-    while (!atom32_load(&waited.is_done, ATOM_ACQUIRE))
+    while (!atom32_load(&waited.steps, ATOM_ACQUIRE))
         platform->park(platform, waited.parker, TR_NEVER);
+    while (atom32_load(&waited.steps, ATOM_ACQUIRE) < 2)
+        (void)sched_yield();
     platform->parker_free(platform, waited.parker);
     return waited.status;
 }

@@ -7,6 +7,8 @@
 #include "os/atomic.h"
 #include "store/driver.h"
 
+#include <sched.h>
+
 /* TR_STORE_LOG_MAX is for a log that is tidied from this many pages on; it scales with that. */
 enum { PAGES_DEFAULT = 1000, WRITERS = 32, VALUE = 64 * 1024 };
 
@@ -44,6 +46,7 @@ struct load {
     size_t value_size;
     atom64 left;
     atom32 running;
+    atom32 is_woken;
     tr_parker *parker;
     struct writer {
         struct load *load;
@@ -62,8 +65,10 @@ static void on_written(void *context, struct store_batch *batch, tr_status statu
     tr__store_batch_free(batch);
     if ((int64_t)atom64_fetch_sub(&load->left, 1, ATOM_RELAXED) > 0)
         submit(writer);
-    else if (atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL) == 1)
+    else if (atom32_fetch_sub(&load->running, 1, ATOM_ACQ_REL) == 1) {
         tr_platform_real()->wake(tr_platform_real(), load->parker);
+        atom32_store(&load->is_woken, 1, ATOM_RELEASE); /* the parker is not used any more */
+    }
 }
 
 static void submit(struct writer *writer)
@@ -94,6 +99,8 @@ static void run_load(struct load *load, struct store *store, uint64_t batches, s
         submit(&load->writers[i]);
     while (atom32_load(&load->running, ATOM_ACQUIRE) > 0)
         platform->park(platform, load->parker, TR_NEVER);
+    while (!atom32_load(&load->is_woken, ATOM_ACQUIRE))
+        (void)sched_yield();
     for (int i = 0; i < WRITERS; i++)
         tr__store_leave(load->writers[i].entry);
     platform->parker_free(platform, load->parker);
