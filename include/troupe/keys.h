@@ -62,7 +62,7 @@
  *                         repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
  *
- * The time is time of the wall clock. Answers whose time is over are removed with later requests
+ * answers_ns is time of the wall clock. Answers whose time is over are removed with later requests
  * that have an id.
  */
 #ifndef TROUPE_KEYS_H
@@ -130,11 +130,10 @@ typedef struct tr_durable_page {
  * the worker's thread, for a few reads of an index.
  *
  * Lists keys of which something is stored, asleep and awake. A key whose messages have changed
- * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not
- * listed, from the moment on at which that is on disk; nor is one whose first start has not ended.
- * Keys that are made or destroyed between two pages may be in the list or not; all others are in it
- * once. The keys are in memory of this turn; for a client they are borrowed until its next
- * tr_durable_list.
+ * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not listed
+ * any more when that is on disk. A key whose first start has not ended is not listed yet. Keys that
+ * are made or destroyed between two pages may be in the list or not; all others are in it once. The
+ * keys are in memory of this turn; for a client they are borrowed until its next tr_durable_list.
  *
  * TR_OK; TR_NOT_FOUND: the system does not have this kind; TR_LIMIT: `max` is more than
  * TR_DURABLE_LIST_MAX; TR_INVALID_ARGUMENT: a prefix or key of more than TR_KEY_MAX bytes, or both

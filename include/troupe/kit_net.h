@@ -27,8 +27,8 @@
  * ```
  *
  * A system on a kit has this network and no other. A peer is a socket of the test. What is sent
- * arrives when the clock has reached its time; without a delay that is at once. What a system does
- * about it, it does when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
+ * arrives when the clock has reached its time; without a delay that is at once. The system reacts
+ * to it when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
  *
  * An address is "127.0.0.1:7000", "[::1]:7000", ":7000", or the path of a UNIX socket, which has
  * a '/' in it or begins with '@'. Every address is one of this machine. Peers belong to the kit until
@@ -44,7 +44,7 @@
 /** One side of a connection, or a datagram socket, that belongs to the test. */
 typedef struct tr_kit_peer tr_kit_peer;
 
-/** As piece_max: the seed chooses the size of each piece. */
+/** A value of piece_max: the seed chooses the size of each piece. */
 #define TR_KIT_RANDOM SIZE_MAX
 
 /** How the network is. All zero: at once, in whole pieces, nothing is lost. */
@@ -56,7 +56,8 @@ typedef struct tr_kit_network {
     size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
-    double reorders;     /* which share takes longer, so that later ones overtake it */
+    /* the share of datagrams that take longer, so that later ones overtake them */
+    double reorders;
 } tr_kit_network;
 
 TR_BEGIN_C
@@ -139,8 +140,8 @@ tr_kit_peer *tr_kit_bind(tr_kit *kit, const char *address);
  */
 tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes);
 /**
- * As tr_kit_receive, for one datagram. data is NULL: none has come. from may be NULL; its path is borrowed as the bytes are.
- * One thread. Does not wait: time is virtual.
+ * As tr_kit_receive, for one datagram. If the data of the result is NULL, none has come. `from` may
+ * be NULL. Its path is borrowed as long as the bytes. One thread. Does not wait: time is virtual.
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
 /**
@@ -164,10 +165,9 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no
- * memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up, or up to
- * 20 ms later, gets the same answer.
- * One thread. Does not wait.
+ * From now on looking this name up takes `ns` nanoseconds, exact to 10 ms; TR_NEVER: it never ends.
+ * False: no memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up,
+ * or up to 20 ms later, gets the same answer. One thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
 /**

@@ -119,8 +119,8 @@ typedef struct tr_secrets {
 
 /**
  * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
- * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long
- * as the program or plug-in that declared it.
+ * Equal addresses mean the same type; different addresses may mean the same type too. A descriptor
+ * is constant and lives as long as the program or plug-in that declared it.
  */
 typedef struct tr_type {
     const char *name;
@@ -130,7 +130,7 @@ typedef struct tr_type {
     uint32_t line;
     uint32_t size; /* of the struct */
     uint16_t field_count;
-    uint16_t field_size;              /* of a row of `fields` */
+    uint16_t field_size;              /* of an element of `fields` */
     uint16_t abi;                     /* TR_ABI */
     bool is_flat;                     /* contains no pointers: memcpy copies it */
     uint8_t inline_size;              /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
@@ -199,7 +199,7 @@ typedef struct tr_pending {
 
 /* ---- Messages that every program has. ---- */
 
-/** A reply without content: the request is done. */
+/** A message without content. It is the set-up message where a set-up takes none. */
 TR_MESSAGE(tr_done);
 
 /** A message without content: the set-up message of a set-up that takes none. */

@@ -95,7 +95,8 @@ typedef struct tr_behavior_info {
     uint64_t live;
     uint64_t queued;      /* messages in all their mailboxes */
     uint32_t queued_most; /* messages in the fullest of them */
-    uint64_t failures; /* since the system was made; of the first TR_FAILED_BEHAVIORS_MAX names */
+    /* since the system was made; counted for the first TR_FAILED_BEHAVIORS_MAX names only */
+    uint64_t failures;
 } tr_behavior_info;
 
 /** A failure, or the restart after it. Texts that are too long are cut. */
@@ -125,7 +126,8 @@ typedef struct tr_actor_report {
     uint32_t mail_more;   /* messages of other types, and all messages after the first 10,000 */
     const char *oldest;   /* the type of the oldest message that waits; NULL: none */
     tr_ref oldest_from;
-    uint64_t oldest_mark;     /* the same as in an earlier report: it is still the same message */
+    /* if an earlier report has the same mark, the oldest message is still the same */
+    uint64_t oldest_mark;
     uint32_t timers;          /* timers that are armed */
     uint32_t asks;            /* requests that it has sent and that are not answered */
     uint32_t replies_owed;    /* requests whose reply it has deferred */

@@ -131,7 +131,8 @@ typedef struct tr_transport tr_transport;
  *      they were sent. This order includes messages that were sent by tr_tell.
  *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
  *      address. Nothing is serialized.
- *   4. A sender does not wait for a full mailbox: the receiver's overflow applies, with TR_PARK as
+ *   4. A sender does not wait for a full mailbox: the receiver's overflow applies; with TR_PARK
+ *     the status is
  *      TR_MAILBOX_FULL.
  *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says
  *      where it is.
@@ -150,7 +151,7 @@ struct tr_transport {
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };
 
-/** The three tables of the same places. */
+/** The three tables for one set of places. */
 typedef struct tr_places {
     size_t size;
     const tr_ring *ring;

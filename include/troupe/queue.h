@@ -44,17 +44,17 @@
  * ```
  *
  * An actor may have several queues, by name. A queue takes messages of at most TR_QUEUE_ITEM_MAX
- * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes a message as it gives it. If
- * the actor fails before that is stored, the message comes again; after that it does not, whether or
- * not the work was done: at most once. tr_queue_take leaves the message in the queue until
- * tr_queue_done: at least once. A message is given to one turn at a time.
+ * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes the message that it
+ * returns. If the actor fails before the removal is stored, the message comes again; after that it
+ * does not, whether or not its work was done: at most once. tr_queue_take leaves the message in the
+ * queue until tr_queue_done: at least once. A message is given to one turn at a time.
  *
  * Failures. It is a failed attempt if a turn has taken a message with tr_queue_take, and fails
  * before a tr_queue_done for the message is stored. A tr_queue_retry is a failed attempt, too. The
  * message comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After
  * TR_RETRY_ATTEMPTS failed attempts it becomes a dead letter of its queue, and the actor gets a
- * tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
- * tr_queue_cancel. Another policy is an option of the kind:
+ * tr_queue_given_up. The dead letter stays there with cause, attempts and time until
+ * tr_queue_put_back or tr_queue_cancel. Another policy is an option of the kind:
  *
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
@@ -68,8 +68,8 @@
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep
  * the actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does,
- * also in another process. Times are times of the wall clock; if it is set back, nothing waits
- * longer than its delay.
+ * also in another process. Times are times of the wall clock; if the clock is set back, nothing
+ * waits longer than its delay.
  */
 #ifndef TROUPE_QUEUE_H
 #define TROUPE_QUEUE_H
@@ -80,8 +80,8 @@
 /**
  * The message to the run handler of a durable actor: TR_ON(tr_run, on_run). The handler begins at
  * each start, after tr_awake. Other messages are handled while it waits. While it waits on a queue
- * the actor may fall asleep: then the wait ends with TR_ABORTED. Otherwise it keeps the actor awake
- * until it returns.
+ * the actor may fall asleep: then the wait ends with TR_ABORTED. Otherwise the handler keeps the
+ * actor awake until it returns.
  *
  * If the actor has fallen asleep or failed and a queue from which it has taken is not empty, it
  * wakes again. It wakes at once if a message was pushed or removed since it woke; otherwise after
@@ -92,8 +92,8 @@
 TR_MESSAGE(tr_run);
 
 /**
- * To a durable actor with a handler for it: this message has become a dead letter. If its turn has
- * failed, it comes after the restart.
+ * To a durable actor with a handler for it: this message has become a dead letter. If the turn that
+ * had taken the message has failed, tr_queue_given_up comes after the restart.
  */
 TR_MESSAGE(tr_queue_given_up, (str, queue), (u64, id), (u32, attempts), (str, cause));
 

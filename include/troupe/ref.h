@@ -91,7 +91,7 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 
 /** Why the failure of a child made its supervisor fail. */
 typedef enum tr_error_reason {
-    TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or its decide function failed */
+    TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or the function `decide` failed */
     TR_BY_EXHAUSTION      /* the child has used up its restarts, under a strategy for several */
 } tr_error_reason;
 

@@ -47,7 +47,7 @@
  *
  * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short
  * program is correct without checks. Such a verb has a twin with tr_try_ that returns a status
- * instead. A turn that ends inside a verb fails as by tr_fail: the code behind the verb does not
+ * instead. A turn that ends inside a verb fails as by tr_fail: the code after the verb does not
  * run, the functions of tr_defer run, scratch memory is freed, and the supervisor decides about the
  * actor (supervision.h). In C++ the frames are unwound and destructors run, except where tr_at_end,
  * tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be
@@ -220,8 +220,8 @@ typedef enum tr_timer_kind {
  * Stops an actor after its current turn. Messages that it has not handled are dead letters.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_stop. An actor that is already stopping continues as it began,
- * unless its parent is killed.
+ * The statuses are those of tr_stop. If the actor is already stopping, tr_kill changes nothing;
+ * only a kill of its parent does.
  */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
@@ -405,9 +405,14 @@ tr_ref tr_parent(const tr_self *self);
  * Returns the sender of the message of this turn; nobody: it has none. In a turn. Does not wait.
  */
 tr_ref tr_sender(const tr_self *self);
-/** Returns "/user/bank/alice", borrowed until the turn ends. In a turn. Does not wait. */
+/**
+ * Returns the path of this actor, "/user/bank/alice", borrowed until the turn ends. In a turn. Does
+ * not wait.
+ */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
-/** Returns "alice", borrowed until the turn ends. In a turn. Does not wait. */
+/**
+ * Returns the name of this actor, "alice", borrowed until the turn ends. In a turn. Does not wait.
+ */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
 /**
  * Copies up to `max` refs of living children, the oldest first. Returns how many children there
@@ -449,8 +454,8 @@ void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
  * Frees memory of tr_alloc before the incarnation ends.
  * In a turn. Does not wait.
  *
- * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation: for
- * that it does nothing.
+ * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation;
+ * tr_free of it does nothing.
  */
 void tr_free(tr_self *self, void *memory);
 /** Returns memory as tr_alloc does; NULL: no memory, or over budget. In a turn. Does not wait. */

@@ -125,8 +125,8 @@ typedef struct tr_shutdown_report {
      * The first TR_REPORT_ACTORS_MAX of actor_count: first the actors with the most dead letters,
      * then the actors that were forced or have not ended, then the others by how many messages they
      * handled. The sums above include all actors, and also clients, messages to actors that had
-     * ended, and at most half a millisecond until a busy worker notices the shutdown. If there was
-     * no memory for these numbers actor_count is 0.
+     * ended, and what a busy worker did until it noticed the shutdown, at most half a millisecond.
+     * If there was no memory for these numbers, actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
@@ -142,8 +142,8 @@ TR_BEGIN_C
  * it is called in place. It returns TR_OK, or why it failed, for the report. If it has not returned
  * after timeout_ns (0: TR_HOOK_TIMEOUT_NS) the next hook begins, and the result of the shutdown is
  * TR_SHUTDOWN_INCOMPLETE. Hooks also run for a system that is driven by tr_system_run_once, the
- * last ones before that returns TR_STOPPED; but not for a system that is freed without having run.
- * The name is copied, the context borrowed.
+ * last ones before tr_system_run_once returns TR_STOPPED; but not for a system that is freed
+ * without having run. The name is copied, the context borrowed.
  *
  * TR_INVALID_ARGUMENT; TR_STOPPING: a shutdown has begun; TR_LIMIT (TR_HOOKS_MAX); TR_NO_MEMORY.
  */
