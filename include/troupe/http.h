@@ -43,11 +43,11 @@
  * request of your own is typed: its fields are filled by name, from the path, the query, and the
  * body, which is JSON; a request that does not fit is answered with 400, which names the field.
  * tr_reply becomes 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
- * {"error":{"code":404,"message":"no user 7"}}; codes that are no status of HTTP from 400 on become
- * 422. tr_forward waits for the answer of the other actor. tr_reply_later leaves the answer to a
- * later turn of the session; if that reply does not come within .later_ns, the answer is 504; if
- * the session ends before, 503. The same handler answers actors that ask it. If a handler fails,
- * the answer is 500 without the text of the error, and the connection ends.
+ * {"error":{"code":404,"message":"no user 7"}}. If the code of tr_refuse is not a status of HTTP of
+ * 400 or more, the status is 422. tr_forward waits for the answer of the other actor. tr_reply_later
+ * leaves the answer to a later turn of the session; if that reply does not come within .later_ns, the
+ * answer is 504; if the session ends before, 503. The same handler answers actors that ask it. If a
+ * handler fails, the answer is 500 without the text of the error, and the connection ends.
  *
  * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below.
  * TR_ON(tr_http_request, ...) handles the requests for which there is no row. Without it, an

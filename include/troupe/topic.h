@@ -81,9 +81,9 @@ typedef struct tr_published {
 } tr_published;
 
 /**
- * Declares topics: TR_TOPIC(news, headline, weather); declares the type `news_topic`, to which
- * these messages, at most 63, can be published: any other does not compile.
- * At file scope.
+ * Declares a type of topics: TR_TOPIC(news, headline, weather); makes the type `news_topic`. These
+ * messages, at most 63, can be published to such a topic; any other does not compile. At file
+ * scope.
  */
 #define TR_TOPIC(...) TR_TOPIC_(__VA_ARGS__, )
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its
- * mailbox is full, why it was not restarted. A report names what holds it up, with file, line and
- * age.
+ * mailbox is full, why it was not restarted. A report names what holds the actor up, with file,
+ * line and age.
  *
  * ```c
  * #include <stdio.h>
@@ -49,7 +49,7 @@
  *       stop: 3 messages that came before its poison pill wait
  *
  * The report is what the actor's own worker sees between two turns. If the worker does not answer
- * within TR_WHY_NS it is the reason itself: then the report says what it runs and for how long.
+ * within TR_WHY_NS, the worker itself is the reason: the report says what it runs and for how long.
  */
 #ifndef TROUPE_WHY_H
 #define TROUPE_WHY_H
@@ -86,7 +86,7 @@ typedef enum tr_why_kind {
     TR_WHY_LINGERS       /* a channel that was closed has `count` bytes left to send */
 } tr_why_kind;
 
-/** What a reason holds up. They can be combined. */
+/** What a reason holds up. The values can be combined. */
 enum tr_holds {
     TR_HOLDS_STOP = 1,     /* it was told to stop and has not stopped */
     TR_HOLDS_MAIL = 2,     /* its messages wait */
@@ -133,9 +133,9 @@ const char *tr_why_name(tr_why_kind kind);
 TR_END_C
 
 /**
- * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report).
- * In a turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if it is
- * the caller's own.
+ * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report). In a
+ * turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if that is the
+ * caller's own worker.
  *
  * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
  * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the

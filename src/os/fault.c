@@ -52,8 +52,8 @@ struct fault_thread {
  * There are several if a program installs its handler over the runtime's and calls what it found.
  * When the runtime removes its own handler, such a handler stays. It still calls the runtime's
  * handler, and the runtime may install its own above it again. A fault must not be passed around in
- * a circle: a handler that the runtime's handler has called may call it back, which then calls the
- * next older one.
+ * a circle: a handler that the runtime's handler has called may call the runtime's handler back,
+ * which then calls the next older one.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A child process shares the memory of this program until its own program is loaded, as that of posix_spawn does, so that
- * its time does not grow with the memory of this program. posix_spawn itself cannot have it killed with its parent
- * (PR_SET_PDEATHSIG). Its end is seen by a pidfd, so that SIGCHLD stays with the program.
+ * A child process shares the memory of this program until its own program is loaded, as with
+ * posix_spawn. So a start takes no longer if this program has much memory. posix_spawn itself
+ * cannot make the kernel kill the child together with its parent (PR_SET_PDEATHSIG). A pidfd shows
+ * the end of a child, so SIGCHLD is left to the program.
  *
  * Input and output are one UNIX socket, not two pipes: a channel is one descriptor, and the end of the input is a
  * shutdown of one direction.
@@ -113,7 +114,7 @@ struct birth {
 
 #define IN_CHILD __attribute__((__no_sanitize__("address"), __no_sanitize__("thread")))
 
-/* Makes descriptor `fd` of the child. */
+/* Sets up descriptor `fd` of the child, as `stream` says. */
 IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
 {
     long from;

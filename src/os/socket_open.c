@@ -74,7 +74,7 @@ static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
         error = tcp_set(fd, spec);
     if (!error && type == SOCK_DGRAM)
         error = option_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
-    /* Connections of an earlier process that are not quite over do not count. */
+    /* Connections of an earlier process that are still ending must not prevent the bind. */
     if (!error && is_ip && spec->role == TR_SOCKET_LISTEN)
         error = option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (!error && is_ip && spec->reuses_port)
@@ -171,7 +171,10 @@ static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
         return TR_INVALID_ARGUMENT;
     if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
         return TR_INVALID_ARGUMENT;
-    /* It is bound, so what must be set before a bind is its maker's matter. */
+    /*
+     * The socket is bound already, so options that must be set before a bind are left to the
+     * process that made it.
+     */
     int error = family != AF_UNIX && type == SOCK_STREAM ? tcp_set(number, spec) : 0;
     if (!error && type == SOCK_DGRAM)
         error = option_set(number, SOL_SOCKET, SO_RXQ_OVFL, 1);

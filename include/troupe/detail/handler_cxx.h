@@ -39,7 +39,7 @@ struct tr_turn_over_ {
 #define TR_TURN_(call) return call;
 #endif
 
-/* Needed in C only. */
+/* TR_NAME_ is needed in C only. */
 #define TR_NAME_(m)
 
 struct tr_yes_ {
@@ -156,7 +156,7 @@ template <> struct tr_state_<void> {
     static_assert(tr_state_<TR_S>::is_aligned, \
         "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 
-/* `.field = value` is an extension before C++20, which __extension__ allows. */
+/* These overloads find out whether a function is a predicate of a message. */
 #define TR_SAY_ ((void)
 #define TR_SAY_DO_ ,
 #define TR_SAY_END_ )

@@ -36,8 +36,8 @@
     TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 
 /*
- * Marks messages for C++: as a state a message is allowed although its members have initialisers,
- * because they are all zeros.
+ * Marks messages for C++. A message may be a state although its members have initialisers, because
+ * these are all zeros.
  */
 #ifdef __cplusplus
 long tr_marks_message_(const volatile void *any);
