@@ -251,7 +251,7 @@ static tr_status socket_connect(int fd, const struct opening *opening)
         return TR_OK;
     bool is_unix = opening->address.any.sa_family == AF_UNIX;
     switch (errno) {
-    case EINTR: /* it continues */
+    case EINTR: /* the connect continues */
         return TR_WOULD_BLOCK;
     case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and nothing says when it is not */
         return TR_LIMIT;

@@ -256,7 +256,7 @@ void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut)
     flow->is_cut = is_cut;
     if (is_cut)
         return;
-    /* in the order in which all of it was sent: what was not held yet must not arrive before what was */
+    /* post in the order of sending: what was not held yet must not arrive before what was held */
     post_again(flow, &flow->opens);
     LIST_EACH (link, &flow->segments)
         post_again(flow, &LIST_OWNER(link, struct segment, mine)->transit);

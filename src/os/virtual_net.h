@@ -27,7 +27,7 @@ enum {
     VIRTUAL_WINDOW = 64 * 1024,
     VIRTUAL_DATAGRAM_MAX = 65507 /* bytes that fit into a UDP packet of IPv4 */
 };
-/** As a piece_max: the seed chooses the size of each piece. */
+/** A value of piece_max: the seed chooses the size of each piece. */
 #define VIRTUAL_PIECE_RANDOM SIZE_MAX
 
 struct virtual_net;
@@ -35,7 +35,7 @@ struct virtual_net;
 /** The conditions of the network. All zero: no delay, no cut pieces, no losses. */
 struct virtual_weather {
     tr_time delay_ns;    /* from one end to the other */
-    tr_time jitter_ns;   /* up to so much is added; the seed decides */
+    tr_time jitter_ns;   /* up to this much is added; the seed decides */
     size_t piece_max;    /* the most bytes that one receive gets; 0: all that are there */
     size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
     size_t datagram_max; /* bytes; 0: VIRTUAL_DATAGRAM_MAX */

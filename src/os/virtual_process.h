@@ -4,7 +4,8 @@
  *
  * A child has up to three connections with the system: input and output, errors, and its end, on which nothing comes but
  * one byte. Rules:
- * 1. A child is freed by tr__virtual_processes_clear; if the test has never seen it, when it is reaped.
+ * 1. A child that the test has never seen is freed when it is reaped; any other by
+ *   tr__virtual_processes_clear.
  * 2. When a child ends, its ends of the connections are closed, as by exit.
  *
  * All functions: one thread at a time.

@@ -51,8 +51,8 @@ enum sched_state {
 };
 
 /*
- * The flags that are tested together for each message, sealed, metered and idles, are in the low
- * byte.
+ * CELL_SEALED, CELL_METERED and CELL_IDLES are tested together for each message, so they are in the
+ * low byte.
  */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
@@ -122,7 +122,10 @@ enum {
 struct budget;
 struct budget_tree;
 
-/** Members that only some origins need. The struct is before a cell_origin that has_rare. */
+/**
+ * Members that only some origins need. In memory, the struct is directly before a cell_origin with
+ * has_rare.
+ */
 struct origin_rare {
     const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, otherwise NULL */
     uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */

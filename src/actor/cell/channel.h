@@ -49,8 +49,8 @@ struct channel_hooks {
                                   const tr_handler *any);
     /**
      * Returns a batch of up to `max` messages. The first one is the message of the CHANNEL envelope
-     * of this turn; the others have come behind it on the same channel. Returns NULL if there is
-     * only one message.
+     * of this turn; the others came after it on the same channel. Returns NULL if there is only one
+     * message.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**

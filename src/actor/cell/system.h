@@ -64,7 +64,7 @@ struct system_user {
     tr_supervision supervision; /* supervision of top-level actors */
     struct {
         tr_child_spec spec;
-        /* NULL: the root does not want them, or there is no app. Lent */
+        /* NULL: the root does not handle tr_args, or there is no app. Lent */
         const struct tr_args *args;
     } root; /* the root of an app; see actor/life/root.h */
     /* number of children that belong to the pool; written by worker 0 */

@@ -254,7 +254,7 @@ struct shutdown {
     atom32 workers_ended; /* number of workers whose threads are about to return */
     atom32 has_begun;     /* /user has asked its children to stop */
     atom32 is_forced;     /* the deadline has passed: actors that have not stopped are killed */
-    atom32 is_abandoned;  /* see rule 4; written under the lock */
+    atom32 is_abandoned;  /* see rule 4 of actor/system/shutdown.h; written under the lock */
     atom32 sweep;         /* number of the last sweep that was requested */
     atom64 began_ns;      /* when the actors were asked to stop; 0: not yet */
     atom64 over_ns;       /* when /user stopped; 0: not yet */
@@ -264,7 +264,10 @@ struct shutdown {
     atom64 floor;
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
-    bool is_closing;       /* worker 0 only: durable actors cannot be woken any more; see rule 6 */
+    /*
+     * worker 0 only: durable actors cannot be woken any more; see rule 6 of actor/system/shutdown.h
+     */
+    bool is_closing;
     bool are_keepers_told; /* worker 0 only: the keepers were asked to stop */
     /* for all members below; while it is held, no other lock is taken except the lock of a name */
     struct lock lock;

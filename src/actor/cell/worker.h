@@ -272,7 +272,7 @@ struct dead_letter_batches {
     /* the newest of them: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
-    tr_time handed_in_ns; /* when the worker last handed some in */
+    tr_time handed_in_ns; /* when the worker last handed in dead letters */
     bool is_logged;       /* the log has reached its limit of lines for this second */
 };
 

@@ -210,7 +210,10 @@ static bool drop_one(struct worker *worker, struct cell *cell)
     uint32_t lines = mail_lines(oldest);
     mail_uncount(cell, oldest);
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
-    /* Not before the message is buried, or the report of its end could take its capacity. */
+    /*
+     * Give the capacity back only now. Before the message became a dead letter, the report of that
+     * dead letter could have taken the capacity.
+     */
     tr__capacity_give(cell, lines);
     return true;
 }

@@ -265,8 +265,9 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     blocking->starting--;
     blocking->helpers -= status != TR_OK;
     /*
-     * By rule 3, if there is another helper, that one takes the job or has taken it. One that is being started may fail
-     * too. The job is found by its number, because one that was taken may be gone.
+     * By rule 3, if there is another helper, that one takes the job or has taken it. Helpers that
+     * are being started do not count, because their start may fail too. Look for the job by its
+     * number, because a job that was taken may be gone.
      */
     if (status != TR_OK && blocking->helpers == blocking->starting) {
         LIST_EACH (link, &blocking->queue) {
