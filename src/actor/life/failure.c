@@ -216,8 +216,8 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->supervision.is_away = true;
     /*
-     * Not earlier, because an actor that stops must be in no run queue. Run again if the decision
-     * has arrived already.
+     * Change to Waiting only now, because an actor that stops must be in no run queue. Run again if
+     * the decision has arrived already.
      */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))

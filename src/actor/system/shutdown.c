@@ -112,8 +112,8 @@ void tr__shutdown_empty(struct tr_system *system)
     if (!system->options.exit_when_empty)
         return;
     /*
-     * Not with hooks of TR_BEFORE_STOP: then this is an ordinary shutdown, and actors may be
-     * spawned until the hooks have returned.
+     * With hooks of TR_BEFORE_STOP leave this out: then this is an ordinary shutdown, and actors
+     * may be spawned until the hooks have returned.
      */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);

@@ -62,7 +62,7 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
-    /* Counted before the thread starts, so that the shutdown wait waits for it too. */
+    /* Count the thread before it starts, so that the shutdown wait waits for it too. */
     atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);

@@ -240,7 +240,11 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    self->envelope = NULL; /* the envelope was freed: tr__ask_is_here must not find it */
+    /*
+     * a message of a channel or a timer: give it a causal id, by which the turns that it leads to
+     * are found
+     */
+    self->envelope = NULL;
     return true;
 }
 

@@ -31,7 +31,10 @@ static struct shared_job *find(const struct blocking *blocking, const struct sha
     return NULL;
 }
 
-/* How many may run: they leave a helper to functions of tr_blocking, if there are two. */
+/*
+ * Returns how many shared jobs may run at once. They leave one helper to functions of tr_blocking,
+ * if there are at least two.
+ */
 static uint32_t running_max(const struct blocking *blocking)
 {
     uint32_t others = blocking->helpers_max > 1 ? blocking->helpers_max - 1 : 1;
@@ -117,8 +120,8 @@ static void begin(struct blocking *blocking, struct shared_job *shared)
 }
 
 /*
- * Adds a turn to the shared job with the key of `fresh`, which is `fresh` if there is none. Returns that, and whether it
- * begins now. NULL: too many names wait.
+ * Adds a turn to the shared job with the key of `fresh`. If there is none, `fresh` becomes that
+ * shared job. Returns the shared job, and writes whether it begins now. NULL: too many names wait.
  */
 static struct shared_job *join(struct blocking *blocking, struct blocking_job *job, bool *begins)
 {
@@ -162,7 +165,7 @@ void tr__shared_submit(struct tr_self *self)
     if (shared != fresh)
         source_resize(&system->source, fresh, 0);
     if (begins)
-        begin(&system->blocking, fresh); /* it may have ended, and this turn be woken */
+        begin(&system->blocking, fresh); /* the job may end here and wake this turn */
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)
