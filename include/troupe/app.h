@@ -179,7 +179,7 @@ typedef struct tr_app {
  *
  *     0    no error, also after a signal; or what tr_app_exit said
  *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool
- *       failed; or the app could not start
+ *          failed; or the app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
  *          stored in time

@@ -45,19 +45,18 @@
  *
  * Every ask has exactly one outcome: its reply, which is TR_OK, or one of
  *     TR_REFUSED      the receiver refused with tr_refuse; tr_ask_error has the code and the text
- *     TR_FAILED       the receiver's handler failed. If a durable actor could not store or read
- *       its data it is
- *                     the status of the store instead: TR_STORE_FULL and so on
+ *     TR_FAILED       the receiver's handler failed. If a durable actor could not store or read its
+ *                     data, the outcome is the status of the store instead: TR_STORE_FULL and so on
  *     TR_TIMEOUT      no reply within TR_ASK_NS, or within the time of tr_ask_within; never later than
  *                     the deadline of the request that this turn handles
  *     TR_STOPPED      the receiver has stopped, or stopped before it replied
  *     TR_RESTARTED    the receiver was restarted before it replied
- *     TR_NO_REPLY     the handler ended without a reply, or the receiver is a client, which
- *       cannot reply
+ *     TR_NO_REPLY     the handler ended without a reply, or the receiver is a client, which cannot
+ *                     reply
  *     TR_UNHANDLED    the receiver has no handler for this request
  *     TR_MAILBOX_FULL the receiver's mailbox is full
  *     TR_ASK_CYCLE    the receiver waits, as a barrier, for this very turn; tr_ask_error has the
- *       path
+ *                     path
  *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited

@@ -401,8 +401,8 @@ tr_status tr_go_to_sleep(tr_self *self);
  * then on no crash brings the data back. Then the actor has its grace, and new messages are
  * refused. After that the key can be used again.
  *
- * TR_OK; TR_STARTING: it has not started; TR_STOPPING: a second time, or it is too late;
- * TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STARTING: it has not started; TR_STOPPING: the actor is being destroyed already, or its
+ * grace is over; TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 

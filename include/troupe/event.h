@@ -48,8 +48,8 @@
  *
  * When the actor starts, its state is made again, before anything else: from the newest snapshot
  * and the events after it, in their order. So an apply function must give the same result for the
- * same state and event: it has no self, reads no clock, and does not fail. So check what is allowed
- * before the call of tr_persist.
+ * same state and event: it has no self, reads no clock, and does not fail. Therefore check before
+ * tr_persist what is allowed.
  *
  * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
  * is lost when the actor sleeps, or ends up in the next snapshot.

@@ -62,8 +62,8 @@
  *
  * Errors are {"error":{"code":"actor/destroying","message":"...","status":409}}: codes are stable,
  * message texts are not.
- *     400 request/bad_json       the body is no JSON, or no such message; the message text names
- *       the field
+ *     400 request/bad_json       the body is no JSON, or no such message; the text names
+ *                                the field
  *         request/bad_field      a field of the query
  *         request/bad_key        the key of the actor, or of Idempotency-Key, is empty or too long
  *     401 request/unauthorized   403 request/forbidden   the guard says so

@@ -45,7 +45,7 @@
  *
  * Which member gets a message
  *     group, tr_tell      the members in turn; each worker counts for itself; all clients share
- *       one count
+ *                         one count
  *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
  *                         none, as tr_tell
  *     router              the member for the key of the message: the same key, the same member
@@ -57,7 +57,7 @@
  *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
  *                 turn it was applies. In a router the overflow of the key's member applies.
  *     suspended, or being restarted: the member keeps its turn, and the message waits, as for any
- *       actor.
+ *     actor.
  *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
  *     of the group. A dead letter of a message that a member had taken, or had no capacity for,
  *     names the

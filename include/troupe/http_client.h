@@ -36,7 +36,7 @@
  *     TR_BAD_DATA     what came is no answer of HTTP, or can be read in two ways
  *     TR_TOO_LARGE    the head, or a body of more than .body_max bytes; with HTTP/2 also a head of the request of more than 64 KiB
  *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or more than
- *       .redirects_max redirects
+ *                     .redirects_max redirects
  *     TR_NOT_PERMITTED   a redirect from https to http
  *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
  *     TR_NOT_SUPPORTED   built without HTTP, without TLS, or without what .version asks for; a server of https that does not

@@ -57,7 +57,8 @@
  *     TR_REQUEST_BEGUN    the first request has begun: a part of it is stored, and it ended without
  *                         an answer, because its turn waited in the middle and then failed or was
  *                         cut off by a crash. Nobody knows what the rest would have done, so it
- *                         does not run again. Also if its handler has called tr_forward
+ *                         does not run again. The same status comes if its handler has
+ *                         called tr_forward
  *     TR_LIMIT            the actor keeps answers_bytes_max of answers, or TR_REQUEST_REPEATS_MAX
  *                         repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
@@ -91,8 +92,8 @@
  * sent; see above.
  * In a turn, or client's thread. May wait.
  *
- * Sends the request again also if the actor has stopped while it handled it. After another outcome
- * than a reply or a refusal it is safe to call this again with the same id.
+ * Sends the request again also if the actor has stopped while it handled the request. After another
+ * outcome than a reply or a refusal it is safe to call this again with the same id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )

@@ -102,11 +102,11 @@ typedef struct tr_directory tr_directory;
 struct tr_directory {
     size_t size;
     /**
-     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has it, also
-     * if it is this one; *holder, which may be NULL, is that actor, or nobody if it is just being
-     * spawned. TR_NAME_INVALID: a path is names of actors, each after a '/'; TR_LIMIT: longer than
-     * TR_PATH_MAX, or there are TR_CLAIMS_MAX claims; TR_STOPPED: the actor has ended;
-     * TR_NO_MEMORY.
+     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has the path
+     * already, perhaps this one; *holder, which may be NULL, is the actor that has it, or nobody if
+     * that is just being spawned. TR_NAME_INVALID: a path consists of names of actors, each after a
+     * '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX claims.
+     * TR_STOPPED: the actor has ended. TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
     /** Writes the actor that has a path, and where it is. TR_NOT_FOUND. */
@@ -132,8 +132,7 @@ typedef struct tr_transport tr_transport;
  *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
  *      address. Nothing is serialized.
  *   4. A sender does not wait for a full mailbox: the receiver's overflow applies; with TR_PARK
- *     the status is
- *      TR_MAILBOX_FULL.
+ *      the status is TR_MAILBOX_FULL.
  *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says
  *      where it is.
  *

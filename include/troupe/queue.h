@@ -59,12 +59,14 @@
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
- * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
- * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
- * A tr_queue_done or tr_queue_retry that was not stored before that does not help, unless the turn has got another message since.
- * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
- * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count. If
- * the time of a shutdown is over while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
+ * If a crash, _exit or a signal ends the process while the handler of a message runs, or a
+ * tr_blocking call of that handler, that is a failed attempt too. It is counted when the actor
+ * wakes in the next process, and holds for tr_queue_receive as well. A tr_queue_done or
+ * tr_queue_retry prevents that only if it was stored before, or if the turn has got another message
+ * since. So a message that always ends the process becomes a dead letter, and the program can run
+ * again. A turn that waits at that moment has not failed, nor has one that ends with a tr_kill or
+ * with the end of a grace. A power cut may or may not count. If the time of a shutdown is over
+ * while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep
  * the actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does,
@@ -226,10 +228,9 @@ bool tr_queue_put_back(tr_self *self, tr_queued item);
 size_t tr_queue_count(const tr_self *self, const char *queue);
 size_t tr_queue_count_dead(const tr_self *self, const char *queue);
 /**
- * Both list items of a queue in the order of their ids, those after `after` ({0}: from the first
- * on), at most `max`, and return how many: tr_queue_list the messages that tr_queue_count counts,
- * tr_queue_list_dead the dead letters.
- * In a turn. Does not wait.
+ * tr_queue_list lists the messages that tr_queue_count counts, tr_queue_list_dead the dead letters.
+ * Both list items in the order of their ids, beginning after `after` ({0}: with the first), at most
+ * `max`, and return how many they have listed. In a turn. Does not wait.
  *
  * Each call looks at all items of the actor. End the turn with TR_NO_MEMORY.
  */

@@ -132,10 +132,10 @@ typedef struct tr_system_options {
      * It helps against mistakes, but not against all. What the code damaged before the fault stays
      * damaged. What it acquired without tr_at_end (malloc, a lock, a file) is not released. Only
      * faults in code of the application are handled so. A fault inside the runtime, in the C
-     * library (except the mem* and str* functions), below a callback that one of them calls, on
-     * another thread, or on a stack that cannot be followed goes to the handler that was installed
-     * before; without one it ends the process with a report. Below each stack is a guard of 256
-     * KiB: a larger frame can miss it. See docs/guide/faults.md.
+     * library (except the mem* and str* functions), below a callback that the runtime or the C
+     * library calls, on another thread, or on a stack that cannot be followed goes to the handler
+     * that was installed before; without one it ends the process with a report. Below each stack is
+     * a guard of 256 KiB: a larger frame can miss it. See docs/guide/faults.md.
      *
      * The handlers of the three signals belong to the process: the first such system installs them,
      * the last one restores what was there before. For x86-64 and arm64. The runtime must be

@@ -11,18 +11,20 @@
  *                          -> failed, too often       given up: the next occurrence, or the end
  *
  * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or
- * given up, whatever happens in between. After a crash it fires again with the same mark. Rule 2:
- * the next occurrence is after the time at which the last one began. So everything that was missed
- * while no process ran is one occurrence, and everything that was missed while the handler ran is
- * one more. Rule 3: ALARM_EVERY is anchored. Each occurrence is at anchor + n * period, whenever
- * the last one ran. Rule 4: after the wall clock went back, no alarm waits longer than it asked
- * for. ALARM_AFTER and ALARM_EVERY wait at most their span, retries at most their back-off, and a
- * walk of cron (calendar/cron.h) until its next match. An appointment of cron does not fire twice
- * if the clock was set back by three hours or less, as in Vixie's cron. If it was set back by more,
- * the clock was wrong before, and the new time counts. A clock that went forward is the same as a
- * long sleep. Rule 5: if this process sees the wall clock go back (it has lost time against a
- * monotonic clock), an alarm that waits for a span moves with the clock: ALARM_AFTER keeps its
- * distance exactly. For a change between two processes rule 4 applies.
+ * given up, whatever happens in between. After a crash it fires again with the same mark.
+ * Rule 2: the next occurrence is after the time at which the last one began. So everything that was
+ * missed while no process ran is one occurrence, and everything that was missed while the handler
+ * ran is one more.
+ * Rule 3: ALARM_EVERY is anchored. Each occurrence is at anchor + n * period, whenever the last one
+ * ran.
+ * Rule 4: after the wall clock went back, no alarm waits longer than it asked for. ALARM_AFTER and
+ * ALARM_EVERY wait at most their span, retries at most their back-off, and a walk of cron
+ * (calendar/cron.h) until its next match. An appointment of cron does not fire twice if the clock
+ * was set back by three hours or less, as in Vixie's cron. If it was set back by more, the clock was
+ * wrong before, and the new time counts. A clock that went forward is the same as a long sleep.
+ * Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic clock),
+ * an alarm that waits for a span moves with the clock: ALARM_AFTER keeps its distance exactly. For a
+ * change between two processes rule 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H

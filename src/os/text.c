@@ -101,7 +101,7 @@ tr_status tr__text_map(void)
     size_t count = 0;
     (void)dl_iterate_phdr(on_object, &count);
     range_count = count;
-    /* The runtime's code: a section, or a whole object. */
+    /* The runtime's code must be a section, or a whole object. */
     const struct text_range *own = range_of((uintptr_t)tr__text_map);
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;

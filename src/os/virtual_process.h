@@ -5,7 +5,7 @@
  * A child has up to three connections with the system: input and output, errors, and its end, on which nothing comes but
  * one byte. Rules:
  * 1. A child that the test has never seen is freed when it is reaped; any other by
- *   tr__virtual_processes_clear.
+ *    tr__virtual_processes_clear.
  * 2. When a child ends, its ends of the connections are closed, as by exit.
  *
  * All functions: one thread at a time.

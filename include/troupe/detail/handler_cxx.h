@@ -2,9 +2,9 @@
 /**
  * Typed handlers behind one function type, in C++17: what handler_c.h does with _Generic.
  *
- * The generated functions also catch what a verb throws that ends the turn, so that destructors
- * run. An exception of the application that leaves its handler ends the process (std::terminate):
- * the runtime below is C.
+ * The generated functions also catch what a verb throws to end the turn, so that destructors run.
+ * An exception of the application that leaves its handler ends the process (std::terminate): the
+ * runtime below is C.
  */
 #ifndef TROUPE_DETAIL_HANDLER_CXX_H
 #define TROUPE_DETAIL_HANDLER_CXX_H

@@ -85,7 +85,7 @@ struct follow_context {
 /** The export of spans: src/observe/otlp.h. */
 struct follow_export {
     uint64_t seed; /* a trace that begins here has this seed and the causal id as its trace id */
-    /* one of so many causal ids is followed; 0: only spans of requests whose sender wants them */
+    /* one of `every` causal ids is followed; 0: only spans of requests whose sender wants them */
     uint32_t every;
     struct lock lock;
     /* under the lock: a hash table without chains */

@@ -36,10 +36,11 @@ struct names_spent {
 /**
  * An entry. Small, because every named actor has one.
  *
- * 1. `behavior` is the behavior of an actor of the pool, otherwise NULL, while `shown` is set; the
- *    entry itself once it was removed from its bucket; then a struct names_spent.
- * 2. `shown` is set to 0 before `behavior` changes. So a reader that finds the same ref in `shown`
- *    before and after it has read `behavior` has read a behavior.
+ * 1. While `shown` is set, `behavior` is the behavior of an actor of the pool; for other actors it is
+ *    NULL. When the entry is removed from its bucket, `behavior` becomes the address of the entry
+ *    itself. Later the same memory is a struct names_spent.
+ * 2. `shown` is set to 0 before `behavior` changes. So if a reader finds the same ref in `shown`
+ *    before and after it has read `behavior`, then it has read a behavior or NULL.
  */
 struct name {
     atomptr behavior; /* must be first: the entry is freed through it */

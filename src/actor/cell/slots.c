@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * Memory for some chunks, one after the other. Each chunk has a cache line before it, and this
- * struct is another line, before the first chunk. A block is as large as all earlier blocks
+ * Memory for some chunks, one after the other. Each chunk has a cache line before it. This struct
+ * is one more cache line, before the first chunk. A block is as large as all earlier blocks
  * together, up to BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
  */
 struct slots_block {

@@ -32,8 +32,8 @@ struct worker;
 enum {
     GROUP_BUCKETS = 1024,
     /*
-     * places in a router's table for each member; with so many the shares of the members differ by
-     * 9 %
+     * places in a router's table for each member; with this many, the shares of the members differ
+     * by 9 %
      */
     GROUP_KEYS_EACH = 128,
     GROUP_KEYS_LEAST = 256
