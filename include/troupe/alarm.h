@@ -69,10 +69,11 @@
 TR_MESSAGE(tr_alarm_given_up, (str, name), (u64, id), (u64, occurrence), (u32, failures));
 
 typedef enum tr_alarm_kind {
-    TR_ALARM_AT = 1, /* at the time `ns` */
-    TR_ALARM_AFTER,  /* when `ns` nanoseconds have passed */
-    TR_ALARM_EVERY,  /* every `ns` nanoseconds, at least 5 s, from the time it was set */
-    TR_ALARM_CRON    /* when the cron expression matches */
+    TR_ALARM_AT = 1, /* fires at the time `ns` */
+    TR_ALARM_AFTER,  /* fires when `ns` nanoseconds have passed */
+    /* fires every `ns` nanoseconds, at least 5 s, counted from the time it was set */
+    TR_ALARM_EVERY,
+    TR_ALARM_CRON /* fires when the cron expression matches */
 } tr_alarm_kind;
 
 /** What an alarm is; borrowed for the call. */

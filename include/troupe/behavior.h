@@ -180,7 +180,7 @@ typedef enum tr_overflow {
 typedef struct tr_options {
     tr_ordering ordering;       /* 0: TR_BY_ARRIVAL */
     bool is_pinned;             /* the actor never moves to another worker */
-    bool balances;              /* of an actor of the pool: it may move, as other actors may */
+    bool balances;              /* an actor of the pool may move, as other actors may */
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
@@ -293,7 +293,7 @@ typedef struct tr_handler {
     bool interleaves;                        /* in a durable actor: this handler is no barrier */
     const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
     const char *path;                        /* of a row for HTTP */
-    const char *place;                       /* of TR_FILES: the directory */
+    const char *place;                       /* directory of TR_FILES */
 } tr_handler;
 
 /**

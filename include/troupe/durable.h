@@ -158,9 +158,10 @@ TR_MESSAGE(tr_state_changed);
  * loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
-    TR_SAVE_SYNC,      /* before any message of the stretch leaves */
-    TR_SAVE_INTERVAL,  /* after interval_ns at most, before sleep, and when a stretch fails */
-    TR_SAVE_ON_DEMAND, /* with tr_save, before sleep, and when a stretch fails */
+    TR_SAVE_SYNC, /* they are stored before any message of the stretch leaves */
+    /* they are stored after interval_ns at most, before sleep, and when a stretch fails */
+    TR_SAVE_INTERVAL,
+    TR_SAVE_ON_DEMAND, /* they are stored by tr_save, before sleep, and when a stretch fails */
 } tr_durability;
 
 /** How a state of one version becomes one of the next; TR_MIGRATION makes it. */

@@ -93,10 +93,12 @@ typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
     size_t head_max TR_ZERO;      /* bytes of a head; 0: TR_HTTP_HEAD_MAX */
     uint32_t headers_max TR_ZERO; /* fields of a head; 0: TR_HTTP_HEADERS_MAX */
-    size_t body_max TR_ZERO;    /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
-    tr_time head_ns TR_ZERO;    /* from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
-    tr_time body_ns TR_ZERO;    /* between two pieces of a body; 0: TR_HTTP_BODY_NS */
-    tr_time keep_ns TR_ZERO;    /* between two requests of a connection; 0: TR_HTTP_KEEP_NS */
+    size_t body_max TR_ZERO; /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
+    tr_time head_ns TR_ZERO;
+    tr_time body_ns TR_ZERO; /* longest time between two pieces of a body; 0: TR_HTTP_BODY_NS */
+    /* longest time between two requests of a connection; 0: TR_HTTP_KEEP_NS */
+    tr_time keep_ns TR_ZERO;
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
     bool has_health
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
@@ -108,7 +110,8 @@ typedef struct tr_http_options {
         TR_ZERO;
     bool ws_compresses
         TR_ZERO; /* permessage-deflate for clients that offer it, without context between messages */
-    tr_time later_ns TR_ZERO; /* until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    /* longest time until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    tr_time later_ns TR_ZERO;
     uint32_t streams_max
         TR_ZERO;               /* open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
     bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */

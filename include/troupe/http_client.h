@@ -199,7 +199,7 @@ typedef struct tr_ws_call {
     tr_time ping_ns TR_ZERO;    /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
     int *refused TR_ZERO;       /* gets the HTTP status if the server refuses */
-    const tr_endpoint *by TR_ZERO; /* as the member of tr_http_call */
+    const tr_endpoint *by TR_ZERO; /* see the member of this name in tr_http_call */
 } tr_ws_call;
 
 /**

@@ -50,7 +50,7 @@ typedef struct tr_kit_peer tr_kit_peer;
 /** How the network is. All zero: at once, in whole pieces, nothing is lost. */
 typedef struct tr_kit_network {
     size_t size;       /* need not be set */
-    tr_time delay_ns;  /* from one end to the other */
+    tr_time delay_ns;  /* delay from one end to the other */
     tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
     size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
     size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */

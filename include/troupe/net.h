@@ -134,15 +134,16 @@ typedef struct tr_endpoint {
      * was inherited: "fd:3", or "fd:web" by its name in systemd. */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
-    size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
-    tr_time connect_ns TR_ZERO; /* for a connect, or the handshake of a session; 0: TR_CONNECT_NS */
+    size_t frame_max TR_ZERO;  /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
+    size_t output_max TR_ZERO; /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
+    /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
+    tr_time connect_ns TR_ZERO;
     tr_time idle_ns
         TR_ZERO; /* nothing came or went, and no turn worked on it, this long: TR_TIMEOUT; 0: no limit */
     tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
     tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
     bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
-    bool only_v6 TR_ZERO;       /* of a listener at an IPv6 address */
+    bool only_v6 TR_ZERO;       /* a listener at an IPv6 address takes no IPv4 */
     bool reuses_port TR_ZERO;   /* several sockets may be bound there; each gets a share */
     const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */

@@ -82,7 +82,7 @@ struct tr_ring {
 
 typedef struct tr_location {
     tr_ref ref;
-    tr_place place; /* at this moment */
+    tr_place place; /* where the actor is at this moment */
 } tr_location;
 
 typedef struct tr_directory tr_directory;

@@ -99,9 +99,9 @@ typedef struct tr_io_event {
 typedef enum tr_process_stream {
     TR_PROCESS_DEFAULT,    /* input and output: a channel; errors: as those of this program */
     TR_PROCESS_CHANNEL,    /* a channel of the actor */
-    TR_PROCESS_INHERIT,    /* as this program has it */
+    TR_PROCESS_INHERIT,    /* the stream that this program has */
     TR_PROCESS_NOTHING,    /* /dev/null */
-    TR_PROCESS_WITH_OUTPUT /* of errors: they go where the output goes */
+    TR_PROCESS_WITH_OUTPUT /* only for the errors: they go where the output goes */
 } tr_process_stream;
 
 /** What process_start starts. */
@@ -126,7 +126,7 @@ typedef struct tr_process_handle {
     int errors; /* a stream; -1: none */
     bool has_group;
     int64_t pid;
-    const char *why; /* of TR_CANNOT_EXECUTE and others: "No such file or directory"; constant */
+    const char *why; /* the reason of a failure, such as "No such file or directory"; constant */
 } tr_process_handle;
 
 /** How a child process has ended. */

@@ -72,7 +72,7 @@ typedef struct tr_process {
     size_t size TR_ZERO;         /* need not be set */
     const char *program TR_ZERO; /* without a '/': it is looked for in PATH. No shell reads it */
     const char *const *arguments
-        TR_ZERO; /* behind the name of the program; TR_ARGUMENTS("-n", "-r") */
+        TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *environment
         TR_ZERO;                   /* "NAME=value", the last is NULL; NULL: this program's */
     const char *directory TR_ZERO; /* where it runs, and from where a relative path is seen */

@@ -60,10 +60,11 @@ typedef struct tr_stall {
     const char *file;
     uint32_t line;
     int worker;
-    bool is_over;        /* the turn has ended */
-    bool is_handed_off;  /* another thread runs its worker: handoff_after_ns */
-    tr_time duration_ns; /* so far; if is_over, of the whole turn; to a millisecond */
-    const char *peer;    /* the other side of a channel of the actor, "127.0.0.1:5511" */
+    bool is_over;       /* the turn has ended */
+    bool is_handed_off; /* another thread runs its worker: handoff_after_ns */
+    /* how long the turn has taken so far, or in all if is_over; exact to a millisecond */
+    tr_time duration_ns;
+    const char *peer; /* the other side of a channel of the actor, "127.0.0.1:5511" */
 } tr_stall;
 
 /**

@@ -79,7 +79,7 @@ typedef enum tr_why_kind {
     TR_WHY_DECIDING,     /* it has failed, and its supervisor `who` has not decided yet */
     TR_WHY_BACK_OFF,     /* it will be restarted after its back-off */
     TR_WHY_GROUP,        /* it waits for the actors that `who` restarts with it */
-    TR_WHY_AWAKE,        /* of a durable actor: why it is not asleep, or not destroyed */
+    TR_WHY_AWAKE,        /* the reason why a durable actor is not asleep, or not destroyed */
     TR_WHY_STORING,      /* `count` of its changes are on their way to the disk */
     TR_WHY_READS,        /* a turn waits for bytes of a channel, or until it is open */
     TR_WHY_WRITES,       /* `count` bytes of a channel wait to be sent */

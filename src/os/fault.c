@@ -74,7 +74,7 @@ static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
 static atom32 has_text;       /* tr__text_map was called: some system survives faults */
 static struct earlier earlier[TRAPPED_COUNT];
-static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
+static atomptr threads; /* a list of struct fault_thread; pushed under the lock, read by handlers */
 
 static void fault_landed(void *argument)
 {

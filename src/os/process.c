@@ -35,7 +35,7 @@
 #define SYS_close_range 436 /* of Linux 5.9 */
 #endif
 
-enum { STACK_SIZE = 16 * 1024 }; /* of a child, until its program is loaded */
+enum { STACK_SIZE = 16 * 1024 }; /* bytes of the stack of a child, until its program is loaded */
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 

@@ -34,7 +34,7 @@ struct virtual_net;
 
 /** The conditions of the network. All zero: no delay, no cut pieces, no losses. */
 struct virtual_weather {
-    tr_time delay_ns;    /* from one end to the other */
+    tr_time delay_ns;    /* delay from one end to the other */
     tr_time jitter_ns;   /* up to this much is added; the seed decides */
     size_t piece_max;    /* the most bytes that one receive gets; 0: all that are there */
     size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
@@ -109,10 +109,10 @@ struct virtual_net {
     struct virtual_failure failures[VIRTUAL_CALLS];
     struct list transits; /* earliest first */
     struct list bound;    /* oldest first */
-    struct list names;    /* of os/virtual_names.h */
-    struct list programs; /* of os/virtual_process.h */
-    struct list children; /* of os/virtual_process.h, oldest first */
-    struct list takers;   /* of os/virtual_signal.h */
+    struct list names;    /* the names of os/virtual_names.h */
+    struct list programs; /* the programs of os/virtual_process.h */
+    struct list children; /* the children of os/virtual_process.h, oldest first */
+    struct list takers;   /* the takers of os/virtual_signal.h */
     int64_t last_pid;
     tr_time arriving_ns; /* the arrival time of what arrives now */
     bool is_settling;

@@ -45,7 +45,7 @@ enum {
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
 
 struct follow_event {
-    uint64_t number; /* from 1, over all rings */
+    uint64_t number; /* number of the record, from 1, over all rings */
     tr_time time_ns; /* the time, as tr_now returns it */
     uint64_t causal;
     uint64_t turn;        /* number of the turn; never 0 */

@@ -70,8 +70,8 @@ struct names {
         _Alignas(64) struct lock spent_lock;
         /* Under spent_lock: entries and tables that were removed and are not freed yet. */
         uint32_t fresh_count;
-        struct names_spent *fresh;   /* without a stamp */
-        struct names_spent *waiting; /* with the stamp below */
+        struct names_spent *fresh;   /* entries and tables without a stamp */
+        struct names_spent *waiting; /* entries and tables with the stamp below */
         uint64_t stamp;
     } parts[NAMES_PARTS];
 };

@@ -30,7 +30,7 @@ enum {
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
-    atom64 count;  /* of turns that were timed, or would have been */
+    atom64 count;  /* number of turns that were timed, or were to be timed */
     atom64 weight; /* weight of the turns that were timed */
     atom64 waited; /* weight of the turns that were not timed, because they wait */
     atom64 sum_ns; /* sum of the times, each multiplied by its weight */
@@ -81,7 +81,7 @@ struct turn_flow {
     const tr_behavior *from; /* NULL, unless `origin` is FLOW_ACTOR */
     const tr_behavior *to;
     uint8_t origin; /* enum flow_origin */
-    atom64 weight;  /* of sampled turns: struct turn_sample */
+    atom64 weight;  /* weight of the sampled turns; see struct turn_sample */
 };
 
 struct worker_samples {
@@ -92,10 +92,10 @@ struct worker_samples {
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
     atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
-    atom64 flow_weight; /* of all turns whose sender was looked at */
+    atom64 flow_weight; /* weight of all turns whose sender was looked at */
     atom64 flow_left_out;  /* the part of flow_weight for which `flows` has no place */
     atom64 handled_before; /* messages that the worker had handled when the table was emptied */
-    uint32_t generation;   /* of the figures in the table: struct system_samples */
+    uint32_t generation;   /* generation of the figures in the table; see struct system_samples */
     uint32_t skip;         /* runs to leave out before the next timed run */
     uint64_t random;
     /* Of the turn that is timed. */

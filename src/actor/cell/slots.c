@@ -25,7 +25,7 @@ enum {
     /* 192 KiB, and a cache line */
     CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell),
     BLOCK_CHUNKS_MAX = 128, /* 24 MiB */
-    /* in chunks; blocks of this size or more are made resident in large pieces */
+    /* blocks of this many chunks or more are made resident in large pieces */
     BLOCK_READY_MIN = 32
 };
 

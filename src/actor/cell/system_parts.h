@@ -71,11 +71,12 @@ struct failure_log {
 
 /** While turns are timed: actor/turn/samples.h. */
 struct system_samples {
-    atom64 until_ns;   /* by the monotonic clock; 0: nobody has asked */
+    /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
+    atom64 until_ns;
     atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
-    atom64 since_ns;   /* of this generation */
+    atom64 since_ns;   /* when this generation began */
     /* What observe/observer.h has seen: */
-    struct lock lock;    /* of worker_samples.awake */
+    struct lock lock;    /* protects worker_samples.awake */
     atom64 is_looked_at; /* 1: somebody looks */
     atom64
         oldest_ns; /* since when the oldest message in the fullest mailboxes was seen; 0: they are empty */
@@ -94,9 +95,11 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
-    struct list over;   /* of struct helper: ended, but not joined yet */
-    struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
+    /* a list of struct helper: those that sleep, the last one that fell asleep first */
+    struct list idle;
+    struct list over; /* a list of struct helper: those that have ended and are not joined yet */
+    /* a list of the struct shared_job that have not returned: actor/turn/shared_job.h */
+    struct list shared;
     uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
     uint32_t shared_count;   /* number of all shared jobs */
     uint32_t queued;

@@ -461,10 +461,11 @@ struct worker {
     struct worker_channels channels;
     struct worker_turns turns;
     tr_thread *thread;
-    atom64 thread_id;        /* id of the thread that runs the worker; 0: no thread runs it */
-    uint64_t wakes_seen;     /* value of counters.wakes when the worker last rested */
-    bool has_more;           /* the last slice left something to do */
-    struct loop_hooks hooks; /* of the loop; any thread may change `run`: turn/follow_turn.c */
+    atom64 thread_id;    /* id of the thread that runs the worker; 0: no thread runs it */
+    uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
+    bool has_more;       /* the last slice left something to do */
+    /* hooks of the loop; any thread may change `run`: turn/follow_turn.c */
+    struct loop_hooks hooks;
     struct worker_samples samples;
 };
 

@@ -66,7 +66,10 @@ struct group_address {
     atom64 key_count; /* 0: a group without routes */
     atom64 routes;    /* the const tr_route *; 0: a group without routes */
     atom64 base;      /* the worker of member 0; member 1 is on the next worker, and so on */
-    /* Of the tenant: written by the thread that makes the tenant, then by the group supervisor. */
+    /*
+     * The members below belong to the tenant. They are written by the thread that makes the tenant,
+     * then by the group supervisor.
+     */
     struct tr_system *system;
     struct cell *cell; /* the slot */
     uint64_t tenant;   /* ref of the current tenant, 0: free; read and written under the lock */

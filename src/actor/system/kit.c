@@ -302,7 +302,7 @@ struct census {
     struct slots *slots;
     uint64_t queued;          /* messages in mailboxes and inboxes */
     uint64_t live;            /* actors */
-    struct journey *journeys; /* for each cell, by slot */
+    struct journey *journeys; /* one for each cell, by slot */
 };
 
 struct tally {

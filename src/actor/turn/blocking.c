@@ -23,7 +23,8 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
-    bool is_kept; /* under the lock: it ends with the pool, and not after a time without work */
+    /* under the lock: the helper ends with the pool, and not after a time without work */
+    bool is_kept;
     /* The job that ran at the last look of the shutdown wait (actor/system/shutdown_wait.c): */
     tr_time wait_seen_began; /* began_ns of that job */
     tr_time wait_seen_ns;    /* time of that look */

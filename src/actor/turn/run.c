@@ -421,7 +421,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
-                /* for the reason in take_notices */
+                /* the cell may wait, for the reason that take_notices gives */
                 cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
                 return self;
             }

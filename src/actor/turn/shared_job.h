@@ -28,8 +28,8 @@ struct memory_source;
 struct shared_job {
     struct blocking_job job; /* the job that the pool runs */
     struct list link;        /* in blocking.shared, the oldest first */
-    struct list waiting;     /* of struct blocking_job: the turns that wait */
-    const char *key;         /* in the same memory */
+    struct list waiting;     /* a list of struct blocking_job: those of the turns that wait */
+    const char *key;         /* in the same memory as this struct */
     uint64_t hash;           /* of the key */
     bool is_in_line;         /* the job waits, because as many shared jobs run as may */
     /* why the job could not be begun: TR_NO_MEMORY, TR_LIMIT; otherwise TR_OK */
