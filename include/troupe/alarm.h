@@ -82,7 +82,7 @@ typedef struct tr_alarm {
     tr_alarm_kind kind;
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
-    bool is_at_most_once; /* it does not fire again if its handler fails */
+    bool is_at_most_once; /* the alarm does not fire again if its handler fails */
     tr_retry retry;       /* for this alarm; zeros: alarm_retry of the kind, then the defaults */
 } tr_alarm;
 

@@ -158,10 +158,10 @@ TR_MESSAGE(tr_state_changed);
  * loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
-    TR_SAVE_SYNC, /* they are stored before any message of the stretch leaves */
-    /* they are stored after interval_ns at most, before sleep, and when a stretch fails */
+    TR_SAVE_SYNC, /* changes are stored before any message of the stretch leaves */
+    /* changes are stored after interval_ns at most, before sleep, and when a stretch fails */
     TR_SAVE_INTERVAL,
-    TR_SAVE_ON_DEMAND, /* they are stored by tr_save, before sleep, and when a stretch fails */
+    TR_SAVE_ON_DEMAND, /* changes are stored by tr_save, before sleep, and when a stretch fails */
 } tr_durability;
 
 /** How a state of one version becomes one of the next; TR_MIGRATION makes it. */
@@ -334,10 +334,10 @@ typedef struct tr_durable_kind {
  */
 #define tr_replace(self, list, index, item) TR_REPLACE_(self, list, index, item)
 /**
- * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up.
- * In a turn. Does not wait.
+ * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up. In
+ * a turn. Does not wait.
  *
- * The list is copied, and the turn ends, as with tr_replace.
+ * A list that tr_append has not made is copied first, and errors end the turn, as with tr_replace.
  */
 #define tr_remove(self, list, index) TR_REMOVE_(self, list, index)
 

@@ -94,9 +94,10 @@
 /* ---- Callers. ---- */
 
 /**
- * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute` requests of one name in a
- * minute are refused with 429; 0: no limit. A guard that does not decide by the message may set `is_for_connection`: it is not
- * asked again for the messages of the WebSocket that it has allowed.
+ * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute`
+ * requests of one name in a minute are refused with 429; 0: no limit. A guard that does not decide
+ * by the message may set `is_for_connection`: the guard is not asked again for the messages of the
+ * WebSocket that it has allowed.
  */
 TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**

@@ -150,9 +150,9 @@
  * The key is what `uint64_t function(const struct <message> *)` returns.
  * A route of TR_ROUTES.
  *
- * Senders call it on any thread, and may call it several times for one message. Its argument is the
- * sender's struct or a copy of it. It must look only at the message, and must not keep a pointer to
- * it.
+ * Senders call it on any thread, and may call it several times for one message. The argument of the
+ * function is the sender's struct or a copy of it. The function must look only at the message, and
+ * must not keep a pointer to it.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 

@@ -184,8 +184,8 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
 /** A part of a form with files. */
 struct tr_http_form_part {
     const char *name;
-    const char *filename; /* as the client says: it may have any character; NULL: it is no file */
-    const char *type;     /* its Content-Type; "" if it has none */
+    const char *filename; /* as the client says, with any characters; NULL: the part is no file */
+    const char *type;     /* Content-Type of the part; "" if it has none */
 };
 
 TR_BEGIN_C
@@ -249,7 +249,7 @@ TR_END_C
 typedef struct tr_http_response {
     int status TR_ZERO;
     const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
-    const char *text TR_ZERO; /* this, or .body, or neither */
+    const char *text TR_ZERO; /* set .text, or .body, or neither */
     tr_bytes body TR_ZERO;
     int64_t length TR_ZERO; /* for tr_http_begin: bytes that will be written; 0: not known */
     const char *location TR_ZERO;

@@ -100,7 +100,8 @@ typedef struct tr_http_call {
     uint32_t connections_max
         TR_ZERO; /* opens no connection if the host has this many; 0: TR_HTTP_CONNECTIONS_MAX */
     uint32_t waiting_max TR_ZERO; /* TR_LIMIT if this many asks wait; 0: TR_HTTP_WAITING_MAX */
-    tr_time idle_ns TR_ZERO;      /* how long its connection is kept; 0: TR_HTTP_IDLE_NS */
+    /* how long the connection of this ask is kept; 0: TR_HTTP_IDLE_NS */
+    tr_time idle_ns TR_ZERO;
     /*
      * An endpoint of which only these members may be set: .address, another way to the host (an
      * address, or the path of a UNIX socket); .trusts, .certificate, .key, .server_name, .insecure
@@ -118,7 +119,7 @@ TR_MESSAGE(tr_http_answer, (i32, status), (list(message(tr_http_field)), headers
 /** What tr_http_ask returns: an ask, for tr_await, tr_try_await and tr_await_any. */
 typedef union tr_http_call_ask {
     tr_pending any;
-    const struct tr_http_answer *reply; /* Never read: its type is what matters. */
+    const struct tr_http_answer *reply; /* Never read: only the type of this member matters. */
 } tr_http_call_ask;
 
 /**

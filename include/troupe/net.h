@@ -520,7 +520,7 @@ TR_END_C
 /** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
 typedef union tr_channel_ask {
     tr_pending any;
-    const struct tr_received *reply; /* Never read: its type is what matters. */
+    const struct tr_received *reply; /* Never read: only the type of this member matters. */
 } tr_channel_ask;
 
 TR_BEGIN_C

@@ -142,9 +142,9 @@ typedef struct tr_transport tr_transport;
 struct tr_transport {
     size_t size;
     /**
-     * Sends a parcel. It is taken on TR_OK, and still the caller's otherwise. TR_STOPPED: the
-     * actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is gone;
-     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
+     * Sends a parcel. The parcel is taken on TR_OK, and still the caller's otherwise. TR_STOPPED:
+     * the actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is
+     * gone; TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
      * without a route for it.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
@@ -177,7 +177,7 @@ void tr_places_free(const tr_places *places);
  * Makes a parcel of a message, which is copied; `from` is its sender, or nobody.
  * Any thread. Does not wait.
  *
- * It is given to the caller, who sends it or frees it before the system is freed.
+ * The parcel is given to the caller, who sends or frees it before the system is freed.
  * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type,

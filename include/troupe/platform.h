@@ -82,10 +82,12 @@ typedef struct tr_packet {
 
 /** What became possible for a descriptor that is watched. */
 enum {
-    TR_IO_IN = 1,  /* it can be read, or accepted from */
-    TR_IO_OUT = 2, /* it can be written to, or its connect has ended */
-    /* the other side has ended or reset it; what it sent before can still be read. For a socket
-     * of datagrams: an earlier datagram was not taken */
+    TR_IO_IN = 1,  /* the descriptor can be read, or accepted from */
+    TR_IO_OUT = 2, /* the descriptor can be written to, or its connect has ended */
+    /*
+     * the other side has ended or reset the connection; what it sent before can still be read. For
+     * a socket of datagrams: an earlier datagram was not taken
+     */
     TR_IO_END = 4
 };
 
@@ -114,8 +116,9 @@ typedef struct tr_process_spec {
     tr_process_stream input;        /* never TR_PROCESS_DEFAULT */
     tr_process_stream output;
     tr_process_stream errors;
-    bool shares_group; /* it stays in the process group of this program; otherwise it has its own */
-    bool outlives;     /* it is not killed when the thread that starts it ends */
+    /* the child stays in the process group of this program; otherwise it has its own */
+    bool shares_group;
+    bool outlives; /* the child is not killed when the thread that starts it ends */
 } tr_process_spec;
 
 /** A child process that process_start has started. */

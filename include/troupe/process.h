@@ -74,12 +74,13 @@ typedef struct tr_process {
     const char *const *arguments
         TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *environment
-        TR_ZERO;                   /* "NAME=value", the last is NULL; NULL: this program's */
-    const char *directory TR_ZERO; /* where it runs, and from where a relative path is seen */
+        TR_ZERO; /* "NAME=value", the last is NULL; NULL: this program's */
+    /* where the process runs, and from where a relative path is seen */
+    const char *directory TR_ZERO;
     tr_process_stream input TR_ZERO;
     tr_process_stream output TR_ZERO;
     tr_process_stream errors TR_ZERO;
-    bool shares_group TR_ZERO; /* it stays in the process group of this program */
+    bool shares_group TR_ZERO; /* the process stays in the process group of this program */
     tr_time grace_ns TR_ZERO;  /* from SIGTERM to SIGKILL; 0: TR_GRACE_NS */
     /* As in tr_endpoint. */
     const tr_framing *framing TR_ZERO;
@@ -87,7 +88,7 @@ typedef struct tr_process {
     size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
     tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
-    bool outlives TR_ZERO;     /* it is not killed when this program is killed */
+    bool outlives TR_ZERO;     /* the process is not killed when this program is killed */
 } tr_process;
 
 /**
@@ -110,8 +111,8 @@ TR_MESSAGE(tr_process_ended, (channel, channel), (i32, code), (i32, signal),
            (enum_of(tr_status), status));
 
 /**
- * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may come as one, as the
- * kernel has it.
+ * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may
+ * come as one, because the kernel joins them.
  */
 TR_MESSAGE(tr_signal, (channel, channel), (i32, signal));
 

@@ -178,9 +178,10 @@ typedef struct tr_queue_options {
 /** What tr_queue_list and tr_queue_list_dead say of an item; its texts are memory of the turn. */
 typedef struct tr_queue_entry {
     tr_queued item;
-    const char *type;       /* the name of its message */
-    bool is_taken;          /* a turn has it */
-    tr_time due_wall_ns;    /* it cannot be taken before this time; 0: it can be taken at once */
+    const char *type; /* the name of its message */
+    bool is_taken;    /* a turn has the item */
+    /* the item cannot be taken before this time; 0: it can be taken at once */
+    tr_time due_wall_ns;
     uint32_t attempts;      /* attempts that have failed */
     tr_status failure;      /* the status of the last failed attempt */
     const char *cause;      /* the text of that failure; "" if none has failed */

@@ -74,8 +74,8 @@ typedef struct tr_timer {
 /** What the timer was doing when it was cancelled. */
 typedef enum tr_timer_end {
     TR_TIMER_NONE,      /* no such timer: never started, or its message was handled */
-    TR_TIMER_CANCELLED, /* it had not fired, and will not */
-    TR_TIMER_TAKEN_BACK /* it had fired; its message was removed from the mailbox */
+    TR_TIMER_CANCELLED, /* the timer had not fired, and will not */
+    TR_TIMER_TAKEN_BACK /* the timer had fired; its message was removed from the mailbox */
 } tr_timer_end;
 
 /** What an actor uses. tr_options says what counts. */

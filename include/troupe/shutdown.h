@@ -77,7 +77,7 @@ typedef struct tr_report_busy {
     char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
     char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
     int worker;     /* -1: a helper thread of tr_blocking, or the thread of the store */
-    tr_time age_ns; /* how long it has run, to a millisecond or so */
+    tr_time age_ns; /* how long the function has run, to a millisecond or so */
 } tr_report_busy;
 
 /** An actor that took long to stop. */
@@ -90,7 +90,7 @@ typedef struct tr_report_slow {
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
-    uint64_t dead_letters; /* messages to it that were not handled, until it had ended */
+    uint64_t dead_letters; /* messages to the actor that were not handled, until it had ended */
     bool is_forced;        /* the kill at the deadline ended it */
     tr_time after_ns;      /* time from the order to stop to its end; -1: it has not ended */
 } tr_report_actor;

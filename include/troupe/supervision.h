@@ -70,10 +70,10 @@ typedef enum tr_strategy {
 
 /** What a supervisor does with a child that has failed. */
 typedef enum tr_directive {
-    TR_RESTART,    /* restarts it: a new incarnation */
-    TR_RESUME,     /* lets it continue with the next message and its state as it is */
+    TR_RESTART,    /* restarts the child: a new incarnation */
+    TR_RESUME,     /* lets the child continue with the next message and its state as it is */
     TR_STOP_CHILD, /* stops it */
-    TR_ESCALATE    /* stops it; the supervisor fails with the same cause */
+    TR_ESCALATE    /* stops the child; the supervisor fails with the same cause */
 } tr_directive;
 
 /**

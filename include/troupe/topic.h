@@ -59,7 +59,8 @@
  */
 typedef union tr_topic {
     uint64_t bits;
-    union tr_accepts_anything *accepts; /* Never read: its type says what can be published. */
+    /* Never read: the type of this member says what can be published. */
+    union tr_accepts_anything *accepts;
 } tr_topic;
 
 /** No topic. */

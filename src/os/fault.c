@@ -19,7 +19,10 @@
 
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
-/* How far below its stack a stack pointer may be: a function with a large local variable moves it so far at once. */
+/*
+ * How far below its stack a stack pointer may be: a function with a large local variable moves the
+ * pointer that far at once.
+ */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

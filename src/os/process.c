@@ -159,7 +159,7 @@ IN_CHILD static long tie(const struct birth *birth)
         return 0;
     long result = os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     if (result == 0 && os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != birth->parent)
-        return -ESRCH; /* it was killed before this call */
+        return -ESRCH; /* the child was killed before this call */
     return result;
 }
 

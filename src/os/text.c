@@ -26,7 +26,7 @@ struct text_range {
 static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
-/* The linker sets it if the archive's code is in the section troupe_text, otherwise it is 0. */
+/* Set by the linker if the archive's code is in the section troupe_text, otherwise 0. */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const char archive_end[] __asm__("__stop_troupe_text")

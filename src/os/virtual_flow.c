@@ -246,7 +246,7 @@ void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
 static void post_again(struct virtual_flow *flow, struct virtual_transit *transit)
 {
     if (list_is_empty(&transit->link))
-        return; /* it has arrived, or was never sent */
+        return; /* the transit has arrived, or was never sent */
     list_remove(&transit->link);
     tr__virtual_flow_post(flow, transit);
 }

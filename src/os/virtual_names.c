@@ -19,7 +19,7 @@ struct virtual_name {
     struct list link; /* in virtual_net.names, oldest first */
     tr_address address;
     tr_status status;
-    bool is_delay;    /* it has no address */
+    bool is_delay;    /* the entry is a delay and has no address */
     tr_time delay_ns; /* if is_delay: how long each look-up takes */
     /* if is_delay: when the last look-up that has begun is done; 0: none has begun */
     tr_time due_ns;

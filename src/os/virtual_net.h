@@ -87,16 +87,16 @@ enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
 /** The members that all sockets have. It is the first member of the struct of each kind. */
 struct virtual_socket {
     struct virtual_net *net;
-    struct virtual_socket *next; /* in its bucket */
+    struct virtual_socket *next; /* the next socket in its bucket */
     struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
     struct list watches;         /* watches of os/virtual_io.h */
     enum virtual_kind kind;
-    int fd;       /* 0: it has none */
+    int fd;       /* 0: the socket has none */
     bool is_peer; /* the socket belongs to the test, not to the system */
     bool reuses_port;
     bool only_v6;
     struct virtual_place local;
-    struct virtual_place remote; /* family TR_FAMILY_NONE: it has no other side */
+    struct virtual_place remote; /* family TR_FAMILY_NONE: the socket has no other side */
 };
 
 /** A name that a test has given to addresses. */

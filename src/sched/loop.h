@@ -31,7 +31,7 @@ enum {
     LOOP_VAIN_MAX = 63,  /* the most rests between two spins, if the spins find nothing */
     LOOP_IO_EVENTS = 128 /* IO events taken at once */
 };
-/* length of a share: of ten thousand tasks none has to wait longer than 100 ms */
+/* length of a share; with this length, of ten thousand tasks none waits longer than 100 ms */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
 #define LOOP_NO_LIMIT UINT32_MAX /* for a slice: in effect no limit */
 

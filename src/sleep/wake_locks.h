@@ -26,7 +26,7 @@ struct wake_lock {
     const char *file; /* borrowed; NULL: the runtime has made the wake lock */
     int line;
     enum sleep_counter counter; /* the counter that the wake lock has raised */
-    tr_time since;              /* when it was raised */
+    tr_time since;              /* when the wake lock was raised */
 };
 
 struct wake_locks {

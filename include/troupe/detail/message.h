@@ -23,7 +23,7 @@
     TR_MESSAGE_NAMES_(m, 1); \
     typedef union m##_ask { \
         tr_pending any; \
-        const struct r *reply; /* Never read: its type is what matters. */ \
+        const struct r *reply; /* Never read: only the type of this member matters. */             \
     } m##_ask; \
     typedef struct tr_answer_##m { \
         tr_status status; \

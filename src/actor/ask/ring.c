@@ -270,7 +270,8 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     /*
-     * First grant the capacity that this turn has freed: a sender that gets some waits no longer.
+     * First grant the capacity that this turn has freed, because a sender that gets capacity waits
+     * no longer.
      */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);

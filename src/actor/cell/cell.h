@@ -91,7 +91,7 @@ enum cell_control {
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
-    CONTROL_BACK = 1 << 9     /* the thread of its stuck turn wants to continue */
+    CONTROL_BACK = 1 << 9     /* the thread of the actor's stuck turn wants to continue */
 };
 
 /** The flags that make a run handle a message by the slow path. */

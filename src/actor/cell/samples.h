@@ -98,11 +98,14 @@ struct worker_samples {
     uint32_t generation;   /* generation of the figures in the table; see struct system_samples */
     uint32_t skip;         /* runs to leave out before the next timed run */
     uint64_t random;
-    /* Of the turn that is timed. */
+    /* About the turn that is timed: */
     bool is_timing;
     uint32_t weight;
     const tr_behavior *behavior;
-    /* Its message, if somebody asks for flows: actor/turn/follow_turn.c. NULL: it was not looked at. */
+    /*
+     * Type, sender and kind of the message of that turn, if somebody asks for flows:
+     * actor/turn/follow_turn.c. A type of NULL: the message was not looked at.
+     */
     const tr_type *type;
     uint64_t sender;
     uint8_t kind; /* enum envelope_kind */

@@ -147,7 +147,7 @@ struct stall_entry {
     uint64_t number; /* from 1 */
     uint64_t actor;
     tr_time begun_ns;
-    tr_time took_ns; /* so far, if it is not over */
+    tr_time took_ns; /* how long the turn has taken; so far, if it is not over */
     const char *type;
     const char *handler;
     const char *behavior;

@@ -37,7 +37,7 @@ enum turn_state {
     TURN_WOKEN,
     TURN_ENDED,
     /*
-     * its thread was replaced and does not have the worker again yet: see
+     * the thread of the turn was replaced and does not have the worker again yet: see
      * actor/system/thread_handoff.h
      */
     TURN_STUCK
@@ -269,7 +269,7 @@ struct balance {
 /** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
     atom64 pending; /* written by the worker; lowered under the lock of the dead letters only */
-    /* the newest of them: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
+    /* the newest dead letters: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
     tr_time handed_in_ns; /* when the worker last handed in dead letters */
@@ -420,8 +420,8 @@ struct worker_shutdown {
     atom32 is_stuck;
     uint64_t seen;     /* what the worker had done at the last look */
     tr_time seen_ns;   /* time of the last look */
-    tr_time first_cpu; /* CPU time of its thread at the last look, or -1 */
-    tr_time seen_cpu;  /* CPU time of its thread at this look, or -1 */
+    tr_time first_cpu; /* CPU time of the worker's thread at the look before the newest, or -1 */
+    tr_time seen_cpu;  /* CPU time of the worker's thread at the newest look, or -1 */
     tr_time stuck_ns;  /* for how long the worker has been stuck */
 };
 

@@ -79,7 +79,7 @@ enum mail_box {
     KIND(KILL,      "kill",      TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(SUSPEND,   "suspend",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(RESUME,    "resume",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Cancelled while it was queued: dropped when its turn comes. */                              \
+    /* Mail that was cancelled while it was queued: dropped when its turn comes. */                \
     KIND(VOID,      "void",      NOTICES,     MAIL_PASSES_BARRIER)                                 \
     /* To an actor, which reports when it is up. */                                                \
     KIND(PROBE,     "probe",     NOTICES,     MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)              \

@@ -67,7 +67,7 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
         log->entries = source_resize(&system->source, NULL, STALLS_KEPT * sizeof *log->entries);
     struct stall_entry *entry = log->entries ? entry_of(log, stall->actor.bits) : NULL;
     if (entry && is_first) {
-        entry->is_over = true; /* its end was not seen */
+        entry->is_over = true; /* the end of that turn was not seen */
         entry = NULL;
     }
     if (!entry && log->entries && is_first) {

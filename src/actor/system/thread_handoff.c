@@ -78,7 +78,8 @@ tr_status tr__handoff_open(struct tr_system *system)
     handoff->worker_count = system->worker_count;
     handoff->views = source_resize(&system->source, NULL, count * sizeof(struct view));
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
-    if (handoff->threads) /* because tr__handoff_deinit reads them, also after an error below */
+    /* even if an error follows, because tr__handoff_deinit reads the threads */
+    if (handoff->threads)
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
     if (!handoff->views || !handoff->threads)
         return TR_NO_MEMORY;

@@ -81,7 +81,7 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
     blocking->shared_count--;
     list_append(&waiting, &shared->waiting);
     LIST_EACH (at, &waiting)
-        /* from now on its turn cannot leave */
+        /* from now on the turn of this job cannot leave */
         LIST_OWNER(at, struct blocking_job, link)->is_queued = false;
     struct shared_job *next = next_in_line(blocking);
     /*
@@ -152,7 +152,7 @@ void tr__shared_submit(struct tr_self *self)
     struct shared_job *fresh = job->shared;
     bool begins;
     if (job->is_submitted)
-        return; /* its envelope is on its way */
+        return; /* the envelope of the turn is on its way */
     fresh->hash = hash_bytes(system->names.key, fresh->key, strlen(fresh->key));
     self->cell->extra->waits.blocked++;
     const struct shared_job *shared = join(&system->blocking, job, &begins);
