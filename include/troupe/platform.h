@@ -205,8 +205,8 @@ struct tr_platform {
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 
     /*
-     * Sockets. No call waits: one that would gives TR_WOULD_BLOCK, and io_poll says when to try
-     * again. Descriptors are numbers of the platform.
+     * Sockets. No call waits: a call that would have to wait gives TR_WOULD_BLOCK, and io_poll says
+     * when to try again. Descriptors are numbers of the platform.
      */
 
     /**

@@ -539,7 +539,7 @@ typedef struct tr_spawn_args {
     const void *setup;
     tr_error *error; /* NULL, or written on failure */
     const tr_child_spec
-        *spec; /* NULL, or how its parent treats it; must live as long as the child */
+        *spec; /* how the parent treats the child, or NULL; must live as long as the child */
 } tr_spawn_args;
 
 TR_BEGIN_C

@@ -272,7 +272,10 @@ static struct large *large_of(void *memory)
     return (struct large *)((char *)memory - sizeof(struct large));
 }
 
-/* Links a block that is new or was moved by the source: its neighbours, named by its own links, now point to it. */
+/*
+ * Links a block that is new or was moved by the source. The block's own links name its neighbours;
+ * makes these point to the block.
+ */
 static void large_link(struct heap *heap, struct large *large)
 {
     TR_ASSERT(heap != NULL);

@@ -310,7 +310,10 @@ struct extra_senders {
 
 /** Supervision; see actor/life/supervise.h. */
 struct extra_supervision {
-    /* the record of the actor's own failure, past or present; NULL also while its parent has it */
+    /*
+     * the record of the actor's own failure, past or present; NULL also while the parent has the
+     * record
+     */
     struct failure *failure;
     /* a ring: children that have failed and wait for a decision of this actor */
     struct envelope *failed;

@@ -126,8 +126,8 @@ TR_MUST_CHECK tr_status tr__follow_rings_make(struct tr_system *system);
 /** Notes that messages with this causal id are followed. Any thread. */
 void tr__follow_causal(struct follow *follow, uint64_t causal);
 /**
- * Whether a turn of this actor with this causal id is followed. If so because the actor is marked,
- * notes the causal id. Any thread.
+ * Whether a turn of this actor with this causal id is followed. If it is followed because the actor
+ * is marked, notes the causal id. Any thread.
  */
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor);
 

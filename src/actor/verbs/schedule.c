@@ -121,7 +121,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 static void next_update(struct schedules *schedules)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    /* The nudge that follows in begin, or the next look of worker 0, makes this visible. */
+    /* The nudge in the function begin, or the next look of worker 0, makes this visible. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
 
