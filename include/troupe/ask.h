@@ -162,7 +162,7 @@ typedef struct tr_later {
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
  * In a turn, or client's thread. Does not wait.
  *
- * For a client, returns how that ask ended which the client awaited last, borrowed until the next
+ * For a client, returns how the last ask ended that the client has awaited, borrowed until the next
  * call on that client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)

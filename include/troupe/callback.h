@@ -59,10 +59,10 @@
  * Client's thread. Does not wait.
  *
  * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
- * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): it will not. Whatever else goes wrong
- * is the outcome of the ask; if the mailbox is full that is TR_MAILBOX_FULL, also with TR_PARK.
- * `context` is the pointer that the callback gets; what it points to must be valid then.
- * tr_ask_callback may be called inside a callback.
+ * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): the callback will not be called.
+ * Whatever else goes wrong is the outcome of the ask; if the mailbox is full that is
+ * TR_MAILBOX_FULL, also with TR_PARK. `context` is the pointer that the callback gets; what it
+ * points to must be valid then. tr_ask_callback may be called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__, )

@@ -47,7 +47,10 @@ typedef struct tr_kit_peer tr_kit_peer;
 /** A value of piece_max: the seed chooses the size of each piece. */
 #define TR_KIT_RANDOM SIZE_MAX
 
-/** How the network is. All zero: at once, in whole pieces, nothing is lost. */
+/**
+ * The conditions of the network. All zero: bytes arrive at once and in whole pieces, and nothing is
+ * lost.
+ */
 typedef struct tr_kit_network {
     size_t size;       /* need not be set */
     tr_time delay_ns;  /* delay from one end to the other */
@@ -62,8 +65,8 @@ typedef struct tr_kit_network {
 
 TR_BEGIN_C
 /**
- * Changes how the network is, from now on. Aborts if a member is negative or a share is above 1.
- * One thread. Does not wait.
+ * Changes the conditions of the network from now on. Aborts if a member is negative or a share is
+ * above 1. One thread. Does not wait.
  */
 TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
 /**
@@ -113,9 +116,8 @@ void tr_kit_reset(tr_kit_peer *peer);
  */
 void tr_kit_close(tr_kit_peer *peer);
 /**
- * Returns TR_OK: it is open. TR_CLOSED: the other side sends nothing more; what it sent before can
- * still be received. TR_RESET.
- * One thread. Does not wait.
+ * Returns the status of a peer. TR_OK: it is open. TR_CLOSED: the other side sends nothing more;
+ * what it sent before can still be received. TR_RESET. One thread. Does not wait.
  */
 tr_status tr_kit_peer_status(const tr_kit_peer *peer);
 /** Returns the address of a peer, as the other side has it. One thread. Does not wait. */
@@ -145,11 +147,12 @@ tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes)
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
 /**
- * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
- * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
- * "address", or "watch", "resolve", "start" (of a child process), "signals", "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
- * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
- * One thread. Does not wait.
+ * Makes the nth call of the system from now fail; 1 is the next, 0 none. `call` names a socket
+ * function of the platform: "open", "outcome", "accept", "receive", "send", "receive_many",
+ * "send_many" or "address", or "watch", "resolve", "start" (of a child process), "signals",
+ * "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK. One
+ * thread. Does not wait.
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
 /**

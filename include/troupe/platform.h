@@ -286,10 +286,10 @@ struct tr_platform {
      */
     tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
     /**
-     * Ends io_watch; called once for each, before the descriptor is closed. With -1: it was closed
-     * already, which has ended the watch, because no other descriptor has the same socket. io_poll
-     * may still give events that a park has collected before, with the old token.
-     * The thread that parks. Does not wait.
+     * Ends io_watch; called once for each watched descriptor, before it is closed. fd -1: the
+     * descriptor was closed already, which has ended the watch, because no other descriptor has the
+     * same socket. io_poll may still give events that a park has collected before, with the old
+     * token. The thread that parks. Does not wait.
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**

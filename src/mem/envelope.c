@@ -334,7 +334,7 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
-    /* Before taking much memory, take in blocks that came home: they may have enough. */
+    /* Before taking much memory, take in the blocks that came home, because they may be enough. */
     if (size > block_class_size(BLOCK_1024))
         take_returned(pool);
     uint8_t block_class;

@@ -97,8 +97,9 @@ static int stream_open(int *ours, int *theirs)
 /* ---- The child, until its program is loaded. ---- */
 
 /*
- * The child shares the memory of this program until then, while the thread that has started it waits. So it makes system
- * calls and nothing else: no function of the C library, which may hold a lock or keep what the parent must not see.
+ * The child shares the memory of this program until its own program is loaded. Until then the
+ * thread that has started it waits. So it makes system calls and nothing else: no function of the C
+ * library, which may hold a lock or keep what the parent must not see.
  */
 struct birth {
     const tr_process_spec *spec;
@@ -133,7 +134,7 @@ IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
     return 0;
 }
 
-/* Closes the descriptors that are not its three: those of libraries may not be close-on-exec. */
+/* Closes all descriptors but 0, 1 and 2: those of libraries may not be close-on-exec. */
 IN_CHILD static void others_close(const struct birth *birth)
 {
     if (os_call(SYS_close_range, STDERR_FILENO + 1, (long)~0U, 0, 0, 0, 0) == 0)
@@ -142,7 +143,10 @@ IN_CHILD static void others_close(const struct birth *birth)
         (void)os_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Resets what the child would inherit of signals: those that a thread of the runtime blocks, and that the program ignores. */
+/*
+ * Resets the signals that the child would inherit as blocked or ignored: the runtime's threads
+ * block some, and the program may ignore some.
+ */
 IN_CHILD static void signals_reset(void)
 {
     enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
@@ -163,7 +167,10 @@ IN_CHILD static long tie(const struct birth *birth)
     return result;
 }
 
-/* Loads the program from the next directory of the path. Returns why not, a negative error number. */
+/*
+ * Loads the program from the next directory of the path. Returns on failure only: a negative error
+ * number.
+ */
 IN_CHILD static long load_from(struct birth *birth, const char **path)
 {
     size_t size = 0;
@@ -188,7 +195,7 @@ IN_CHILD static long load_from(struct birth *birth, const char **path)
                    0);
 }
 
-/* Loads the program, as execvp would. Returns why not, a negative error number. */
+/* Loads the program, as execvp would. Returns on failure only: a negative error number. */
 IN_CHILD static long load(struct birth *birth)
 {
     const char *path = birth->path;

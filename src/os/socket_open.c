@@ -144,7 +144,7 @@ static int option_get(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
 
-/* Whether a socket already is what the role would make of it. */
+/* Whether a socket already listens, is bound or is connected, as this role requires. */
 static bool has_role(int fd, const tr_socket_spec *spec, int type)
 {
     union socket_address address;
@@ -307,7 +307,7 @@ static int socket_make(struct opening *opening)
     if (fd < 0 && errno == EAFNOSUPPORT && opening->address.any.sa_family == AF_INET6 &&
         IN6_IS_ADDR_UNSPECIFIED(&opening->address.v6.sin6_addr) &&
         spec->role != TR_SOCKET_CONNECT && !spec->only_v6) {
-        /* Every address of a machine without IPv6 is every IPv4 address. */
+        /* On a machine without IPv6, the address for every address is that of IPv4. */
         const tr_address every = {.family = TR_FAMILY_V4, .port = spec->address.port};
         opening->size = tr__socket_address_of(&every, &opening->address);
         fd = socket(AF_INET, opening->type | flags, 0);

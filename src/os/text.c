@@ -127,8 +127,9 @@ enum text_owner tr__text_owner(uintptr_t address)
 bool tr__text_is_leaf(uintptr_t function)
 {
     /*
-     * For a function with several versions this is the one for this processor. The first few are
-     * written in assembly, in separate sections, and jump into the version that follows them.
+     * The C library has several versions of some functions, for different processors; an address
+     * here is that of the version for this processor. Versions of the first SHARED_LEAVES functions
+     * are written in assembly, and jump into code that follows them within SHARED_SIZE bytes.
      */
     enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
 #define LEAF(name) (uintptr_t) & (name)

@@ -242,7 +242,7 @@ void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
     }
 }
 
-/* Sends again what was held, or is under way behind it. */
+/* Sends a transit again that was held, or that is on its way behind a held one. */
 static void post_again(struct virtual_flow *flow, struct virtual_transit *transit)
 {
     if (list_is_empty(&transit->link))

@@ -73,7 +73,7 @@ long tr_marks_message_(const volatile void *any);
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
     TR_SECRETS_(m)
-/* Weak: the address is NULL unless TR_SECRET(m, ...) stands in some file. */
+/* The variable is weak: its address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
  * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_: if clang proposes it for a wrong name, it

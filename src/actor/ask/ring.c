@@ -47,7 +47,10 @@ struct search {
     /* the origin's turn if it is no barrier; NULL if it is a barrier */
     const struct tr_self *loose;
     int32_t left; /* how many actors may still be looked at */
-    /* does not take mail in. Otherwise it does: what an actor waits for may be in its inbox */
+    /*
+     * the search does not take mail in. Other searches do, because what an actor waits for may be
+     * in its inbox
+     */
     bool is_silent;
     bool is_far;   /* the search sends RINGs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */

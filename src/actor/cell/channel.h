@@ -67,7 +67,7 @@ struct channel_hooks {
     void (*on_plain_end)(struct tr_self *self);
     /**
      * Implement tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. Return false
-     * if it has no request.
+     * if the turn has no request.
      */
     bool (*on_reply)(struct tr_self *self, const tr_type *type, const void *message,
                      tr_status *status);
@@ -81,8 +81,8 @@ struct channel_hooks {
     /** Takes back self->borrowed and frees self->lent, at the end of a turn. */
     void (*on_turn_end)(struct tr_self *self);
     /**
-     * Gives worker->channels.newborn to the actor that was made for it, before any code of the
-     * actor runs.
+     * Gives worker->channels.newborn to the actor that was made for that channel, before any code
+     * of the actor runs.
      */
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /**

@@ -60,7 +60,7 @@ struct slow_turns {
     struct slow_turn turns[SLOW_TURNS];
 };
 
-/** For how long a worker had been awake at a time. */
+/** For how long a worker had been awake in all, when the time was at_ns. */
 struct awake_mark {
     tr_time at_ns;
     uint64_t awake_ns;

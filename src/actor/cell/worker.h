@@ -202,7 +202,7 @@ static inline void turn_require_slow_end(struct tr_self *self)
     self->needs_slow_end = true;
 }
 
-/** Whether a turn may end by the fast path: nothing of it is left when its envelope is freed. */
+/** Whether a turn may end by the fast path: its end has nothing to do but to free its envelope. */
 static inline bool turn_is_plain(const struct tr_self *self)
 {
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&

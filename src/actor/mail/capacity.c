@@ -195,7 +195,7 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
-    /* During a barrier nothing in the cycle takes capacity: do not look through it. */
+    /* During a barrier nothing in the cycle takes capacity: do not look through the cycle. */
     struct envelope *oldest = NULL;
     if (!(cell->flags & CELL_BARRIER))
         oldest = take_oldest(&cell->cycle);

@@ -177,7 +177,7 @@ static inline uint64_t group_score(uint64_t place, uint32_t number)
 
 /* ---- Picking a member. ---- */
 
-/** A walk over the members that may take a message, best first. */
+/** A walk over the members that may take a message, the first choice first. */
 struct group_walk {
     const struct slots *slots;
     struct group_address *group;

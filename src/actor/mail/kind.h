@@ -81,7 +81,7 @@ enum mail_box {
     KIND(RESUME,    "resume",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Mail that was cancelled while it was queued: dropped when its turn comes. */                \
     KIND(VOID,      "void",      NOTICES,     MAIL_PASSES_BARRIER)                                 \
-    /* To an actor, which reports when it is up. */                                                \
+    /* To an actor: asks it to report when it is up. */                                            \
     KIND(PROBE,     "probe",     NOTICES,     MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)              \
     /* To a client: how a spawn or a probe ended; holds a tr_outcome or a tr_probe. */             \
     KIND(OUTCOME,   "outcome",   NONE,        0)                                                   \

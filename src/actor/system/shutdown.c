@@ -196,8 +196,8 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
     if (owner == worker->index)
         return false;
     /*
-     * A child without an owner is moving to another worker. So long after the deadline, that worker
-     * must be stuck if the child has not arrived.
+     * A child without an owner is moving to another worker. If the child has not arrived this long
+     * after the deadline, that worker must be stuck.
      */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);

@@ -92,7 +92,10 @@ void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job)
 bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
-    /* The next look-up in line is for a moment neither in line, nor queued, nor does it run. */
+    /*
+     * Between two lookups, the next lookup in line is for a moment neither in line, nor queued, nor
+     * running.
+     */
     bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
     return is_busy;
@@ -220,8 +223,8 @@ static uint32_t helpers_of(struct blocking *blocking)
 }
 
 /*
- * Waits until all helpers have ended. They are about to, unless one looks up a name that nobody waits for: then this
- * thread sleeps between its looks.
+ * Waits until all helpers have ended. They end soon, except a helper that still looks up a name for
+ * which nobody waits. In that case this thread sleeps between its looks.
  */
 static void helpers_await(struct blocking *blocking)
 {
@@ -282,7 +285,10 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     return found ? status : TR_OK;
 }
 
-/* Wakes or starts a helper too, unless all helpers are busy. After TR_OK the job may have been taken already. */
+/*
+ * Besides queueing the job, wakes or starts a helper, unless all helpers are busy. After TR_OK the
+ * job may have been taken already.
+ */
 tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;
