@@ -294,7 +294,10 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (left == pool->slab_count)
         return false;
     pool->slab_count = left;
-    /* Shrink the table to the power of two that its count implies, because it grows at powers of two. */
+    /*
+     * Shrink the table to the least power of two that is not below its count. slabs_reserve expects
+     * this size: it doubles the table only when the count is a power of two.
+     */
     size_t capacity = 1;
     while (capacity < left)
         capacity *= 2;

@@ -33,10 +33,10 @@
 /* A function of tr_blocking that runs for this long is stuck. */
 #define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
- * When the wait is given up, counted from the deadline. Not before VERDICT_FIRST_NS, so that
- * handlers have time to return. Not after VERDICT_LAST_NS, because this thread itself may get no
- * CPU for a while. Between these two: when the other workers have had OTHERS_NS to stop without the
- * stuck ones.
+ * When the wait is given up, counted from the deadline. It is given up at VERDICT_FIRST_NS at the
+ * earliest, so that handlers have time to return. It is given up at VERDICT_LAST_NS at the latest,
+ * because this thread itself may get no CPU for a while. Between these two, it is given up when the
+ * other workers have had OTHERS_NS to stop without the stuck ones.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
