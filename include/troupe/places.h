@@ -187,8 +187,8 @@ TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_t
  */
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
 /**
- * These return what is in a parcel, borrowed from it; NULL and nobody for NULL. One thread. Does
- * not wait.
+ * These return what is in a parcel, borrowed from the parcel. If `parcel` is NULL they return NULL
+ * and nobody. One thread. Does not wait.
  */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);

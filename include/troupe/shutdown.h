@@ -105,13 +105,17 @@ typedef struct tr_report_hook {
 
 /** How a shutdown ended. It counts what happened since the shutdown began. */
 typedef struct tr_shutdown_report {
-    tr_status status;   /* what tr_system_wait returns */
-    tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or of the wait */
-    tr_time timeout_ns; /* for the actors; TR_NEVER: none */
-    uint64_t stopped;   /* actors that have ended */
-    uint64_t forced;    /* how many of `stopped` the kill at the deadline ended */
-    uint64_t left;      /* actors that have not ended */
-    uint64_t handled;   /* messages that were handled */
+    tr_status status; /* what tr_system_wait returns */
+    /*
+     * from tr_system_shutdown to the end of the last actor; if actors are left, to the end of the
+     * wait
+     */
+    tr_time took_ns;
+    tr_time timeout_ns;      /* for the actors; TR_NEVER: none */
+    uint64_t stopped;        /* actors that have ended */
+    uint64_t forced;         /* how many of `stopped` the kill at the deadline ended */
+    uint64_t left;           /* actors that have not ended */
+    uint64_t handled;        /* messages that were handled */
     uint64_t dead_letters;   /* messages that were not handled, and refused ones */
     uint64_t unstored;       /* durable actors whose changes are not all in the store */
     char unstored_path[256]; /* the path of the first such actor; "": none */

@@ -109,7 +109,7 @@ struct birth {
     pid_t parent;
     long error;               /* why the program was not loaded */
     unsigned descriptors_max; /* for kernels without close_range */
-    char file[PATH_MAX];      /* a directory of the path, and the program */
+    char file[PATH_MAX];      /* path of the program in one of the directories of PATH */
     _Alignas(16) char stack[STACK_SIZE];
 };
 
@@ -211,7 +211,7 @@ IN_CHILD static long load(struct birth *birth)
     for (;;) {
         long result = load_from(birth, &path);
         if (result == -EACCES)
-            found = result; /* a later directory may have it too */
+            found = result; /* a later directory may have the program too */
         else if (result != -ENOENT && result != -ENOTDIR && result != -ENAMETOOLONG &&
                  result != -ESTALE && result != -ENODEV && result != -ETIMEDOUT)
             return result;

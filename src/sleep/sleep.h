@@ -64,21 +64,21 @@ enum sleep_door {
     X(FIRE_ABORT)         /* the soft signal to finish; ends waits on queues */                    \
     X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
     X(SETTLE_CONNECTIONS) /* save or close connections; destroy: close all */                      \
-    X(RUN_ON_SLEEP)       /* run on_sleep before other mail; answered by hook_begin, hook_end */   \
-    X(RUN_ON_DESTROY)     /* run on_destroy before other mail; answered by hook_begin, hook_end */ \
+    X(RUN_ON_SLEEP)       /* run on_sleep before other mail: tr__sleep_hook_begin, _hook_end */    \
+    X(RUN_ON_DESTROY)     /* run on_destroy before other mail: tr__sleep_hook_begin, _hook_end */  \
     X(NAME_WAKE_LOCKS)    /* at the deadline: note which wake locks are raised */                  \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
     X(FIRE_DEADLINE)      /* the hard signal, which hooks and store calls observe */               \
     X(WARN)               /* count the time-out; log a warning with the wake locks */              \
     X(ARM_CAP)            /* arm the timer for `at`, the limit of SERIALIZE */                     \
-    X(SERIALIZE)          /* answered by serialized; turns are still suspended */                  \
+    X(SERIALIZE)          /* the host calls tr__sleep_serialized; turns are still suspended */     \
     X(CLEAR_TIMER)        /* clear the timer; it is not armed again */                             \
     X(CLOSE_EVENTS)       /* deliver nothing any more */                                           \
     X(JOIN_RUN)           /* cancel the run handler if it still runs, and free it */               \
     X(CANCEL_TURNS)       /* join or abort the remaining turns and tasks */                        \
     X(COMMIT_STATE)       /* submit the serialized state */                                        \
     X(ERASE)              /* submit the removal of state, keys, alarms and queues */               \
-    X(WAIT_WRITES)        /* answered by written, when no write is left */                         \
+    X(WAIT_WRITES)        /* the host calls tr__sleep_written when no write is left */             \
     X(KEEP_ALARMS)        /* give alarms to the clock, which wakes the next generation */          \
     X(CLEAR_ALARMS)       /* take alarms from the clock */                                         \
     X(CLOSE_STORE)        /* refuse later writes of this generation */                             \

@@ -190,7 +190,7 @@ struct group_walk {
     /* index of the sender's worker; worker_count or more: the sender is not on a worker */
     uint32_t worker;
     uint32_t near_left; /* members on the sender's worker that are still to be tried */
-    uint32_t near;      /* the next of these members */
+    uint32_t near;      /* the next of the members on the sender's worker */
     uint32_t near_step;
     /*
      * turns that are still to be tried; for a router: 1 until the member that has the key was tried

@@ -260,7 +260,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
     tr_time ended_ns = platform->mono_now(platform);
     if (!samples->is_timing)
-        return turns; /* another run has seen that it waited */
+        return turns; /* another run has found that the timed turn waits */
     samples->is_timing = false;
     disarm(worker);
     if (turns == 1)
