@@ -95,7 +95,7 @@ typedef struct tr_http_call {
     uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
     bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
     bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
-    bool streams TR_ZERO;   /* the answer comes with its head; tr_http_receive reads the body */
+    bool streams TR_ZERO;           /* the ask ends with the head; tr_http_receive reads the body */
     int64_t length TR_ZERO; /* for tr_http_open: bytes of the body; 0: not known, sent in chunks */
     uint32_t connections_max
         TR_ZERO; /* opens no connection if the host has this many; 0: TR_HTTP_CONNECTIONS_MAX */

@@ -319,7 +319,7 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
-    /* Leave the block of another home: it travels there with its envelope. */
+    /* A block of another home travels home with its envelope, so leave it. */
     if (envelope->home != pool->home)
         return;
     tr__block_give(&pool->blocks, block, envelope->block_class);

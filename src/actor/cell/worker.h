@@ -331,7 +331,10 @@ struct worker_stacks {
     struct fiber *home;
     /* The actor for which the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
-    /* by class, NULL: not needed so far; class i has FIBER_STACK_SIZE << i bytes: turn/stack.h */
+    /*
+     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i
+     * bytes: actor/turn/stack.h
+     */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];
     /* a fiber for tr_post_stop and tr_pre_restart, if no other stack can be had */
     struct fiber *last;
