@@ -124,9 +124,9 @@ TR_BEGIN_C
  */
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
- * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is no alarm with that
- * name. While the alarm's handler runs, the result is 0, or the next time of a repeated alarm. In a
- * turn. Does not wait.
+ * Returns the time at which an alarm is due next, in nanoseconds since 1970; 0: there is no alarm
+ * with that name. While the alarm's handler runs, the result is 0, or the next time of a repeated
+ * alarm. In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
 /** Returns the alarm that this turn is for. In a turn. Does not wait. */

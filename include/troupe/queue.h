@@ -204,9 +204,8 @@ bool tr_queue_done(tr_self *self, tr_queued item);
  */
 bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);
 /**
- * Makes a message that this turn has taken a dead letter at once, because another attempt would
- * fail too. Otherwise as tr_queue_retry.
- * In a turn. Does not wait.
+ * Turns a message that this turn has taken into a dead letter at once, because another attempt
+ * would fail too. Otherwise as tr_queue_retry. In a turn. Does not wait.
  */
 bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
 /**

@@ -126,7 +126,10 @@ TR_MUST_CHECK tr_status tr__alarm_plan_cron(struct alarm_plan *plan, uint64_t id
                                             const struct cron *cron, const struct zone *zone,
                                             tr_time now);
 
-/** Returns when to look at a plan again: at its due time, or at the time of the next retry. */
+/**
+ * Returns the time at which to look at a plan again: at its due time, or at the time of the next
+ * retry.
+ */
 tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
 
 /**

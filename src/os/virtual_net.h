@@ -133,7 +133,7 @@ void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
 
 /** Returns the current time. While something arrives, this is its arrival time, otherwise the time of the clock. */
 tr_time tr__virtual_net_now(const struct virtual_net *net);
-/** Returns when something that is sent now arrives, by delay and jitter. */
+/** Returns the time at which something that is sent now arrives, by delay and jitter. */
 tr_time tr__virtual_net_due(struct virtual_net *net);
 /**
  * Sends a transit. If it is due, it has arrived when this function returns, except when the
@@ -142,7 +142,7 @@ tr_time tr__virtual_net_due(struct virtual_net *net);
 void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
 /** Lets everything arrive that is due. */
 void tr__virtual_net_settle(struct virtual_net *net);
-/** Returns when something arrives next. TR_NEVER: nothing is on its way. */
+/** Returns the time at which something arrives next. TR_NEVER: nothing is on its way. */
 tr_time tr__virtual_net_next_ns(struct virtual_net *net);
 
 /** Makes the n-th call from now fail. n = 0: none. */

@@ -56,7 +56,10 @@ struct loop_hooks {
     void (*on_round)(struct loop *loop);
     /** Called when the time loop->alarm_ns has come; alarm_ns is TR_NEVER again by then. */
     void (*on_alarm)(struct loop *loop);
-    /** Called before the loop sleeps, for housekeeping. Returns when it must be called again at the latest. */
+    /**
+     * Called before the loop sleeps, for housekeeping. Returns the latest time at which it must be
+     * called again.
+     */
     tr_time (*on_idle)(struct loop *loop);
 };
 

@@ -171,7 +171,7 @@ static void abandon(struct tr_system *system)
 
 /*
  * Does what is due before the deadline: if /user has not begun to stop in time, asks for a sweep
- * that stops the top-level actors. Returns when to look again at the latest.
+ * that stops the top-level actors. Returns the latest time at which to look again.
  */
 static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
@@ -199,7 +199,7 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
 
 /*
  * Does what is due after the deadline: forces the shutdown, marks stuck workers, asks for sweeps,
- * and decides whether the wait is given up. Returns when to look again at the latest.
+ * and decides whether the wait is given up. Returns the latest time at which to look again.
  */
 static tr_time step_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                           tr_time now_ns, tr_time deadline_ns)
@@ -238,7 +238,7 @@ static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_
     shutdown_wait->has_looked = true;
 }
 
-/* Looks at the workers, and does what is due. Returns when to look again at the latest. */
+/* Looks at the workers, and does what is due. Returns the latest time at which to look again. */
 static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);

@@ -315,7 +315,7 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
-/* Returns when the next timer, or the alarm, of this worker is due. */
+/* Returns the time at which the next timer, or the alarm, of this worker is due. */
 static tr_time due_ns(struct worker *worker)
 {
     tr_time next_ns = tr__worker_next(worker);

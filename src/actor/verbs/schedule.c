@@ -182,8 +182,8 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
 }
 
 /*
- * Returns when the next tick of a fixed rate is due, a whole number of periods after the last.
- * Leaves missed ticks out.
+ * Returns the time at which the next tick of a fixed rate is due, a whole number of periods after
+ * the last. Leaves missed ticks out.
  */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {
