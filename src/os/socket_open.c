@@ -307,7 +307,9 @@ static int socket_make(struct opening *opening)
     if (fd < 0 && errno == EAFNOSUPPORT && opening->address.any.sa_family == AF_INET6 &&
         IN6_IS_ADDR_UNSPECIFIED(&opening->address.v6.sin6_addr) &&
         spec->role != TR_SOCKET_CONNECT && !spec->only_v6) {
-        /* On a machine without IPv6, the address for every address is that of IPv4. */
+        /*
+         * This machine has no IPv6: use the IPv4 address of zeros, which also means every address.
+         */
         const tr_address every = {.family = TR_FAMILY_V4, .port = spec->address.port};
         opening->size = tr__socket_address_of(&every, &opening->address);
         fd = socket(AF_INET, opening->type | flags, 0);

@@ -103,7 +103,7 @@ struct channel_hooks {
      * Sets or clears extra->waits.holds_stop, for an actor that is sealed and has nothing to do.
      */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
-    /** Handles that the waiting turns of the actor were dropped, with their stacks. */
+    /** Called when the waiting turns of the actor were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);
