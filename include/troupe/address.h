@@ -27,7 +27,7 @@
 /** The family of an address. */
 typedef enum tr_family {
     TR_FAMILY_NONE, /* no address */
-    TR_FAMILY_V4,   /* in the first 4 bytes of `host` */
+    TR_FAMILY_V4,   /* IPv4; the address is in the first 4 bytes of `host` */
     TR_FAMILY_V6,
     TR_FAMILY_UNIX /* a socket in the file system, or an abstract "@name"; see `path` */
 } tr_family;

@@ -46,17 +46,18 @@
  * TR_ON, as if the actor had sent it to itself. While the handler runs, the alarm is gone, or is at
  * its next time, unless the handler sets it again.
  *
- * At least once, the default: the end of the alarm is stored with the last stretch of the handler.
+ * By default an alarm fires at least once: its end is stored with the last stretch of the handler.
  * If the handler fails, or the process ends before that, the alarm fires again with the same mark:
- * after 2 s, 4 s, ... 5 min, and up to a quarter more. A handler that does not wait has one
- * stretch, so it changes the state once. If a handler waits, its earlier stretches were stored and
- * are repeated: change the state after the last wait, or keep the mark in it. After 20 retries the
- * alarm is given up: the actor gets a tr_alarm_given_up, and a repeated alarm continues with its
- * next time. Another policy is an option of the kind (alarm_retry) or of the alarm (tr_alarm.retry).
- * At most once (is_at_most_once): the end of the alarm is stored before the handler runs.
+ * after 2 s, then 4 s, and so on up to 5 min. Up to a quarter is added to each delay. A handler
+ * that does not wait has one stretch, so it changes the state once. If a handler waits, its earlier
+ * stretches were stored and are repeated: change the state after the last wait, or keep the mark in
+ * it. After 20 retries the alarm is given up: the actor gets a tr_alarm_given_up, and a repeated
+ * alarm continues with its next time. Another policy is an option of the kind (alarm_retry) or of
+ * the alarm (tr_alarm.retry). With is_at_most_once an alarm fires at most once: its end is stored
+ * before the handler runs.
  *
- * No alarm fires after the actor begins to fall asleep, or the system stops; it fires later.
- * docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
+ * While the actor falls asleep, or the system stops, no alarm fires. An alarm that is due then
+ * fires later. docs/guide/alarms.md has the rules for clocks, cron and daylight saving.
  */
 #ifndef TROUPE_ALARM_H
 #define TROUPE_ALARM_H
@@ -68,10 +69,11 @@
 TR_MESSAGE(tr_alarm_given_up, (str, name), (u64, id), (u64, occurrence), (u32, failures));
 
 typedef enum tr_alarm_kind {
-    TR_ALARM_AT = 1, /* at the time `ns` */
-    TR_ALARM_AFTER,  /* when `ns` nanoseconds have passed */
-    TR_ALARM_EVERY,  /* every `ns` nanoseconds, at least 5 s, from the time it was set */
-    TR_ALARM_CRON    /* when the cron expression matches */
+    TR_ALARM_AT = 1, /* fires at the time `ns` */
+    TR_ALARM_AFTER,  /* fires when `ns` nanoseconds have passed */
+    /* fires every `ns` nanoseconds, at least 5 s, counted from the time it was set */
+    TR_ALARM_EVERY,
+    TR_ALARM_CRON /* fires when the cron expression matches */
 } tr_alarm_kind;
 
 /** What an alarm is; borrowed for the call. */
@@ -80,7 +82,7 @@ typedef struct tr_alarm {
     tr_alarm_kind kind;
     tr_time ns;           /* nanoseconds since 1970 (UTC), or a duration */
     const char *cron;     /* for TR_ALARM_CRON: "30 9 * * MON-FRI Europe/Berlin" */
-    bool is_at_most_once; /* it does not fire again if its handler fails */
+    bool is_at_most_once; /* the alarm does not fire again if its handler fails */
     tr_retry retry;       /* for this alarm; zeros: alarm_retry of the kind, then the defaults */
 } tr_alarm;
 
@@ -122,9 +124,9 @@ TR_BEGIN_C
  */
 bool tr_alarm_cancel(tr_self *self, const char *name);
 /**
- * Returns when an alarm is due next, in nanoseconds since 1970; 0: there is no alarm with that
- * name. In its own handler the alarm is gone, or at its next time.
- * In a turn. Does not wait.
+ * Returns the time at which an alarm is due next, in nanoseconds since 1970; 0: there is no alarm
+ * with that name. While the alarm's handler runs, the result is 0, or the next time of a repeated
+ * alarm. In a turn. Does not wait.
  */
 tr_time tr_alarm_due(tr_self *self, const char *name);
 /** Returns the alarm that this turn is for. In a turn. Does not wait. */

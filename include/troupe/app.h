@@ -31,8 +31,8 @@
  * A flag of the program's own: an element of TR_FLAGS. It is written --rate 10 or --rate=10.
  * Exactly one of is_set, number, time_ns and text is set: it says where the value goes, and which
  * type it has. What is stored there before the call is the default. Values are read in the order of
- * the arguments, before any actor starts; a wrong one is a sentence on standard error and exit
- * status 2.
+ * the arguments, before any actor starts. If one is wrong, the program writes a sentence to
+ * standard error and ends with exit status 2.
  */
 typedef struct tr_flag {
     const char *name TR_ZERO;  /* without the dashes: "rate"; letters, digits and dashes */
@@ -57,7 +57,7 @@ typedef struct tr_flag {
 /** The options of an app. All zero is the default. Borrowed for the call. */
 typedef struct tr_app {
     size_t size TR_ZERO;                 /* need not be set */
-    const char *name TR_ZERO;            /* of the root; NULL: the name of its behavior */
+    const char *name TR_ZERO;            /* of the root actor; NULL: the name of its behavior */
     int workers TR_ZERO;                 /* 0: one for each CPU; --workers N replaces it */
     tr_time shutdown_timeout_ns TR_ZERO; /* 0: 10 s; --shutdown-timeout 30s replaces it */
     bool traps_faults TR_ZERO;           /* see tr_system_options */
@@ -65,7 +65,7 @@ typedef struct tr_app {
     const tr_child_spec *pool TR_ZERO;
     const tr_supervision *pool_supervision TR_ZERO;
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
-    void *context TR_ZERO; /* for on_worker_start */
+    void *context TR_ZERO; /* what on_worker_start gets */
     int workers_max TR_ZERO;
     /* See durable.h: the kinds, and the directory of their store; --store DIR replaces it. */
     const struct tr_durables *durable TR_ZERO;
@@ -82,48 +82,50 @@ typedef struct tr_app {
      */
     const char *control TR_ZERO;
     /**
-     * Where GET /metrics gives the metrics of the program to Prometheus: "127.0.0.1:9100", "[::1]:0",
-     * or the path of a UNIX socket. NULL: nowhere; --metrics replaces it. An address that others can
-     * reach needs metrics_anywhere, or --metrics-anywhere: there is no password.
+     * Where GET /metrics gives the metrics of the program to Prometheus: "127.0.0.1:9100",
+     * "[::1]:0", or the path of a UNIX socket. NULL: nowhere; --metrics replaces it. An address
+     * that other machines can reach needs metrics_anywhere, or --metrics-anywhere: there is no
+     * password.
      */
     const char *metrics TR_ZERO;
     bool metrics_anywhere TR_ZERO;
     /**
-     * Where turns of followed messages go as spans: a collector of OpenTelemetry by OTLP/HTTP, such as
-     * "http://127.0.0.1:4318" (docs/guide/operating.md). NULL: nowhere; --otlp replaces it. One of
-     * otlp_every messages from outside is followed (0: 100; UINT32_MAX: none but those of HTTP requests
-     * whose traceparent says so); --otlp-every replaces it.
+     * The collector of OpenTelemetry that gets the turns of followed messages as spans, by
+     * OTLP/HTTP: "http://127.0.0.1:4318" (docs/guide/operating.md). NULL: nowhere; --otlp replaces
+     * it. One of otlp_every messages from outside is followed (0: 100; UINT32_MAX: none but those
+     * of HTTP requests whose traceparent says so); --otlp-every replaces it.
      */
     const char *otlp TR_ZERO;
     uint32_t otlp_every TR_ZERO;
     /**
      * All other options of the system: .system = {.supervision = &rules, .actors_max = 10000}. A
      * member of tr_app that is not zero replaces the one of the same name here, and a flag replaces
-     * both. exit_when_empty is always set, and names_faults too unless handoff_after_ns is. Signals
-     * and the console need the real platform: with another one the exit status is 1.
+     * both. exit_when_empty is always set. names_faults is set unless handoff_after_ns is set.
+     * Signals and the console need the real platform: with another one the exit status is 1.
      */
     tr_system_options system TR_ZERO;
     const char *summary TR_ZERO; /* the first line of --help; NULL: none */
     /**
-     * What --help says of arguments that are no flags: "FILE...". NULL: the program has none, if it has `flags`; such an
-     * argument is refused then, unless it stands behind "--".
+     * What --help shows for arguments that are no flags: "FILE...". If this is NULL and `flags` is
+     * set, the program takes no such arguments: they are refused, unless they stand behind "--".
      */
     const char *arguments TR_ZERO;
     const char *version TR_ZERO; /* for --version; NULL: only that of Troupe */
     /**
      * Where the inspector shows what the program does, as a page for a browser: "127.0.0.1:0", an
      * address that only this machine can reach. Standard error gets a line with the address of the
-     * page and a token, without which nothing is shown. NULL: nowhere; --inspect replaces it. It
-     * needs the control socket. Pages only look, unless inspect_allow or --inspect-allow is set:
-     * docs/guide/inspector.md.
+     * page and a token, without which nothing is shown. NULL: nowhere; --inspect replaces it. The
+     * inspector needs the control socket. The page only looks, unless inspect_allow or
+     * --inspect-allow is set: docs/guide/inspector.md.
      */
     const char *inspect TR_ZERO;
     bool inspect_allow TR_ZERO;
     /**
-     * The flags of the program's own, which --help shows before the flags of the runner. Every other
-     * argument that begins with a dash is refused, unless it stands behind "--", or this is NULL and
-     * `arguments` is not: such a program reads flags in a way of its own. All that is not refused
-     * goes to the root in its tr_args; if it has no handler for tr_args, every argument is refused.
+     * The flags of the program's own, which --help shows before the flags of the runner. Every
+     * other argument that begins with a dash is refused, unless it stands behind "--". If this is
+     * NULL and `arguments` is set, no argument is refused for its dash: the program reads flags in
+     * a way of its own. All that is not refused goes to the root in its tr_args. If the root has no
+     * handler for tr_args, every argument is refused.
      */
     const tr_flag *flags TR_ZERO;
     /**
@@ -132,15 +134,17 @@ typedef struct tr_app {
      */
     const char *pid_file TR_ZERO;
     /**
-     * True: the app is ready when it calls tr_app_ready. False: it is ready when its root has ended its first turn without
-     * a failure, that of tr_args, else that of tr_pre_start, else its set-up. Matters only under systemd
-     * (docs/guide/app.md).
+     * True: the app is ready when it calls tr_app_ready. False: the app is ready when the first
+     * turn of its root has ended without a failure. That is the turn of tr_args; if the root does
+     * not handle tr_args, the turn of tr_pre_start; if it handles neither, the set-up. Matters only
+     * under systemd (docs/guide/app.md).
      */
     bool says_ready TR_ZERO;
     /**
-     * For an inspector that other machines may reach, which is refused otherwise: its address may be any if inspect_anywhere
-     * is set and there is a certificate, the path of a PEM file. A key of NULL is in the same file. Browsers reach it by its
-     * address, by localhost, and by the name inspect_host; other names are refused. Flags of the same names replace them.
+     * These four let other machines reach the inspector. The address may be any if inspect_anywhere
+     * is set and inspect_certificate is the path of a PEM file. If inspect_key is NULL, the key is
+     * in the same file. Browsers reach the inspector by its address, by localhost, and by the name
+     * inspect_host; other names are refused. Flags of the same names replace them.
      */
     bool inspect_anywhere TR_ZERO;
     const char *inspect_certificate TR_ZERO;
@@ -174,7 +178,8 @@ typedef struct tr_app {
  * again. The exit status:
  *
  *     0    no error, also after a signal; or what tr_app_exit said
- *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool did; or the app could not start
+ *     1    the root failed; or, if it is restarted, failed too often; or an actor of the pool
+ *          failed; or the app could not start
  *     2    a flag is wrong
  *     70   a handler, a function of tr_blocking or a hook had not returned in time, or changes of a durable actor were not
  *          stored in time
@@ -183,7 +188,7 @@ typedef struct tr_app {
  *     72   the store of durable actors has failed, and the system was shut down
  *
  * A fault (SIGSEGV, SIGBUS, SIGFPE) in a handler ends the process by that signal, unless
- * traps_faults is set. Before, a line on standard error names the actor and the handler
+ * traps_faults is set. Before that, a line on standard error names the actor and the handler
  * (tr_system_options.names_faults).
  */
 #define tr_app_main(argc, argv, ...) TR_APP_MAIN_(argc, argv, __VA_ARGS__)
@@ -195,15 +200,15 @@ TR_BEGIN_C
  */
 TR_INLINE int tr_app_run(int argc, char **argv, const tr_behavior *root, const tr_app *app);
 /**
- * Ends the app with an exit status of its own: return tr_app_exit(self, 3). Starts a shutdown, as a signal does, and
- * returns TR_SAME. The first call counts. A status of the runner (1, 70, 71, 72) replaces it, because something else
- * went wrong. A status is 0 to 255; any other ends the turn with TR_INVALID_ARGUMENT.
- * In a turn. Does not wait.
+ * Ends the app with an exit status of its own: return tr_app_exit(self, 3). Starts a shutdown, as a
+ * signal does, and returns TR_SAME. Only the first call counts. A status of the runner (1, 70, 71,
+ * 72) replaces it, because something else went wrong. A status is 0 to 255; any other ends the turn
+ * with TR_INVALID_ARGUMENT. In a turn. Does not wait.
  */
 tr_next tr_app_exit(tr_self *self, int status);
 /**
- * Notifies systemd that the app is ready. Does nothing in an app without says_ready, and the second time.
- * In a turn. Does not wait.
+ * Notifies systemd that the app is ready. Does nothing in an app without says_ready, or if it was
+ * called before. In a turn. Does not wait.
  */
 void tr_app_ready(tr_self *self);
 /**

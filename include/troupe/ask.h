@@ -38,32 +38,34 @@
  *
  * A turn that waits is still one turn: its locals, its message, its scratch memory and the replies
  * it got stay valid until it ends. Meanwhile its actor handles other messages, so the state may
- * have changed when the wait ends. To prevent that make the handler a barrier: TR_ON(transfer,
+ * have changed when the wait ends. To prevent that, make the handler a barrier: TR_ON(transfer,
  * on_transfer, .is_barrier = true). Then no other request or message begins before its turn has
  * ended. With TR_ON_BARRIER_IF that holds for some messages only. What belongs to the thread (a
  * lock, errno, the rounding mode) must not be held over a wait.
  *
  * Every ask has exactly one outcome: its reply, which is TR_OK, or one of
  *     TR_REFUSED      the receiver refused with tr_refuse; tr_ask_error has the code and the text
- *     TR_FAILED       its handler failed. If a durable actor could not store or read its data it is
- *                     the status of the store instead: TR_STORE_FULL and so on
+ *     TR_FAILED       the receiver's handler failed. If a durable actor could not store or read its
+ *                     data, the outcome is the status of the store instead: TR_STORE_FULL and so on
  *     TR_TIMEOUT      no reply within TR_ASK_NS, or within the time of tr_ask_within; never later than
  *                     the deadline of the request that this turn handles
- *     TR_STOPPED      it has stopped, or stopped before it replied
- *     TR_RESTARTED    it was restarted before it replied
- *     TR_NO_REPLY     its handler ended without a reply, or it is a client, which cannot reply
- *     TR_UNHANDLED    it has no handler for this request
- *     TR_MAILBOX_FULL its mailbox is full
- *     TR_ASK_CYCLE    it waits, as a barrier, for this very turn; tr_ask_error has the path
+ *     TR_STOPPED      the receiver has stopped, or stopped before it replied
+ *     TR_RESTARTED    the receiver was restarted before it replied
+ *     TR_NO_REPLY     the handler ended without a reply, or the receiver is a client, which cannot
+ *                     reply
+ *     TR_UNHANDLED    the receiver has no handler for this request
+ *     TR_MAILBOX_FULL the receiver's mailbox is full
+ *     TR_ASK_CYCLE    the receiver waits, as a barrier, for this very turn; tr_ask_error has the
+ *                     path
  *     TR_CANCELLED    the asking actor is about to stop or to be restarted, or tr_ask_cancel
  *     TR_NO_MEMORY, TR_TOO_LARGE: the request could not be sent
  *     TR_LIMIT        of a client: TR_CLIENT_ASKS_MAX of its asks were never awaited
  * A reply that comes after the outcome is a dead letter. So is a reply that was sent after the
- * deadline, to the millisecond, also if a client looks only later.
+ * deadline, exact to the millisecond, even if nobody has looked for the timeout yet.
  *
- * An ask belongs to its turn: when the turn ends its reply is no longer awaited. A turn can wait in
- * the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of
- * tr_at_end and a function of tr_defer waiting gives TR_NOT_IN_A_TURN.
+ * An ask belongs to its turn: when the turn ends, its reply is no longer awaited. A turn can wait
+ * in the handlers of messages and timers. In a set-up, tr_pre_start, tr_post_stop, a function of
+ * tr_at_end and a function of tr_defer, a wait ends at once with TR_NOT_IN_A_TURN.
  */
 #ifndef TROUPE_ASK_H
 #define TROUPE_ASK_H
@@ -127,8 +129,8 @@ typedef struct tr_later {
  * b, c), with a `size_t first`.
  * In a turn. May wait.
  *
- * If several have an outcome already, it is the first of them in this order. TR_OK, whatever the
- * outcome; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
+ * If several have an outcome already, the index is that of the first of them in this order. TR_OK,
+ * whatever that outcome is; TR_CANCELLED, TR_NOT_IN_A_TURN, TR_INVALID_ARGUMENT, TR_NO_MEMORY.
  */
 #define tr_await_any(self, index, ...) TR_AWAIT_ANY_(self, index, __VA_ARGS__)
 
@@ -160,7 +162,7 @@ typedef struct tr_later {
  * Returns how an ask ended, a `const tr_error *`, borrowed until the turn ends.
  * In a turn, or client's thread. Does not wait.
  *
- * For a client it tells how the ask ended that the client awaited last, borrowed until the next
+ * For a client, returns how the last ask ended that the client has awaited, borrowed until the next
  * call on that client.
  */
 #define tr_ask_error(from, ask) TR_SPEAKER_(from, ask_error)(from, (ask).any)
@@ -206,13 +208,13 @@ typedef struct tr_later {
  * }
  * ```
  *
- * For an actor that does something else meanwhile. `context`, a `void *`, is a member of the
- * answer; what it points to must be valid when the function is called: memory of tr_alloc, or of
- * the state. The function is called exactly once, not before this turn has waited or ended, in the
- * order of outcomes, and before other messages. It is not called if the actor has ended, or has
- * become a behavior with another state type; then the answer is a dead letter. A poison pill waits
- * for it. It is a turn like any other: it may await, fail and become, and its result counts. The
- * answer and its reply are borrowed until it ends.
+ * The actor can do something else meanwhile. `context`, a `void *`, is a member of the answer; what
+ * it points to must be valid when the function is called: memory of tr_alloc, or of the state. The
+ * function is called exactly once, when this turn has waited or ended, and before other messages.
+ * Several functions are called in the order of the outcomes. It is not called if the actor has
+ * ended, or has become a behavior with another state type; then the answer is a dead letter. A
+ * poison pill waits until the function was called. It is a turn like any other: it may await, fail
+ * and become, and what it returns counts. The answer and its reply are borrowed until it ends.
  *
  * It can also be called where a turn cannot wait: in a set-up and in tr_pre_start. If the mailbox
  * is full the outcome is TR_MAILBOX_FULL, also with TR_PARK. tr_ask_then ends the turn if the ask
@@ -224,8 +226,8 @@ typedef struct tr_later {
  * Sends a request as tr_ask_then does, but returns a status instead of ending the turn.
  * In a turn. Does not wait.
  *
- * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. Only after
- * TR_OK the function is called.
+ * TR_OK; TR_NO_MEMORY; TR_CANCELLED; TR_STOPPING: in tr_post_stop; TR_INVALID_ARGUMENT. The
+ * function is called only if the status is TR_OK.
  */
 #define tr_try_ask_then(self, then, context, to, ...)                                              \
     TR_ASK_THEN_(try_ask_then, self, then, context, 0, to, __VA_ARGS__, )
@@ -280,8 +282,8 @@ TR_BEGIN_C
  * In a turn. Does not wait.
  *
  * Returns TR_SAME. The actor does not fail. The ask ends with TR_REFUSED, this code and this text.
- * A text that is longer than tr_error.text is cut. If the message was told, the refusal is a line
- * of the log.
+ * A text that is longer than tr_error.text is cut. If the message came by tr_tell, the refusal is a
+ * line of the log.
  */
 tr_next tr_refuse(tr_self *self, int code, const char *format, ...) TR_PRINTF(3, 4);
 

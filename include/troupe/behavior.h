@@ -95,8 +95,8 @@ TR_MESSAGE(tr_post_stop);
 /** To the old behavior: the actor is about to be restarted, because of this cause. */
 TR_MESSAGE(tr_pre_restart, (message(tr_error), cause));
 /**
- * To the new behavior: the actor was restarted, because of this cause. Comes after its
- * tr_pre_start.
+ * To the new behavior: the actor was restarted, because of this cause. Comes after the tr_pre_start
+ * of the new incarnation.
  */
 TR_MESSAGE(tr_post_restart, (message(tr_error), cause));
 /** To the parent: a child has failed, and this directive applies to it. Once for each failure. */
@@ -140,7 +140,8 @@ typedef enum tr_overflow {
  * Messages that tr_unstash returns may exceed the bounds, and so may, with TR_DROP_OLDEST, up to
  * TR_OVERDRAFT_MAX messages from other workers until the receiver's worker takes them in and drops
  * the oldest. Nothing else exceeds them. A mailbox for at least 4,096 messages and 256 KiB (with
- * TR_PARK 512 messages and 32 KiB) may be full up to 256 messages, or 256 times 64 bytes, early.
+ * TR_PARK 512 messages and 32 KiB) may count as full while up to 256 messages, or 256 times 64
+ * bytes, would still fit.
  *
  * Budgets: TR_OPTIONS(.budget_bytes = 1 << 20, .tree_budget_cpu_ns = 5 * TR_SECOND). An actor that
  * exceeds one of its budgets fails with TR_OVER_BUDGET. An actor that has no budget, and no
@@ -163,23 +164,23 @@ typedef enum tr_overflow {
  * fails, and its restart or end stops all below it. The failure names the actor that exceeded the
  * budget. A tr_alloc that exceeds it ends the turn of its caller as well. Each worker keeps changes
  * of less than 64 KiB to itself until it is idle, so a tree on several workers may exceed its bytes
- * by that much for each. CPU time is exact to a millisecond.
+ * by that much for each worker. CPU time is exact to a millisecond.
  *
  * An actor has the budgets of the behavior that was given to tr_spawn; tr_become does not change
  * them. The CPU time of each incarnation begins at 0.
  *
  * stack_bytes is for actors whose handlers, set-up or signals need a larger stack, for instance for
- * a large local variable or a library. It is rounded up to a power of two; a system whose
- * stack_bytes is larger gives that. Only while a turn runs or waits does the actor have a stack, of
- * which only touched pages take memory. Such an actor does not move to another worker, and each of
- * its runs takes a little longer. It has the stack of the behavior that was given to tr_spawn, also
- * after tr_become. Less than TR_STACK_SIZE: TR_INVALID_ARGUMENT of the spawn; more than
- * TR_STACK_LARGEST: TR_LIMIT.
+ * a large local variable or a library. It is rounded up to a power of two; if stack_bytes of the
+ * system is larger, the actor gets that. The actor has a stack only while a turn runs or waits, and
+ * only pages that were touched take memory. Such an actor does not move to another worker, and each
+ * of its runs takes a little longer. It has the stack of the behavior that was given to tr_spawn,
+ * also after tr_become. If it is less than TR_STACK_SIZE, the spawn gives TR_INVALID_ARGUMENT; if
+ * it is more than TR_STACK_LARGEST, TR_LIMIT.
  */
 typedef struct tr_options {
     tr_ordering ordering;       /* 0: TR_BY_ARRIVAL */
     bool is_pinned;             /* the actor never moves to another worker */
-    bool balances;              /* of an actor of the pool: it may move, as other actors may */
+    bool balances;              /* an actor of the pool may move, as other actors may */
     uint32_t mailbox_max;       /* messages; 0: TR_MAILBOX_MAX; at most TR_MAILBOX_LARGEST */
     size_t mailbox_bytes_max;   /* 0: TR_MAILBOX_BYTES_MAX; at most TR_MAILBOX_BYTES_LARGEST */
     tr_overflow overflow;       /* 0: TR_OVERFLOW_FAIL */
@@ -187,15 +188,16 @@ typedef struct tr_options {
     size_t tree_budget_bytes;   /* bytes of its tree; 0: no budget */
     tr_time budget_cpu_ns;      /* CPU time of the actor alone; 0: no budget */
     tr_time tree_budget_cpu_ns; /* CPU time of its tree; 0: no budget */
-    tr_restart restart;         /* after which ends the actor starts again; 0: TR_TRANSIENT */
-    bool has_no_channels;       /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
-    size_t stack_bytes; /* bytes of the stack of a turn; 0: as for all actors of the system */
+    /* after which kinds of end the actor starts again; 0: TR_TRANSIENT */
+    tr_restart restart;
+    bool has_no_channels; /* the verbs of net.h give TR_NOT_A_CHANNEL_ACTOR */
+    size_t stack_bytes;   /* bytes of the stack of a turn; 0: as for all actors of the system */
     /*
      * The descriptor of the state, so that tools can show it: .shows = &tr_type_account, with
      * TR_DESCRIBE(account, owner, balance). Tools look between two turns, also while a turn waits.
-     * It describes the struct of the state itself, of which TR_DESCRIBE may leave members out; with
-     * that of another struct no actor starts. Durable actors have a descriptor by themselves. NULL:
-     * the state is not shown.
+     * It describes the struct of the state itself, of which TR_DESCRIBE may leave members out; if
+     * it describes another struct, no actor of this behavior starts. Durable actors have a
+     * descriptor without this member. NULL: the state is not shown.
      */
     const tr_type *shows;
 } tr_options;
@@ -291,7 +293,7 @@ typedef struct tr_handler {
     bool interleaves;                        /* in a durable actor: this handler is no barrier */
     const char *method;                      /* of a row for HTTP: "GET"; NULL: not for HTTP */
     const char *path;                        /* of a row for HTTP */
-    const char *place;                       /* of TR_FILES: the directory */
+    const char *place;                       /* directory of TR_FILES */
 } tr_handler;
 
 /**
@@ -310,7 +312,8 @@ struct tr_behavior {
     const tr_handler *handlers; /* the last one is followed by zeros */
     size_t handler_count;
     struct {
-        const tr_type *type;                                              /* tr_none for TR_SETUP */
+        /* of the set-up message; tr_none for TR_SETUP */
+        const tr_type *type;
         tr_next (*call)(tr_self *self, void *state, const void *message); /* NULL: no set-up */
     } setup;
     tr_options options;

@@ -49,14 +49,14 @@
  * process do not reach it. Its time counts for no budget.
  *
  * A function that runs cannot be interrupted. An actor may be killed, fail, or exceed its time at
- * shutdown. Then a function that still waits for a thread never begins. A function that runs is
- * waited for, because its argument is usually on the stack of the turn. Until it returns the actor
- * neither stops nor restarts, and a line of the log says so; then the turn is cancelled. A shutdown
- * waits for it no longer than for a handler: see shutdown.h. Give work that may take forever an end
- * of its own: a timeout of the system call, or a flag in its argument.
+ * shutdown. Then a function that still waits for a thread never begins. The actor waits for a
+ * function that runs, because its argument is usually on the stack of the turn. Until it returns
+ * the actor neither stops nor restarts, and a line of the log says so; then the turn is cancelled.
+ * A shutdown waits for it no longer than for a handler: see shutdown.h. Give work that may take
+ * forever an end of its own: a timeout of the system call, or a flag in its argument.
  *
- * On the test kit its one thread calls the function in a step of its own, when the seed says so. On
- * any other platform without threads the call runs the function in place.
+ * On the test kit, its only thread calls the function, at a moment that the seed decides. On any
+ * other platform without threads the call runs the function in place.
  */
 #ifndef TROUPE_BLOCKING_H
 #define TROUPE_BLOCKING_H

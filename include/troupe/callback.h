@@ -59,10 +59,10 @@
  * Client's thread. Does not wait.
  *
  * TR_OK: the callback will be called. TR_NO_MEMORY, TR_INVALID_ARGUMENT, TR_LIMIT
- * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): it will not. Whatever else goes wrong
- * is the outcome of the ask; if the mailbox is full that is TR_MAILBOX_FULL, also with TR_PARK.
- * `context` is the pointer that the callback gets; what it points to must be valid then.
- * tr_ask_callback may be called inside a callback.
+ * (TR_CLIENT_ASKS_MAX), TR_STOPPING (inside tr_client_free): the callback will not be called.
+ * Whatever else goes wrong is the outcome of the ask; if the mailbox is full that is
+ * TR_MAILBOX_FULL, also with TR_PARK. `context` is the pointer that the callback gets; what it
+ * points to must be valid then. tr_ask_callback may be called inside a callback.
  */
 #define tr_ask_callback(client, callback, context, to, ...)                                        \
     TR_ASK_CALLBACK_(client, callback, context, 0, to, __VA_ARGS__, )
@@ -92,13 +92,12 @@ typedef struct tr_callback {
 
 TR_BEGIN_C
 /**
- * Calls the callbacks whose asks have an outcome, in the order of the outcomes. Waits for the first
- * at most `wait_ns` (0: does not wait).
- * Client's thread. May wait.
+ * Calls the callbacks whose asks have an outcome, in the order of the outcomes. If there is none,
+ * waits at most `wait_ns` for the first (0: does not wait). Client's thread. May wait.
  *
  * Returns how many callbacks were called. 0: no ask had an outcome in time, or there is no ask with
- * a callback; then it returns at once. A callback may do all that its thread may, also call
- * tr_client_poll, but not free the client.
+ * a callback; then it returns at once. A callback may do all that its thread may. It may call
+ * tr_client_poll, but must not free the client.
  */
 size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 
@@ -115,7 +114,7 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
  * A message counts until it is received, or until the second tr_client_poll after its arrival. So
  * messages of types that the loop does not receive do not keep the descriptor readable, and a loop
  * that polls and receives in any order misses none. A loop that receives all messages need not call
- * tr_client_poll. Sometimes the descriptor is readable without need, once.
+ * tr_client_poll. Sometimes the descriptor is readable, once, although there is nothing to do.
  *
  * -1: there is no descriptor, because the client is in a kit, or because the process has no
  * descriptor left. The descriptor is borrowed until the client is freed; do not read from it.
@@ -123,8 +122,8 @@ size_t tr_client_poll(tr_client *client, tr_time wait_ns);
 int tr_client_fd(tr_client *client);
 /**
  * Returns in how many nanoseconds tr_client_poll has something to do even if no message comes; 0:
- * now; TR_NEVER. For a loop that does not use the descriptor.
- * Client's thread. Does not wait.
+ * now; TR_NEVER: only a message gives it something to do. For a loop that does not use the
+ * descriptor. Client's thread. Does not wait.
  */
 tr_time tr_client_timeout(tr_client *client);
 

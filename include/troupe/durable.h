@@ -37,7 +37,7 @@
  * ```
  *
  * An actor of every kind and key always exists: tr_durable returns its ref, and wakes it if it
- * sleeps. At most one runs. The kinds are listed when the system is made:
+ * sleeps. At most one actor of a kind and key runs. The kinds are listed when the system is made:
  * tr_system_options.durable, tr_app.durable.
  *
  * State. It is an ordinary struct that begins as zeros. A stretch is the part of a turn from its
@@ -46,8 +46,8 @@
  * or nothing. A stretch that fails stores nothing, and the actor restarts with the state from
  * before that stretch. So nobody ever sees half a change. A stretch that changes nothing stores
  * nothing, also after a migration, and also in a new actor: a key that was only looked at is not
- * stored. What makes a key is the first change, a set-up that changes the state, or a handler for
- * tr_created that has run, whatever it has changed.
+ * stored. A key begins to exist with the first change, with a set-up that changes the state, or
+ * with a handler for tr_created that has run, whether or not that changed anything.
  *
  * What waits for the commit. With TR_SAVE_SYNC, the default, no message of a stretch leaves before
  * its changes are on disk, so a reply proves that they are. If the stretch fails, its messages
@@ -88,21 +88,21 @@
  * With TR_SAVE_INTERVAL and TR_SAVE_ON_DEMAND messages leave at once, except after tr_destroy.
  *
  * Turns. Every handler is a barrier: while it waits no other message of this actor begins, timers
- * included. A handler with TR_ON(message, handler, .interleaves = true) is none.
+ * included. A handler with TR_ON(message, handler, .interleaves = true) is no barrier.
  *
  * Sleep. An actor has work while a turn runs or waits, a message waits to be handled, a message is
  * stashed, or a reply is owed (tr_reply_later) and its ask has not timed out. After 30 s without
  * work (idle_ns) it goes to sleep: it gets a tr_sleeping and then has 15 s (grace_ns) to finish, in
  * which it still handles messages. Then its memory is freed, and its ref refers to a stopped actor.
  * So do not keep the ref: keep the key, and call tr_durable each time. A message that is sent while
- * it falls asleep is handled, or waits for the next start; it is not lost. But a ref that another
- * worker or thread got just before may be stopped when it is used: TR_STOPPED, and tr_durable gives
- * the next one. tr_ask_key (keys.h) gets the ref, asks, and repeats that if need be. See
- * docs/guide/durable.md.
+ * it falls asleep is handled, or waits for the next start; it is not lost. But another worker or
+ * thread may have got the ref just before, and may use it when the actor has stopped. The status is
+ * then TR_STOPPED, and tr_durable gives the next ref. tr_ask_key (keys.h) gets the ref, asks, and
+ * repeats that if need be. See docs/guide/durable.md.
  *
- * Failures. Its parent is /system/durable/<kind>, which restarts it; it keeps its ref and its
- * messages. A restart is a new generation. tr_kill ends it like a crash: nothing is stored, and
- * there is no tr_sleeping. tr_stop lets it sleep.
+ * Failures. The parent of a durable actor is /system/durable/<kind>, which restarts it. The actor
+ * keeps its ref and its messages. A restart is a new generation. tr_kill ends it like a crash:
+ * nothing is stored, and there is no tr_sleeping. tr_stop lets it sleep.
  *
  * Other actors cannot use these verbs, except tr_durable and tr_try_durable: they end the turn with
  * TR_NOT_SUPPORTED.
@@ -143,11 +143,12 @@ TR_MESSAGE(tr_sleeping);
 TR_MESSAGE(tr_destroying);
 
 /**
- * The state has changed since this came last, or since the actor woke. It comes at the end of the
- * turn that changed it, once, however often the turn has waited. Its handler belongs to that turn:
- * what it changes is stored with the turn's last stretch and brings no further tr_state_changed;
- * what it sends leaves with that commit; if it fails, the turn fails. It does not come after a turn
- * that fails, nor after tr_destroying. For changes of tr_run it comes at the end of the next turn.
+ * The state has changed since the last tr_state_changed, or since the actor woke. Comes once, at
+ * the end of the turn that changed the state, however often that turn has waited. The handler
+ * belongs to that turn: what it changes is stored with the turn's last stretch and brings no
+ * further tr_state_changed, what it sends leaves with that commit, and if it fails, the turn fails.
+ * tr_state_changed does not come after a turn that fails, nor after tr_destroying. For changes of
+ * the handler of tr_run it comes at the end of the next turn.
  */
 TR_MESSAGE(tr_state_changed);
 
@@ -157,9 +158,10 @@ TR_MESSAGE(tr_state_changed);
  * loses only its own stretch: earlier stretches are stored first.
  */
 typedef enum tr_durability {
-    TR_SAVE_SYNC,      /* before any message of the stretch leaves */
-    TR_SAVE_INTERVAL,  /* after interval_ns at most, before sleep, and when a stretch fails */
-    TR_SAVE_ON_DEMAND, /* with tr_save, before sleep, and when a stretch fails */
+    TR_SAVE_SYNC, /* changes are stored before any message of the stretch leaves */
+    /* changes are stored after interval_ns at most, before sleep, and when a stretch fails */
+    TR_SAVE_INTERVAL,
+    TR_SAVE_ON_DEMAND, /* changes are stored by tr_save, before sleep, and when a stretch fails */
 } tr_durability;
 
 /** How a state of one version becomes one of the next; TR_MIGRATION makes it. */
@@ -181,17 +183,17 @@ typedef struct tr_durable_options {
         TR_ZERO; /* actors sleep only when the system stops, or by tr_stop or tr_go_to_sleep */
     /**
      * If a start has failed, or the actor has failed too often, asks that wait for it end with
-     * TR_START_FAILED, and the next requests for the key wait until the start is tried again: first
-     * after this time (100 ms), then after twice as long each time, at most retry_max_ns (30 s),
-     * and up to a quarter more at random.
+     * TR_START_FAILED. The next requests for the key wait until the start is tried again. That is
+     * after retry_ns (0: 100 ms), then after twice as long each time, at most retry_max_ns (0: 30
+     * s). Up to a quarter is added at random.
      */
     tr_time retry_ns TR_ZERO;
     tr_time retry_max_ns TR_ZERO;
     /**
-     * TR_MIGRATIONS(cart_1): one for each version that the next one cannot read. A version that
-     * only adds fields at the end needs none. NULL: none. The result of a migration must begin with
-     * the same fields as the next migration or the state that reads it; fields that the reader has
-     * beyond them are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
+     * TR_MIGRATIONS(cart_1): one migration for each version that the next version cannot read. If
+     * the next version only adds fields at the end, none is needed. NULL: none. The result of a
+     * migration must begin with the same fields as the next migration or the state that reads it;
+     * further fields of the reader are zero. Otherwise tr_system_new gives TR_INVALID_ARGUMENT.
      *
      * If fields of a stored state were moved, renamed or retyped without a new version the actor
      * does not start: TR_WRONG_SHAPE, and the log has both shapes. Fields at the end that the code
@@ -208,11 +210,12 @@ typedef struct tr_durable_options {
     /**
      * Time to live: a key that has handled no message for this time is destroyed, and gets its
      * tr_destroying. 0: never. The time is time of the wall clock: it passes also while the actor
-     * sleeps and while no process runs. It is destroyed at the earliest after this time, and at the
-     * latest a sixteenth later, or when a process has the store open again. Its own alarms and its
-     * run handler do not count; a key with a message that waits, a turn that waits or an owed reply
-     * is not destroyed. A key that was stored before its kind had a ttl_ns has none until its next
-     * message. A wall clock that is set forward by mistake makes keys end early.
+     * sleeps and while no process runs. The key is destroyed at the earliest after this time, and
+     * at the latest a sixteenth of it later, or when a process has the store open again. Its own
+     * alarms and its run handler do not count; a key with a message that waits, a turn that waits
+     * or an owed reply is not destroyed. A key that was stored before its kind had a ttl_ns has
+     * none until its next message. A wall clock that is set forward by mistake makes keys end
+     * early.
      */
     tr_time ttl_ns TR_ZERO;
     /**
@@ -283,9 +286,9 @@ typedef struct tr_durable_kind {
  * In a turn, or client's thread. Does not wait.
  *
  * TR_INVALID_ARGUMENT: no key, or one of more than TR_KEY_MAX bytes. TR_NOT_FOUND: the system does
- * not have this kind. TR_DESTROYING: it is being destroyed, and can be made again after that.
- * TR_STOPPING: it sleeps and the system shuts down; in a turn only after durable actors were told
- * to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
+ * not have this kind. TR_DESTROYING: the actor is being destroyed; after that it can be made again.
+ * TR_STOPPING: the actor sleeps and the system shuts down; in a turn only after the shutdown has
+ * put durable actors to sleep (shutdown.h). TR_LIMIT, TR_NO_MEMORY, TR_STORE_FAILED.
  */
 #define tr_try_durable(from, ref, actor, key)                                                      \
     TR_SPEAKER_(from, try_durable)                                                                 \
@@ -325,16 +328,16 @@ typedef struct tr_durable_kind {
  * Replaces an item of a list of the state: tr_replace(self, cart->items, 2, item).
  * In a turn. Does not wait.
  *
- * The list is copied first if it is not one that tr_append has made, as there; the item is copied. What the old item
- * points to stays: give its strings to tr_free. Ends the turn as tr_append does, and with
+ * A list that tr_append has not made is copied first, as by tr_append. The item is copied. What the
+ * old item points to stays: give its strings to tr_free. Ends the turn as tr_append does, and with
  * TR_INVALID_ARGUMENT: the list has no item of that index.
  */
 #define tr_replace(self, list, index, item) TR_REPLACE_(self, list, index, item)
 /**
- * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up.
- * In a turn. Does not wait.
+ * Removes an item of a list of the state: tr_remove(self, cart->items, 2). Later items move up. In
+ * a turn. Does not wait.
  *
- * As tr_replace, but for the item.
+ * A list that tr_append has not made is copied first, and errors end the turn, as with tr_replace.
  */
 #define tr_remove(self, list, index) TR_REMOVE_(self, list, index)
 
@@ -392,16 +395,15 @@ uint64_t tr_durable_timeouts(const tr_system *system);
  */
 tr_status tr_go_to_sleep(tr_self *self);
 /**
- * Asks for the end of this actor and of all that is stored of it.
- * In a turn. Does not wait.
+ * Requests that this actor ends and that all its stored data are removed. In a turn. Does not wait.
  *
- * It is stored with the commit of this stretch: if the stretch fails, nothing is destroyed. What is
- * sent after this call leaves with that commit, also without TR_SAVE_SYNC. From then on no crash
- * brings the data back. Then the actor has its grace, and new messages are refused. After that the
- * key can be used again.
+ * The request is stored with the commit of this stretch: if the stretch fails, nothing is
+ * destroyed. What is sent after this call leaves with that commit, also without TR_SAVE_SYNC. From
+ * then on no crash brings the data back. Then the actor has its grace, and new messages are
+ * refused. After that the key can be used again.
  *
- * TR_OK; TR_STARTING: it has not started; TR_STOPPING: a second time, or it is too late;
- * TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
+ * TR_OK; TR_STARTING: it has not started; TR_STOPPING: the actor is being destroyed already, or its
+ * grace is over; TR_NOT_IN_A_TURN: in a signal; TR_CANCELLED, TR_NOT_SUPPORTED.
  */
 tr_status tr_destroy(tr_self *self);
 

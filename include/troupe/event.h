@@ -48,8 +48,8 @@
  *
  * When the actor starts, its state is made again, before anything else: from the newest snapshot
  * and the events after it, in their order. So an apply function must give the same result for the
- * same state and event: it has no self, reads no clock, and does not fail. Refuse what is not
- * allowed before tr_persist.
+ * same state and event: it has no self, reads no clock, and does not fail. Therefore check before
+ * tr_persist what is allowed.
  *
  * Handlers get a const state, and TR_BEHAVIOR says so: only an event changes it. A change by a cast
  * is lost when the actor sleeps, or ends up in the next snapshot.
@@ -157,12 +157,12 @@ typedef struct tr_snapshots {
 
 TR_BEGIN_C
 /**
- * Reads the event after `event`, which this call gave before, or which is zero. Returns true and
- * writes that event to *event, or returns false if there is no later event.
- * In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
+ * Reads the event after *event, which an earlier call has written, or which is all zero. Returns
+ * true and overwrites *event with the event that it read, or returns false if there is no later
+ * event. In a turn. May wait: for the disk, if it must be read; that blocks the worker's thread.
  *
- * To begin after an event: tr_event event = {.sequence = number}. It gives all persisted events, on
- * disk or not, from the first that was not dropped. Ends the turn as tr_kv_get does, and with
+ * To begin after an event: tr_event event = {.sequence = number}. All persisted events can be read,
+ * on disk or not, from the first that was not dropped. Ends the turn as tr_kv_get does, and with
  * TR_WRONG_TYPE: an event that the code does not know, or TR_STALE: an event that is newer than the
  * code.
  */

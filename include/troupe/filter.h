@@ -41,16 +41,17 @@
  * }
  * ```
  *
- * A filter is a constant table of functions, and a state for each channel. It has no socket, no clock and no actor: it
- * gets bytes and puts bytes into sinks, so that it is tested without a network. The worker of the channel calls
- * the functions, one at a time for each channel; another channel may be in the same functions on another worker.
+ * A filter is a constant table of functions, and a state for each channel. It has no socket, no
+ * clock and no actor: it gets bytes and puts bytes into sinks, so it can be tested without a
+ * network. The worker of the channel calls the functions, one at a time for each channel; another
+ * channel may be in the same functions on another worker.
  *
  * Order. TR_FILTERS(&a, &b): a is next to the socket, b next to the framing; what comes passes a, then b, and what is
  * written passes b, then a. The PROXY header and TLS are nearer to the socket than all filters of an endpoint.
  * tr_add_filter puts a filter next to the framing.
  *
- * The end. A function that returns another status than TR_OK ends the channel with it, and tr_closed has the name of the
- * filter in its text. What the filter has put into `out` before is sent.
+ * The end. If a function returns another status than TR_OK, the channel ends with that status, and
+ * the text of tr_closed names the filter. What the filter has already put into `out` is sent.
  */
 #ifndef TROUPE_FILTER_H
 #define TROUPE_FILTER_H
@@ -68,14 +69,14 @@ typedef struct tr_filter {
     size_t state_size TR_ZERO;  /* bytes of the state of each channel; the state begins as zeros */
     const void *option TR_ZERO; /* belongs to the filter; `open` gets it */
     /**
-     * Begins; called when the filters below are open. A client of a handshake puts its first bytes
-     * into `out`.
+     * Begins. Called when the filters nearer to the socket are open. If the filter begins a
+     * handshake, it puts its first bytes into `out`.
      */
     tr_status (*open)(void *state, const void *option, tr_sink *out) TR_ZERO;
     /**
-     * Takes bytes that came from the other side, and puts what they mean into `in`. What goes to `out` is for the other
-     * side. *taken is bytes.size at first; if a filter sets it to less, it gets the rest again, with more behind it.
-     * Required.
+     * Takes bytes that came from the other side, and puts what they mean into `in`. What goes to
+     * `out` is for the other side. *taken is bytes.size at the call. If the filter sets *taken to
+     * less, its next call gets the rest again, followed by newer bytes. Required.
      */
     tr_status (*inbound)(void *state, tr_bytes bytes, size_t *taken, tr_sink *in,
                          tr_sink *out) TR_ZERO;
@@ -85,8 +86,8 @@ typedef struct tr_filter {
      */
     tr_status (*outbound)(void *state, tr_bytes bytes, tr_sink *out) TR_ZERO;
     /**
-     * Puts what ends the output into `out`: the actor writes nothing more, or the filter is
-     * removed.
+     * Puts the end of the output into `out`. Called when the actor writes nothing more, or the
+     * filter is removed.
      */
     tr_status (*finish)(void *state, tr_sink *out) TR_ZERO;
     /**
@@ -97,7 +98,10 @@ typedef struct tr_filter {
     tr_status (*input_end)(void *state) TR_ZERO;
     /** Whether bytes of the actor may pass, such as after a handshake. Until then they wait. NULL: they may always. */
     bool (*is_open)(const void *state) TR_ZERO;
-    /** Frees what the state has: the filter is removed, or the channel is gone. Called once if `open` was called. */
+    /**
+     * Frees what the state holds. Called once, if `open` was called, when the filter is removed or
+     * the channel is gone.
+     */
     void (*close)(void *state) TR_ZERO;
 } tr_filter;
 

@@ -49,18 +49,21 @@
  *                                              events 5 and 6 follow, or there is a gap. The requests of a WebSocket are
  *                                              handled one after the other
  *     GET  /actors/troupe.js                   the client for browsers (clients/js)
- * A key is percent-encoded, and has 1 to TR_KEY_MAX bytes of UTF-8. Without a body all fields are zero. A request wakes
- * a sleeper as tr_ask_key does; its answer leaves when what it follows from is on disk.
+ * A key is percent-encoded, and has 1 to TR_KEY_MAX bytes of UTF-8. Without a body all fields are
+ * zero. A request wakes a sleeper as tr_ask_key does; its answer leaves when the changes that it
+ * depends on are on disk.
  *
  * Idempotency-Key: a POST with this header is sent as tr_ask_once does. It takes effect once, and each repeat gets the
  * stored answer. The key, together with the caller, has at most TR_REQUEST_ID_MAX bytes.
  *
- * Connections. A WebSocket, or a stream of events, is a connection of the actor. The actor may sleep meanwhile: the gateway
- * keeps the socket, and what comes wakes the actor. A connection outlives any number of sleeps. It ends with its socket, or
- * with the process.
+ * Connections. A WebSocket, or a stream of events, is a connection of the actor. The actor may
+ * sleep meanwhile: the gateway keeps the socket, and a message from the socket wakes the actor. A
+ * connection outlives any number of sleeps. It ends with its socket, or with the process.
  *
- * Errors are {"error":{"code":"actor/destroying","message":"...","status":409}}: codes are stable, words are not.
- *     400 request/bad_json       the body is no JSON, or no such message; the words name the field
+ * Errors are {"error":{"code":"actor/destroying","message":"...","status":409}}: codes are stable,
+ * message texts are not.
+ *     400 request/bad_json       the body is no JSON, or no such message; the text names
+ *                                the field
  *         request/bad_field      a field of the query
  *         request/bad_key        the key of the actor, or of Idempotency-Key, is empty or too long
  *     401 request/unauthorized   403 request/forbidden   the guard says so
@@ -71,10 +74,10 @@
  *     409 actor/destroying       request/key_differs: this Idempotency-Key was used for something else
  *         request/key_begun      the first request of this key has stored a part, and has no answer
  *     413 request/too_large
- *     422 actor/refused          with "reason", the code of tr_refuse, and its words
+ *     422 actor/refused          with "reason", the code of tr_refuse, and its text
  *     426 request/no_websocket   the path of a WebSocket was asked for without an upgrade, and the guard would allow it
  *     429 actor/mailbox_full     actor/limit   request/too_many: see tr_principal; Retry-After says when
- *     500 actor/failed           without words
+ *     500 actor/failed           without a message text
  *     503 actor/stopping         actor/start_failed   actor/store_failed   guard/failed
  * Every answer has the id of its cause, X-Troupe-Causal, in hexadecimal: tr_causal_id of all that it caused.
  *
@@ -91,17 +94,20 @@
 /* ---- Callers. ---- */
 
 /**
- * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute` requests of one name in a
- * minute are refused with 429; 0: no limit. A guard that does not decide by the message may set `is_for_connection`: it is not
- * asked again for the messages of the WebSocket that it has allowed.
+ * A caller, as a guard knows it: what a guard replies. A name may be empty. More than `per_minute`
+ * requests of one name in a minute are refused with 429; 0: no limit. A guard that does not decide
+ * by the message may set `is_for_connection`: the guard is not asked again for the messages of the
+ * WebSocket that it has allowed.
  */
 TR_MESSAGE(tr_principal, (str, caller), (u32, per_minute), (bool, is_for_connection));
 /**
- * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A refusal with the code 401 is
- * answered with 401, any other with 403. `message` is the message that the path names, "events" for a stream of events, and ""
- * for a WebSocket that begins. Each message of a WebSocket is asked for too, with its name and the headers with which the
- * WebSocket began; its caller stays the one of the beginning. `authorization` and `cookie` are these headers, or NULL.
- * The parameter "token" of the query is taken as "Bearer ..." where the header is missing.
+ * What a guard is asked before an actor wakes: it replies with a tr_principal, or refuses. A
+ * refusal with the code 401 is answered with 401, any other with 403. `message` is the message that
+ * the path names, "events" for a stream of events, and "" for a WebSocket that begins. The guard is
+ * also asked for each message of a WebSocket, with the name of the message and the headers with
+ * which the WebSocket began. The caller stays the one who began the WebSocket. `authorization` and
+ * `cookie` are these headers, or NULL. The parameter "token" of the query is taken as "Bearer ..."
+ * where the header is missing.
  */
 TR_REQUEST(tr_authorize, tr_principal, (str, kind), (str, key), (str, message),
            (str, authorization), (str, cookie), (address, peer));
@@ -148,9 +154,9 @@ typedef struct tr_exposed {
 } tr_exposed;
 
 /**
- * What may be asked from outside: TR_EXPOSE(cart, add_item, checkout, TR_BY_GET(show)); requests of
- * TR_ACTOR(cart, ...). In the file of TR_DURABLE, or one that declares it.
- * At file scope.
+ * Says which requests may come from outside: TR_EXPOSE(cart, add_item, checkout, TR_BY_GET(show)).
+ * They are requests of TR_ACTOR(cart, ...). It stands in the file of TR_DURABLE, or in one that
+ * declares the kind. At file scope.
  */
 #define TR_EXPOSE(actor, ...) TR_EXPOSE_(actor, __VA_ARGS__)
 /**
@@ -190,9 +196,8 @@ typedef struct tr_exposed {
 /**
  * Sends an event to all connections: tr_broadcast(self, said, .who = "anna", .text = "hi"). It is
  * numbered, and the last TR_CONNECTION_EVENTS_KEPT are stored: a client that connects again gets
- * the events that it has missed, or is told that some are missing. More than
- * TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE.
- * In a turn. Does not wait.
+ * the events that it has missed, or learns that some of them are no longer kept. More than
+ * TR_CONNECTION_EVENT_MAX bytes of JSON end the turn with TR_TOO_LARGE. In a turn. Does not wait.
  */
 #define tr_broadcast(self, ...)                                                                    \
     TR_SEND_EVENT_(self, 0, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
@@ -228,15 +233,14 @@ tr_connection_id tr_from(const tr_self *self);
 /** Copies up to `max` connections, the oldest first, and returns how many there are. In a turn. Does not wait. */
 size_t tr_connections(tr_self *self, tr_connection_id *connections, size_t max);
 /**
- * Ends a connection, with a code of WebSocket: 1000, 1001, 1007 to 1014 or 3000 to 4999; others end the turn. Its
- * tr_disconnected comes when it has ended.
- * In a turn. Does not wait.
+ * Ends a connection, with a code of WebSocket: 1000, 1001, 1007 to 1014 or 3000 to 4999; others end
+ * the turn. The actor gets tr_disconnected when the connection has ended. In a turn. Does not wait.
  */
 void tr_disconnect(tr_self *self, tr_connection_id connection, int code, const char *words);
 /**
- * Returns the caller that sent the message of this turn, as the guard named it; NULL: the message came from no gateway, or no
- * guard was asked. Borrowed until the turn ends. A message that was stashed has none.
- * In a turn. Does not wait.
+ * Returns the caller that sent the message of this turn, as the guard named it; NULL: the message
+ * came from no gateway, or no guard was asked. Borrowed until the turn ends. For a message that was
+ * stashed, the result is NULL. In a turn. Does not wait.
  */
 const char *tr_caller(const tr_self *self);
 TR_END_C

@@ -44,7 +44,8 @@
  * is chosen on the sender's thread. There is no actor in between that all messages pass.
  *
  * Which member gets a message
- *     group, tr_tell      the members in turn; each worker counts for itself, and so do all clients together
+ *     group, tr_tell      the members in turn; each worker counts for itself; all clients share
+ *                         one count
  *     group, tr_ask       a member on the worker of the asking actor, in turn if there are several; if there is
  *                         none, as tr_tell
  *     router              the member for the key of the message: the same key, the same member
@@ -55,7 +56,8 @@
  *     stopped     the next member gets it; in a router the one that has the key from now on
  *     full        in a group the next member with capacity; if there is none, the overflow of the member whose
  *                 turn it was applies. In a router the overflow of the key's member applies.
- *     suspended, or being restarted: it keeps its turn, and the message waits, as for any actor.
+ *     suspended, or being restarted: the member keeps its turn, and the message waits, as for any
+ *     actor.
  *     When no member is left, the status is TR_STOPPED, and the message is a dead letter to the ref
  *     of the group. A dead letter of a message that a member had taken, or had no capacity for,
  *     names the
@@ -77,15 +79,15 @@
  * It gets no signal for failures of members that the group handles.
  *
  * tr_stop of a group: the members handle the messages they have. tr_suspend and tr_resume go to
- * each member; if they give TR_NO_MEMORY some members may have got it. A watch reports the end of
- * the whole group, with its ref.
+ * each member; if they give TR_NO_MEMORY, some members may already be suspended or resumed. A watch
+ * reports the end of the whole group, with its ref.
  */
 #ifndef TROUPE_GROUP_H
 #define TROUPE_GROUP_H
 
 #include <troupe/ask.h>
 
-/** As the number of members: as many as the system has workers. */
+/** For the number of members of a group: one for each worker of the system. */
 #define TR_ONE_PER_WORKER (-1)
 
 /**
@@ -148,9 +150,9 @@
  * The key is what `uint64_t function(const struct <message> *)` returns.
  * A route of TR_ROUTES.
  *
- * Senders call it on any thread, and may call it several times for one message. Its argument is the
- * sender's struct or a copy of it. It must look only at the message, and must not keep a pointer to
- * it.
+ * Senders call it on any thread, and may call it several times for one message. The argument of the
+ * function is the sender's struct or a copy of it. The function must look only at the message, and
+ * must not keep a pointer to it.
  */
 #define TR_ROUTE_WITH(message, function) (TR_ROUTED_WITH, message, function)
 

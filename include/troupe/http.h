@@ -39,21 +39,26 @@
  * }
  * ```
  *
- * Each connection is a session, here an `api`, and each request one turn of it. A row with a request of your own is
- * typed: its fields are filled by name, from the path, the query, and the body, which is JSON; what cannot be so is 400
- * and says which field. tr_reply becomes 200 with JSON, tr_refuse(self, 404, "no user %d", id) that status with
- * {"error":{"code":404,"message":"no user 7"}}; codes that are no status of HTTP from 400 on become 422. tr_forward
- * waits for the answer of the other actor. tr_reply_later leaves the answer to a later turn of the session; if that does
- * not come within .later_ns it is 504, and 503 if the session ends. The same handler answers actors that ask it. A handler that fails is 500,
- * without a text for strangers, and the connection ends.
+ * Each connection is a session, here an `api`, and each request one turn of it. A row with a
+ * request of your own is typed: its fields are filled by name, from the path, the query, and the
+ * body, which is JSON; a request that does not fit is answered with 400, which names the field.
+ * tr_reply becomes 200 with JSON. tr_refuse(self, 404, "no user %d", id) becomes 404 with
+ * {"error":{"code":404,"message":"no user 7"}}. If the code of tr_refuse is not a status of HTTP of
+ * 400 or more, the status is 422. tr_forward waits for the answer of the other actor. tr_reply_later
+ * leaves the answer to a later turn of the session; if that reply does not come within .later_ns, the
+ * answer is 504; if the session ends before, 503. The same handler answers actors that ask it. If a
+ * handler fails, the answer is 500 without the text of the error, and the connection ends.
  *
- * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below. A path that is
- * nowhere is 404, a method that is not there 405; TR_ON(tr_http_request, ...) handles what is left. HEAD is answered by
- * the row of GET, without the body; OPTIONS by the runtime, unless a handler takes what is left.
+ * A row with tr_http_request is raw: the handler sees the request and answers with the verbs below.
+ * TR_ON(tr_http_request, ...) handles the requests for which there is no row. Without it, an
+ * unknown path is answered with 404, and a method that the path does not have with 405. HEAD is
+ * answered by the row of GET, without the body; OPTIONS by the runtime, unless there is a
+ * TR_ON(tr_http_request, ...).
  *
- * A turn may wait: for other actors, for more of the body, until the client has read. Requests that were sent ahead
- * (pipelining) wait for it, so that answers are in order. When the client goes away the turn is not cancelled, but
- * what it writes is dropped, and tr_http_is_gone returns true.
+ * A turn may wait: for other actors, for more of the body, until the client has read. Requests that
+ * the client has sent ahead (pipelining) wait until the turn has ended, so answers are in order.
+ * When the client goes away the turn is not cancelled, but what it writes is dropped, and
+ * tr_http_is_gone returns true.
  *
  * A session that becomes another behavior has no paths any more: its requests are 500.
  *
@@ -88,10 +93,12 @@ typedef struct tr_http_options {
     size_t size TR_ZERO;          /* need not be set */
     size_t head_max TR_ZERO;      /* bytes of a head; 0: TR_HTTP_HEAD_MAX */
     uint32_t headers_max TR_ZERO; /* fields of a head; 0: TR_HTTP_HEADERS_MAX */
-    size_t body_max TR_ZERO;    /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
-    tr_time head_ns TR_ZERO;    /* from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
-    tr_time body_ns TR_ZERO;    /* between two pieces of a body; 0: TR_HTTP_BODY_NS */
-    tr_time keep_ns TR_ZERO;    /* between two requests of a connection; 0: TR_HTTP_KEEP_NS */
+    size_t body_max TR_ZERO; /* bytes of a body that is taken as a whole; 0: TR_HTTP_BODY_MAX */
+    /* longest time from the first byte of a head to its last; 0: TR_HTTP_HEAD_NS */
+    tr_time head_ns TR_ZERO;
+    tr_time body_ns TR_ZERO; /* longest time between two pieces of a body; 0: TR_HTTP_BODY_NS */
+    /* longest time between two requests of a connection; 0: TR_HTTP_KEEP_NS */
+    tr_time keep_ns TR_ZERO;
     const char *server TR_ZERO; /* the header Server; NULL: none is sent */
     bool has_health
         TR_ZERO; /* GET /healthz is 200; /readyz too, and 503 when the listener stops or is paused */
@@ -99,10 +106,12 @@ typedef struct tr_http_options {
     size_t ws_message_max TR_ZERO; /* bytes of a message of a WebSocket; 0: TR_WS_MESSAGE_MAX */
     tr_time ws_ping_ns TR_ZERO; /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     const char *const *origins
-        TR_ZERO; /* origins that may open WebSockets, besides this host; NULL ends; "*": all */
+        /* origins that may open WebSockets, besides this host; NULL ends the list; "*": all */
+        TR_ZERO;
     bool ws_compresses
         TR_ZERO; /* permessage-deflate for clients that offer it, without context between messages */
-    tr_time later_ns TR_ZERO; /* until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    /* longest time until the reply of tr_reply_later comes; 0: TR_HTTP_LATER_NS */
+    tr_time later_ns TR_ZERO;
     uint32_t streams_max
         TR_ZERO;               /* open streams of one HTTP/2 connection; 0: TR_HTTP2_STREAMS_MAX */
     bool has_no_http2 TR_ZERO; /* HTTP/1.1 alone */
@@ -113,10 +122,11 @@ typedef struct tr_http_options {
     size_t compress_min TR_ZERO; /* the shortest body that is compressed; 0: TR_HTTP_COMPRESS_MIN */
     bool inflates
         TR_ZERO; /* bodies with Content-Encoding: gzip are taken, as a whole only; else 415 */
-    uint32_t parts_max TR_ZERO; /* of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
+    uint32_t parts_max TR_ZERO; /* parts of a form with files; 0: TR_HTTP_FORM_PARTS_MAX */
     /**
-     * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the messages (OpenAPI 3.1). This is
-     * the title. If a row has this path, the row answers. NULL: it is not served.
+     * GET /openapi.json describes the rows: paths, fields, answers, from the descriptors of the
+     * messages (OpenAPI 3.1). This text is its title. If a row has this path, the row answers.
+     * NULL: it is not served.
      */
     const char *openapi TR_ZERO;
 } tr_http_options;
@@ -162,11 +172,11 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
 #define TR_FILES(path, directory) (TR_CLAUSE_FILES, path, directory)
 
 /**
- * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. If `message` is a request of your own, or
- * tr_http_request, the handler decides with tr_ws_accept or tr_refuse, and TR_ON(tr_ws_message, ...) gets what comes.
- * If it is tr_ws_message, all WebSockets are accepted, and the handler gets what comes. What is no handshake of RFC
- * 6455 is 400 or 426, and a page of another origin 403.
- * A clause of TR_BEHAVIOR.
+ * TR_WEBSOCKET(path, message, handler): for WebSockets of this path. If `message` is a request of
+ * your own, or tr_http_request, the handler decides with tr_ws_accept or tr_refuse, and
+ * TR_ON(tr_ws_message, ...) gets the messages. If `message` is tr_ws_message, all WebSockets are
+ * accepted, and the handler gets the messages. What is no handshake of RFC 6455 is 400 or 426, and
+ * a page of another origin 403. A clause of TR_BEHAVIOR.
  */
 #define TR_WEBSOCKET(path, message, ...)                                                           \
     (TR_CLAUSE_HTTP, TR_METHOD_WEBSOCKET, "WEBSOCKET", path, message, __VA_ARGS__, )
@@ -174,8 +184,8 @@ TR_MESSAGE(tr_http_request, (channel, channel), (str, method), (str, target), (s
 /** A part of a form with files. */
 struct tr_http_form_part {
     const char *name;
-    const char *filename; /* as the client says: it may have any character; NULL: it is no file */
-    const char *type;     /* its Content-Type; "" if it has none */
+    const char *filename; /* as the client says, with any characters; NULL: the part is no file */
+    const char *type;     /* Content-Type of the part; "" if it has none */
 };
 
 TR_BEGIN_C
@@ -197,12 +207,15 @@ const char *tr_http_cookie(tr_self *self, const char *name);
  */
 const char *tr_http_form(tr_self *self, const char *name);
 /**
- * Reads the next piece of the body, borrowed until the next read. False: that was all. An error ends the turn, and
- * the request with 400, or with 408 after .body_ns.
- * In a turn. May wait.
+ * Reads the next piece of the body, borrowed until the next read. False: that was all. An error
+ * ends the turn, and the request is answered with 400. If no piece comes for .body_ns, it is
+ * answered with 408. In a turn. May wait.
  */
 bool tr_http_read(tr_self *self, tr_bytes *bytes);
-/** Reads the rest of the body; more than `max` bytes end the turn, and the request with 413. In a turn. May wait. */
+/**
+ * Reads the rest of the body. If that has more than `max` bytes, the turn ends, and the request is
+ * answered with 413. In a turn. May wait.
+ */
 tr_bytes tr_http_body(tr_self *self, size_t max);
 /**
  * Returns the id of the request of this turn; NULL without .has_ids. The id is the header X-Request-Id, if that has 1 to 128
@@ -212,10 +225,11 @@ tr_bytes tr_http_body(tr_self *self, size_t max);
  */
 const char *tr_http_request_id(tr_self *self);
 /**
- * Begins the next part of a form with files (multipart/form-data); what was not read of the last one is dropped. False: the
- * form has ended. The texts are borrowed until the turn ends. What is no such form is 415, one that is malformed 400, more than
- * .parts_max parts 413; each ends the turn. tr_http_read, tr_http_body and tr_http_form cannot be used beside it.
- * In a turn. May wait.
+ * Begins the next part of a form with files (multipart/form-data); what was not read of the part
+ * before is dropped. False: the form has ended. The texts are borrowed until the turn ends. A body
+ * that is no such form ends the turn and is answered with 415, a malformed form with 400, more than
+ * .parts_max parts with 413. tr_http_read, tr_http_body and tr_http_form cannot be used for the
+ * same request. In a turn. May wait.
  */
 bool tr_http_next_part(tr_self *self, struct tr_http_form_part *part);
 /** Reads the next piece of a part, borrowed until the next read. False: that was all of it. In a turn. May wait. */
@@ -224,9 +238,8 @@ bool tr_http_read_part(tr_self *self, tr_bytes *bytes);
 bool tr_http_is_gone(tr_self *self);
 TR_END_C
 /**
- * Reads the body as a message: TR_HTTP_JSON(self, order) returns a `const struct order *`. If the body is wrong, the
- * turn ends, and the request with 400.
- * In a turn. May wait.
+ * Reads the body as a message: TR_HTTP_JSON(self, order) returns a `const struct order *`. If the
+ * body is wrong, the turn ends, and the request is answered with 400. In a turn. May wait.
  */
 #define TR_HTTP_JSON(self, m) ((const struct m *)tr_self_http_json(self, &tr_type_##m))
 
@@ -236,7 +249,7 @@ TR_END_C
 typedef struct tr_http_response {
     int status TR_ZERO;
     const char *type TR_ZERO; /* NULL: text/plain for .text, application/octet-stream for .body */
-    const char *text TR_ZERO; /* this, or .body, or neither */
+    const char *text TR_ZERO; /* set .text, or .body, or neither */
     tr_bytes body TR_ZERO;
     int64_t length TR_ZERO; /* for tr_http_begin: bytes that will be written; 0: not known */
     const char *location TR_ZERO;
@@ -275,12 +288,15 @@ void tr_http_status(tr_self *self, int status);
  */
 void tr_http_set(tr_self *self, const char *name, const char *value);
 /**
- * Keeps the answer of this turn from being compressed, for a text that has a secret beside what a stranger may choose: its
- * size would tell about the secret (BREACH).
- * In a turn. Does not wait.
+ * Keeps the answer of this turn from being compressed, for a text that has a secret beside bytes
+ * that a stranger may choose. The size of the compressed text would reveal the secret (BREACH). In
+ * a turn. Does not wait.
  */
 void tr_http_keep_plain(tr_self *self);
-/** Writes a piece of what tr_http_begin began, as tr_write. Returns TR_CLOSED when the client has gone. In a turn. May wait. */
+/**
+ * Writes a piece of what tr_http_begin began, as tr_write does. Returns TR_CLOSED when the client
+ * has gone. In a turn. May wait.
+ */
 tr_status tr_http_write(tr_self *self, tr_bytes bytes);
 /** As tr_http_write, with the arguments of printf. In a turn. May wait. */
 tr_status tr_http_print(tr_self *self, const char *format, ...) TR_PRINTF(2, 3);
@@ -307,23 +323,22 @@ TR_MESSAGE(tr_ws_message, (channel, channel), (bytes, bytes), (bool, is_text));
 
 TR_BEGIN_C
 /**
- * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The verbs below may be used behind it in the same
- * turn. The session gets tr_closed when the WebSocket has ended: with TR_CLOSED and the code and the reason of the other
- * side in its text, or with TR_TIMEOUT.
- * In a turn. May wait.
+ * Accepts the WebSocket of this turn: `return tr_ws_accept(self);`. The verbs below may be used
+ * after it in the same turn. The session gets tr_closed when the WebSocket has ended: with
+ * TR_CLOSED and the code and the reason of the other side in its text, or with TR_TIMEOUT. In a
+ * turn. May wait.
  */
 tr_next tr_ws_accept(tr_self *self);
 /** As tr_ws_accept, with one of the protocols that the client has offered. In a turn. May wait. */
 tr_next tr_ws_accept_as(tr_self *self, const char *protocol);
 /**
- * Sends a text, as tr_write. What is no UTF-8 is TR_INVALID_ARGUMENT, a channel that is no WebSocket
- * TR_INVALID_TRANSITION.
- * In a turn. May wait.
+ * Sends a text, as tr_write does. TR_INVALID_ARGUMENT: the text is no UTF-8. TR_INVALID_TRANSITION:
+ * the channel is no WebSocket. In a turn. May wait.
  */
 tr_status tr_ws_text(tr_self *self, tr_channel channel, const char *text);
 /** As tr_ws_text, with the arguments of printf. In a turn. May wait. */
 tr_status tr_ws_print(tr_self *self, tr_channel channel, const char *format, ...) TR_PRINTF(3, 4);
-/** Sends a message of bytes, as tr_ws_text. In a turn. May wait. */
+/** Sends a message of bytes, as tr_ws_text does. In a turn. May wait. */
 tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
  * Sends bytes, as a text if `is_text`: tr_ws_send(self, message->channel, message->bytes,
@@ -331,11 +346,11 @@ tr_status tr_ws_binary(tr_self *self, tr_channel channel, tr_bytes bytes);
  */
 tr_status tr_ws_send(tr_self *self, tr_channel channel, tr_bytes bytes, bool is_text);
 /**
- * Closes a WebSocket with a code, 1000 to 1003, 1007 to 1014 or 3000 to 4999, and words, which may be NULL; another code
- * ends the turn with TR_INVALID_ARGUMENT. Words of more than 123 bytes are cut. The session gets tr_closed with TR_OK.
- * tr_close sends the code 1000. A session that ends sends 1000 too; 1001 if its system shuts down; 1011
- * after a failure, or a reset if the run that failed has written.
- * In a turn. Does not wait.
+ * Closes a WebSocket with a code, 1000 to 1003, 1007 to 1014 or 3000 to 4999, and a reason,
+ * `words`, which may be NULL; another code ends the turn with TR_INVALID_ARGUMENT. A reason of more
+ * than 123 bytes is cut. The session gets tr_closed with TR_OK. tr_close sends the code 1000. A
+ * session that ends sends 1000 too; 1001 if its system shuts down; 1011 after a failure, or a reset
+ * if the run that failed has written. In a turn. Does not wait.
  */
 void tr_ws_close(tr_self *self, tr_channel channel, int code, const char *words);
 TR_END_C

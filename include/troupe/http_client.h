@@ -35,7 +35,8 @@
  *     TR_CLOSED, TR_RESET, TR_STALLED   the connection ended before the answer did
  *     TR_BAD_DATA     what came is no answer of HTTP, or can be read in two ways
  *     TR_TOO_LARGE    the head, or a body of more than .body_max bytes; with HTTP/2 also a head of the request of more than 64 KiB
- *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or .redirects_max
+ *     TR_LIMIT        TR_HTTP_WAITING_MAX asks wait for a connection to this host, or more than
+ *                     .redirects_max redirects
  *     TR_NOT_PERMITTED   a redirect from https to http
  *     TR_INVALID_ARGUMENT   the URL, the method, a header or another member
  *     TR_NOT_SUPPORTED   built without HTTP, without TLS, or without what .version asks for; a server of https that does not
@@ -84,7 +85,8 @@ typedef struct tr_http_call {
     tr_bytes body TR_ZERO;
     tr_message json TR_ZERO; /* TR_AS_JSON(order, .id = 7) */
     const char *authorization
-        TR_ZERO; /* the header; as Cookie, it is not sent to another host after a redirect */
+        /* the header Authorization; like Cookie, it is not sent to another host after a redirect */
+        TR_ZERO;
     const struct tr_http_field *headers TR_ZERO; /* further ones; the last is followed by zeros */
     tr_time within_ns TR_ZERO;                   /* for the whole ask; 0: TR_HTTP_CALL_NS */
     size_t head_max TR_ZERO; /* bytes of the head of the answer; 0: TR_HTTP_HEAD_MAX */
@@ -93,14 +95,18 @@ typedef struct tr_http_call {
     uint32_t redirects_max TR_ZERO; /* redirects that are followed; 0: a redirect is the answer */
     bool may_downgrade TR_ZERO;     /* a redirect may lead from https to http */
     bool expects TR_ZERO;           /* the body waits for 100 Continue, up to TR_HTTP_CONTINUE_NS */
-    bool streams TR_ZERO;   /* the answer comes with its head; tr_http_receive reads the body */
+    bool streams TR_ZERO;           /* the ask ends with the head; tr_http_receive reads the body */
     int64_t length TR_ZERO; /* for tr_http_open: bytes of the body; 0: not known, sent in chunks */
     uint32_t connections_max
         TR_ZERO; /* opens no connection if the host has this many; 0: TR_HTTP_CONNECTIONS_MAX */
     uint32_t waiting_max TR_ZERO; /* TR_LIMIT if this many asks wait; 0: TR_HTTP_WAITING_MAX */
-    tr_time idle_ns TR_ZERO;      /* how long its connection is kept; 0: TR_HTTP_IDLE_NS */
-    /* These members only: .address, another way to the host (an address, or the path of a UNIX socket); .trusts,
-     * .certificate, .key, .server_name, .insecure of TLS. Other members: TR_INVALID_ARGUMENT. */
+    /* how long the connection of this ask is kept; 0: TR_HTTP_IDLE_NS */
+    tr_time idle_ns TR_ZERO;
+    /*
+     * An endpoint of which only these members may be set: .address, another way to the host (an
+     * address, or the path of a UNIX socket); .trusts, .certificate, .key, .server_name, .insecure
+     * of TLS. Other members: TR_INVALID_ARGUMENT.
+     */
     const tr_endpoint *by TR_ZERO;
     tr_http_version version TR_ZERO; /* unless TR_HTTP_VERSION_ANY, no other version is spoken */
 } tr_http_call;
@@ -113,17 +119,17 @@ TR_MESSAGE(tr_http_answer, (i32, status), (list(message(tr_http_field)), headers
 /** What tr_http_ask returns: an ask, for tr_await, tr_try_await and tr_await_any. */
 typedef union tr_http_call_ask {
     tr_pending any;
-    const struct tr_http_answer *reply; /* Never read: its type is what matters. */
+    const struct tr_http_answer *reply; /* Never read: only the type of this member matters. */
 } tr_http_call_ask;
 
 /**
  * Sends a request to a server and returns an ask for its answer:
  *     tr_await(self, tr_http_ask(self, "https://example.org/rates"))
  *     tr_http_ask(self, url, .json = TR_AS_JSON(order, .id = 7), .authorization = "Bearer x", .redirects_max = 5)
- * Members of tr_http_call follow the URL. The fragment of the URL is not sent; one with a user in it is
- * TR_INVALID_ARGUMENT. Host, Content-Length, Transfer-Encoding, Connection, Expect and Upgrade cannot be in .headers.
- * Redirects: 303, and POST after 301 and 302, continue as GET without the body; others with the same method and body.
- * In a turn. Does not wait.
+ * Members of tr_http_call follow the URL. The fragment of the URL is not sent. A URL with a user in
+ * it gives TR_INVALID_ARGUMENT. Host, Content-Length, Transfer-Encoding, Connection, Expect and
+ * Upgrade cannot be in .headers. Redirects: 303, and POST after 301 and 302, continue as GET
+ * without the body; others with the same method and body. In a turn. Does not wait.
  */
 #define tr_http_ask(self, ...)                                                                     \
     TR_HTTP_ASK_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
@@ -152,11 +158,11 @@ TR_BEGIN_C
 /** Returns the first header of an answer with this name, in any case, or NULL. Any thread. Does not wait. */
 const char *tr_http_answer_header(const struct tr_http_answer *answer, const char *name);
 /**
- * Sends a piece of the body, of at most TR_HTTP_PIECE_MAX bytes, and waits until the connection has taken it. TR_CLOSED: the server has
- * answered already, or has ended the connection: tr_http_finish gives the answer or the reason. TR_LIMIT: more than
- * .length. TR_NOT_FOUND: the stream has ended, or was not used for TR_HTTP_STREAM_NS. TR_TOO_LARGE, TR_TIMEOUT,
- * TR_INVALID_TRANSITION (another turn uses it).
- * In a turn. May wait.
+ * Sends a piece of the body, of at most TR_HTTP_PIECE_MAX bytes, and waits until the connection has
+ * taken it. TR_CLOSED: the server has answered already, or has ended the connection; tr_http_finish
+ * gives the answer or the reason. TR_LIMIT: more than .length. TR_NOT_FOUND: the stream has ended,
+ * or was not used for TR_HTTP_STREAM_NS. TR_TOO_LARGE, TR_TIMEOUT, TR_INVALID_TRANSITION (another
+ * turn uses it). In a turn. May wait.
  */
 tr_status tr_http_send(tr_self *self, struct tr_http_stream stream, tr_bytes bytes);
 /**
@@ -194,7 +200,7 @@ typedef struct tr_ws_call {
     tr_time ping_ns TR_ZERO;    /* silence until a ping, and then until the end; 0: TR_WS_PING_NS */
     bool compresses TR_ZERO;    /* offers permessage-deflate, without context between messages */
     int *refused TR_ZERO;       /* gets the HTTP status if the server refuses */
-    const tr_endpoint *by TR_ZERO; /* as the member of tr_http_call */
+    const tr_endpoint *by TR_ZERO; /* see the member of this name in tr_http_call */
 } tr_ws_call;
 
 /**
@@ -206,11 +212,11 @@ typedef struct tr_ws_call {
 #define tr_ws_connect(self, ...)                                                                   \
     TR_WS_CONNECT_(self, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))
 /**
- * As tr_ws_connect, but writes the channel to a tr_channel * and returns a status: those of tr_try_connect, and
- * TR_REFUSED: the server has answered with another status than 101, which is in *.refused. TR_BAD_DATA: its answer is no
- * handshake of RFC 6455, or has a protocol or an extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header,
- * or another member. TR_NOT_SUPPORTED: built without HTTP, TLS, or zlib for .compresses.
- * In a turn. May wait.
+ * As tr_ws_connect, but writes the channel to a tr_channel * and returns a status: those of
+ * tr_try_connect, and TR_REFUSED: the server has answered with another status than 101; *.refused
+ * has that status. TR_BAD_DATA: its answer is no handshake of RFC 6455, or has a protocol or an
+ * extension that was not offered. TR_INVALID_ARGUMENT: the URL, a header, or another member.
+ * TR_NOT_SUPPORTED: built without HTTP, TLS, or zlib for .compresses. In a turn. May wait.
  */
 #define tr_ws_try_connect(self, channel, ...)                                                      \
     TR_WS_TRY_CONNECT_(self, channel, TR_PP_HEAD(__VA_ARGS__), TR_PP_TAIL_BRACES(__VA_ARGS__))

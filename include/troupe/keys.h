@@ -57,12 +57,13 @@
  *     TR_REQUEST_BEGUN    the first request has begun: a part of it is stored, and it ended without
  *                         an answer, because its turn waited in the middle and then failed or was
  *                         cut off by a crash. Nobody knows what the rest would have done, so it
- *                         does not run again. Also if its handler has called tr_forward
+ *                         does not run again. The same status comes if its handler has
+ *                         called tr_forward
  *     TR_LIMIT            the actor keeps answers_bytes_max of answers, or TR_REQUEST_REPEATS_MAX
  *                         repeats wait. The handler has not run
  *     TR_TOO_LARGE        the reply has more than TR_REQUEST_ANSWER_MAX bytes. Nothing is stored
  *
- * The time is time of the wall clock. Answers whose time is over are removed with later requests
+ * answers_ns is time of the wall clock. Answers whose time is over are removed with later requests
  * that have an id.
  */
 #ifndef TROUPE_KEYS_H
@@ -91,8 +92,8 @@
  * sent; see above.
  * In a turn, or client's thread. May wait.
  *
- * Sends the request again also if the actor has stopped while it handled it. After another outcome
- * than a reply or a refusal it is safe to call this again with the same id.
+ * Sends the request again also if the actor has stopped while it handled the request. After another
+ * outcome than a reply or a refusal it is safe to call this again with the same id.
  */
 #define tr_ask_once(from, actor, key, id, ...)                                                     \
     TR_ASK_KEY_(from, 0, actor, TR_DURABLE_KEY_(key), TR_DURABLE_KEY_(id), __VA_ARGS__, )
@@ -130,11 +131,10 @@ typedef struct tr_durable_page {
  * the worker's thread, for a few reads of an index.
  *
  * Lists keys of which something is stored, asleep and awake. A key whose messages have changed
- * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not
- * listed, from the moment on at which that is on disk; nor is one whose first start has not ended.
- * Keys that are made or destroyed between two pages may be in the list or not; all others are in it
- * once. The keys are in memory of this turn; for a client they are borrowed until its next
- * tr_durable_list.
+ * nothing since it was new is not stored (durable.h: State). A key that was destroyed is not listed
+ * any more when that is on disk. A key whose first start has not ended is not listed yet. Keys that
+ * are made or destroyed between two pages may be in the list or not; all others are in it once. The
+ * keys are in memory of this turn; for a client they are borrowed until its next tr_durable_list.
  *
  * TR_OK; TR_NOT_FOUND: the system does not have this kind; TR_LIMIT: `max` is more than
  * TR_DURABLE_LIST_MAX; TR_INVALID_ARGUMENT: a prefix or key of more than TR_KEY_MAX bytes, or both

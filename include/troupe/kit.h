@@ -97,9 +97,8 @@ void tr_kit_advance(tr_kit *kit, tr_time ns);
 /** Returns the virtual time. One thread. Does not wait. */
 tr_time tr_kit_now(const tr_kit *kit);
 /**
- * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after all later ones
- * fail too.
- * One thread. Does not wait.
+ * Makes the nth allocation from now fail; 1 is the next, 0 none. With and_all_after, all later
+ * allocations fail too. One thread. Does not wait.
  */
 void tr_kit_fail_allocation(tr_kit *kit, uint64_t nth, bool and_all_after);
 /** Returns how many allocations there have been. One thread. Does not wait. */

@@ -27,8 +27,8 @@
  * ```
  *
  * A system on a kit has this network and no other. A peer is a socket of the test. What is sent
- * arrives when the clock has reached its time; without a delay that is at once. What a system does
- * about it, it does when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
+ * arrives when the clock has reached its time; without a delay that is at once. The system reacts
+ * to it when it runs: in tr_kit_settle, tr_kit_advance, or a wait on a client or peer.
  *
  * An address is "127.0.0.1:7000", "[::1]:7000", ":7000", or the path of a UNIX socket, which has
  * a '/' in it or begins with '@'. Every address is one of this machine. Peers belong to the kit until
@@ -44,25 +44,29 @@
 /** One side of a connection, or a datagram socket, that belongs to the test. */
 typedef struct tr_kit_peer tr_kit_peer;
 
-/** As piece_max: the seed chooses the size of each piece. */
+/** A value of piece_max: the seed chooses the size of each piece. */
 #define TR_KIT_RANDOM SIZE_MAX
 
-/** How the network is. All zero: at once, in whole pieces, nothing is lost. */
+/**
+ * The conditions of the network. All zero: bytes arrive at once and in whole pieces, and nothing is
+ * lost.
+ */
 typedef struct tr_kit_network {
     size_t size;       /* need not be set */
-    tr_time delay_ns;  /* from one end to the other */
+    tr_time delay_ns;  /* delay from one end to the other */
     tr_time jitter_ns; /* up to this much more, as the seed chooses; a connection stays in order */
     size_t piece_max;  /* bytes that a receive gets at most; 0: all that are there */
     size_t window;     /* bytes on the way or unread in one direction; 0: 64 KiB */
     size_t datagram_max; /* bytes of a datagram; 0: 65,507 */
     double loses;        /* the share of datagrams that are lost, 0 to 1; not of UNIX sockets */
-    double reorders;     /* which share takes longer, so that later ones overtake it */
+    /* the share of datagrams that take longer, so that later ones overtake them */
+    double reorders;
 } tr_kit_network;
 
 TR_BEGIN_C
 /**
- * Changes how the network is, from now on. Aborts if a member is negative or a share is above 1.
- * One thread. Does not wait.
+ * Changes the conditions of the network from now on. Aborts if a member is negative or a share is
+ * above 1. One thread. Does not wait.
  */
 TR_INLINE void tr_kit_set_network(tr_kit *kit, const tr_kit_network *network);
 /**
@@ -112,9 +116,8 @@ void tr_kit_reset(tr_kit_peer *peer);
  */
 void tr_kit_close(tr_kit_peer *peer);
 /**
- * Returns TR_OK: it is open. TR_CLOSED: the other side sends nothing more; what it sent before can
- * still be received. TR_RESET.
- * One thread. Does not wait.
+ * Returns the status of a peer. TR_OK: it is open. TR_CLOSED: the other side sends nothing more;
+ * what it sent before can still be received. TR_RESET. One thread. Does not wait.
  */
 tr_status tr_kit_peer_status(const tr_kit_peer *peer);
 /** Returns the address of a peer, as the other side has it. One thread. Does not wait. */
@@ -139,16 +142,17 @@ tr_kit_peer *tr_kit_bind(tr_kit *kit, const char *address);
  */
 tr_status tr_kit_send_to(tr_kit_peer *peer, const char *address, tr_bytes bytes);
 /**
- * As tr_kit_receive, for one datagram. data is NULL: none has come. from may be NULL; its path is borrowed as the bytes are.
- * One thread. Does not wait: time is virtual.
+ * As tr_kit_receive, for one datagram. If the data of the result is NULL, none has come. `from` may
+ * be NULL. Its path is borrowed as long as the bytes. One thread. Does not wait: time is virtual.
  */
 tr_bytes tr_kit_receive_from(tr_kit_peer *peer, tr_time timeout_ns, tr_address *from);
 /**
- * Makes the nth call of the system from now fail; 1 is the next, 0 none. The call is a socket function
- * of the platform: "open", "outcome", "accept", "receive", "send", "receive_many", "send_many" or
- * "address", or "watch", "resolve", "start" (of a child process), "signals", "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
- * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK.
- * One thread. Does not wait.
+ * Makes the nth call of the system from now fail; 1 is the next, 0 none. `call` names a socket
+ * function of the platform: "open", "outcome", "accept", "receive", "send", "receive_many",
+ * "send_many" or "address", or "watch", "resolve", "start" (of a child process), "signals",
+ * "file_open" or "file_read". "accept" with TR_LIMIT is a process without descriptors. Aborts if
+ * there is no such call, if the status is TR_OK, and for "open" if it is TR_WOULD_BLOCK. One
+ * thread. Does not wait.
  */
 void tr_kit_fail_network(tr_kit *kit, const char *call, uint64_t nth, tr_status status);
 /**
@@ -164,10 +168,9 @@ bool tr_kit_add_name(tr_kit *kit, const char *name, const char *host);
  */
 bool tr_kit_fail_name(tr_kit *kit, const char *name, tr_status status);
 /**
- * From now on looking this name up takes so long, to 10 ms; TR_NEVER: it never ends. False: no
- * memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up, or up to
- * 20 ms later, gets the same answer.
- * One thread. Does not wait.
+ * From now on looking this name up takes `ns` nanoseconds, exact to 10 ms; TR_NEVER: it never ends.
+ * False: no memory. Aborts if `ns` is negative. Everybody who asks for the name during the look-up,
+ * or up to 20 ms later, gets the same answer. One thread. Does not wait.
  */
 bool tr_kit_delay_name(tr_kit *kit, const char *name, tr_time ns);
 /**

@@ -26,8 +26,8 @@
 /** Characters of an actor's path. A spawn that would make a longer one: TR_LIMIT. */
 #define TR_PATH_MAX 1024
 /**
- * How deep actors have children, how deep messages contain messages, and how deep the values are
- * nested that the reader of a document skips. Deeper: TR_TOO_DEEP.
+ * The levels of actors below actors, of messages inside messages, and of nested values in a part of
+ * a document that its reader skips. Deeper: TR_TOO_DEEP.
  */
 #define TR_DEPTH_MAX 64
 /** Secret fields of a message: TR_SECRET. More do not compile. */
@@ -95,17 +95,20 @@
 #define TR_BLOCKING_IDLE_NS (10 * TR_SECOND)
 /**
  * How many names are looked up at once; others wait. Turns that ask for the same name share one
- * look-up. If there are not more helper threads, one of these is left to functions of tr_blocking,
- * unless there is one only.
+ * look-up. If the system has no more helper threads than this, look-ups leave one of them to
+ * functions of tr_blocking, unless it is the only one.
  */
 #define TR_LOOKUPS_MAX 8
-/** How many names wait to be looked up, or are. A dial or connect to one more ends with TR_LIMIT. */
+/**
+ * How many names are being looked up or wait for it. A dial or connect to one more ends with
+ * TR_LIMIT.
+ */
 #define TR_LOOKUPS_WAITING_MAX 1024
 /** How long a shutdown without a timeout waits for actors. Then it kills them. */
 #define TR_SHUTDOWN_TIMEOUT_NS (10 * TR_SECOND)
 /**
- * How long after its deadline a shutdown waits, at the latest, for a function that does not return.
- * It waits at least half of that. Then: TR_SHUTDOWN_INCOMPLETE.
+ * How long at most, after its deadline, a shutdown waits for a function that does not return. It
+ * waits at least half of this. Then: TR_SHUTDOWN_INCOMPLETE.
  */
 #define TR_SHUTDOWN_GRACE_NS (50 * TR_MILLISECOND)
 /**
@@ -134,7 +137,10 @@
 #define TR_SCHEDULES_MAX (64 * 1024)
 /** Turns of an actor in a row. Then its worker runs other actors. */
 #define TR_RUN_TURNS_MAX 64
-/** Time of an actor in a row, to a tick of one millisecond. Then its worker runs other actors. */
+/**
+ * How long an actor runs turns in a row, measured in ticks of one millisecond. Then its worker runs
+ * other actors.
+ */
 #define TR_RUN_NS_MAX (200 * TR_MICROSECOND)
 /**
  * A turn that takes longer is reported. Measured in ticks of one millisecond.
@@ -205,7 +211,7 @@
 #define TR_CLIENT_ASKS_MAX 262144
 /** Behaviors that a set-up or a tr_become leads to, one after another. More: TR_TOO_DEEP. */
 #define TR_BEHAVIORS_NESTED_MAX 10
-/** Set-ups inside set-ups. Deeper ones run later, as for another worker. */
+/** Set-ups inside set-ups. Deeper ones run later, as set-ups of actors on other workers do. */
 #define TR_SETUPS_NESTED_MAX 16
 /** Claimed paths of a directory at once. One more: TR_LIMIT. */
 #define TR_CLAIMS_MAX (1024 * 1024)
@@ -343,8 +349,8 @@
 #define TR_SQL_PREPARED_MAX 16
 /**
  * Bytes of the log of a store, at any load. A commit that would make it longer waits until the log
- * has been written into the database and starts over. Only one commit that is larger than half of
- * this by itself makes the log longer; the log is cut after that.
+ * has been written into the database and starts over. The log becomes longer only by a single
+ * commit of more than half this size, and is cut after it.
  */
 #define TR_STORE_LOG_MAX (64u * 1024 * 1024)
 /** Messages of a program that its schema lists (--schema). With more it is not written: TR_LIMIT. */
@@ -449,10 +455,14 @@
  * holds at most this many for each of its streams.
  */
 #define TR_HTTP2_WINDOW (64u * 1024)
-/** Bytes of bodies of all streams of a connection that may be on the way. Those that have come count no more. */
+/**
+ * Bytes of bodies of all streams of a connection that may be on the way. Bytes that have arrived do
+ * not count any more.
+ */
 #define TR_HTTP2_CONNECTION_WINDOW (1024u * 1024)
 /**
- * Reads of a connection of HTTP/2, each of at most 64 KiB, before the other connections and actors of its worker have their turn.
+ * Reads of a connection of HTTP/2 in a row, each of at most 64 KiB. Then the other connections and
+ * actors of its worker run.
  */
 #define TR_HTTP2_READS_MAX 4
 /**
@@ -463,8 +473,8 @@
 /** Streams that a client resets, or that end because of its mistakes. */
 #define TR_HTTP2_RESETS_MAX 100
 /**
- * Frames that carry nothing: pings, settings, empty data, priorities, windows for which nobody
- * waits, frames of an unknown kind.
+ * Frames that carry nothing: pings, settings, empty data, priorities, window updates that no stream
+ * waits for, frames of an unknown kind.
  */
 #define TR_HTTP2_IDLE_FRAMES_MAX 1000
 /** Frames CONTINUATION of one block of headers. */
@@ -506,7 +516,10 @@
 #define TR_HTTP_PIECE_MAX (256u * 1024)
 /** Informational answers (1xx) before the answer. More: TR_BAD_DATA. */
 #define TR_HTTP_INTERIM_MAX 16
-/** How long a server of HTTP/2 that let an ask run out of time, and said nothing meanwhile, may be silent. Then: TR_STALLED. */
+/**
+ * How long a server of HTTP/2 may take to answer the ping that follows an ask that has timed out.
+ * Then: TR_STALLED.
+ */
 #define TR_HTTP2_PING_NS (5 * TR_SECOND)
 
 /* ---- Gateways. ---- */

@@ -94,11 +94,11 @@ typedef enum tr_shape { TR_SHAPE_ONE, TR_SHAPE_ARRAY, TR_SHAPE_LIST, TR_SHAPE_OP
 /** One field of a message. The value of an optional field is its last item_size bytes. */
 typedef struct tr_field {
     const char *name;
-    const struct tr_type *message; /* of TR_KIND_MESSAGE, else NULL */
+    const struct tr_type *message; /* type of a nested message (TR_KIND_MESSAGE), else NULL */
     uint32_t offset;
     uint32_t size;      /* of the member */
     uint32_t item_size; /* of one value */
-    uint32_t count;     /* of an array, else 1 */
+    uint32_t count;     /* number of values of an array, else 1 */
     uint8_t kind;       /* tr_kind */
     uint8_t shape;      /* tr_shape */
     uint8_t reserved[6];
@@ -119,22 +119,24 @@ typedef struct tr_secrets {
 
 /**
  * The descriptor of a message type. Two descriptors can mean the same type: use tr_type_is_equal.
- * Equal addresses mean the same type; different ones say nothing. It is constant and lives as long
- * as the program or plug-in that declared it.
+ * Equal addresses mean the same type; different addresses may mean the same type too. A descriptor
+ * is constant and lives as long as the program or plug-in that declared it.
  */
 typedef struct tr_type {
     const char *name;
     const tr_field *fields;
-    const struct tr_type *reply; /* of a request, else NULL */
+    /* type of the reply to a request; NULL: the message is no request */
+    const struct tr_type *reply;
     const char *file;
     uint32_t line;
     uint32_t size; /* of the struct */
     uint16_t field_count;
-    uint16_t field_size;              /* of a row of `fields` */
-    uint16_t abi;                     /* TR_ABI */
-    bool is_flat;                     /* contains no pointers: memcpy copies it */
-    uint8_t inline_size;              /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
-    const struct tr_secrets *secrets; /* of TR_SECRET; NULL: no field is secret */
+    uint16_t field_size; /* of an element of `fields` */
+    uint16_t abi;        /* TR_ABI */
+    bool is_flat;        /* contains no pointers: memcpy copies it */
+    uint8_t inline_size; /* `size`, if it is flat and at most TR_INLINE_MAX; else 0 */
+    /* the fields that TR_SECRET names; NULL: no field is secret */
+    const struct tr_secrets *secrets;
     const void *reserved;
 } tr_type;
 
@@ -199,7 +201,7 @@ typedef struct tr_pending {
 
 /* ---- Messages that every program has. ---- */
 
-/** A reply without content: the request is done. */
+/** A message without content. It is the set-up message where a set-up takes none. */
 TR_MESSAGE(tr_done);
 
 /** A message without content: the set-up message of a set-up that takes none. */

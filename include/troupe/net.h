@@ -34,9 +34,9 @@
  * }
  * ```
  *
- * A channel belongs to one actor at a time, and to its current incarnation, with which it is closed. An
- * actor may have any number of channels. An actor that a listener has started for a connection is called
- * a session; its channel is tr_peer.
+ * A channel belongs to one actor at a time, and to that actor's current incarnation; when the incarnation ends, the
+ * channel is closed. An actor may have any number of channels. An actor that a listener has started for a connection is
+ * called a session; its channel is tr_peer.
  *
  * Reading. Bytes that have come go, in this order, to
  *     1. the first exchange that is under way (tr_exchange);
@@ -44,9 +44,9 @@
  *        longest;
  *     3. the handler of tr_received, one piece after the other;
  *     4. nobody: they stay in the kernel, and the other side is slowed down.
- * The pieces of one channel are handled one after the other: the next tr_received begins when the turn
- * of the last one has ended, waits included. A barrier holds them back as it holds back messages. So a
- * handler may begin with a message and continue to read:
+ * The pieces of one channel are handled one after the other: the next tr_received begins when the turn of the last one
+ * has ended, waits included. A barrier holds them back as it holds back messages. So a handler may begin with a message
+ * and continue to read:
  *
  *     static tr_next on_received(tr_self *self, const struct tr_received *head)   // one line
  *     {
@@ -54,45 +54,45 @@
  *         if (!tr_read_exactly(self, head->channel, strtoul(head->bytes.data, NULL, 10), &body))
  *             return TR_SAME;
  *
- * With .interleaves the next piece may begin while the turn of the last one waits, and up to .in_flight_max are under way; each
- * turn has its bytes until it ends, and cannot unread them. With .answers_in_order what such a turn writes, and that it
- * closes, is held back until the turns of all earlier pieces have ended: answers leave in the order of the requests.
- * tr_closed comes when none is under way. A turn that reads more of the channel would read the pieces of others.
+ * With .interleaves the next piece may begin while the turn of the last one waits, and up to .in_flight_max are under
+ * way; each turn has its bytes until it ends, and cannot unread them. With .answers_in_order what such a turn writes,
+ * and its close, is held back until the turns of all earlier pieces have ended: answers leave in the order of the
+ * requests. tr_closed comes when none is under way. A turn that reads more of the channel would read the pieces of
+ * others.
  *
- * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or
- * ends, waits included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
- * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait
- * for their next request should do so with tr_received, and use tr_read within a request.
+ * Bytes that were read are memory of the runtime, borrowed until the turn reads from that channel again or ends, waits
+ * included, also if another turn reads meanwhile or the channel is gone. A connection on which nothing happens has no
+ * buffers; with TLS it keeps the state of OpenSSL. A turn that waits keeps its stack: sessions that wait for their next
+ * request should do so with tr_received, and use tr_read within a request.
  *
- * Writing is like telling: tr_write returns TR_OK when the bytes were taken, and the status may be
- * ignored. What an actor writes in one run is sent together when that run ends, or when it is much. If
- * .output_max bytes or more wait to be sent, the turn waits as a barrier until half of them are sent: a
- * reader that is slow slows down the writer, and no memory grows. Where a turn cannot wait (a set-up, a
- * signal, a deferred call), TR_OUTPUT_EXTRA times as much is taken, then it is TR_LIMIT. A write that
- * fails ends the channel, so that bytes are never missing amid others, except after
- * TR_INVALID_ARGUMENT and for tr_try_write.
+ * Writing is like telling: tr_write returns TR_OK when the bytes were taken, and the status may be ignored. What an
+ * actor writes in one run is sent together when that run ends, or earlier if it is much. If .output_max bytes or more
+ * wait to be sent, the turn waits as a barrier until half of them are sent: a reader that is slow slows down the
+ * writer, and no memory grows. Where a turn cannot wait (a set-up, a signal, a deferred call), TR_OUTPUT_EXTRA times as
+ * much is taken, then the status is TR_LIMIT. A write that fails ends the channel, so that bytes are never missing amid
+ * others, except after TR_INVALID_ARGUMENT and for tr_try_write.
  *
- * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a
- * handler for it a session stops, an actor that took it with tr_accept continues, and any other fails with the status unless that is TR_OK, so that
- * its supervisor restarts it: to reconnect is to be restarted. An actor that fails resets its channels.
- * One that stops sends what it has written (within .linger_ns) and closes. What was written to a channel that is still
- * being opened is sent when it is open, also after tr_close; but an actor that ends takes its dials along, and the log
- * says how much was not sent.
+ * The end. tr_closed comes once, after all that was received, whatever has ended the channel. Without a handler for
+ * tr_closed, a session stops, and an actor that took the connection with tr_accept continues. Any other actor fails
+ * with the status, unless that is TR_OK; its supervisor restarts it, and it can connect again. An actor that fails
+ * resets its channels. One that stops sends what it has written (within .linger_ns) and closes. What was written to a
+ * channel that is still being opened is sent when it is open, also after tr_close; but when an actor ends, its connects
+ * that are under way are given up, and the log says how much was not sent.
  *
- * While an actor is suspended, nothing is read for it but the replies of exchanges under way. Its channels
- * move to another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX
- * channels, one for datagrams, one that is not open, or an exchange under way.
+ * While an actor is suspended, nothing is read for it but the replies of exchanges under way. Its channels move to
+ * another worker with it. An actor does not move if it has more than TR_MOVED_CHANNELS_MAX channels, one for datagrams,
+ * one that is not open, or an exchange under way.
  *
  * What a durable actor does to its channels waits for the commit of its stretch, in order with the messages that it
  * sends; a stretch that fails sends nothing of what it wrote. A read, an await of an exchange, and tr_flush end a
- * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h.
- * An actor whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: where a verb would open,
- * take or find one, it is TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to it is reset. If it has channels from an
- * earlier behavior (tr_become), they are as before.
+ * stretch. Channels are closed when the actor goes to sleep; they do not keep it awake. See troupe/durable.h. An actor
+ * whose behavior says TR_OPTIONS(.has_no_channels = true) does nothing with channels: a verb that would open, take or
+ * find one gives TR_NOT_A_CHANNEL_ACTOR, and a channel that is handed over to it is reset. Channels that it has from an
+ * earlier behavior (tr_become) work as before.
  *
- * A channel of another actor, or one that was closed: TR_NOT_OWNER, TR_CLOSED. tr_unread,
- * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a
- * channel that was closed.
+ * For a channel of another actor the status is TR_NOT_OWNER, for one that was closed TR_CLOSED. tr_unread,
+ * tr_channel_within, tr_finish, tr_close and tr_reset end the turn with TR_NOT_OWNER, and do nothing with a channel
+ * that was closed.
  */
 #ifndef TROUPE_NET_H
 #define TROUPE_NET_H
@@ -134,15 +134,16 @@ typedef struct tr_endpoint {
      * was inherited: "fd:3", or "fd:web" by its name in systemd. */
     const char *address TR_ZERO;
     const tr_framing *framing TR_ZERO;
-    size_t frame_max TR_ZERO;   /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
-    size_t output_max TR_ZERO;  /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
-    tr_time connect_ns TR_ZERO; /* for a connect, or the handshake of a session; 0: TR_CONNECT_NS */
+    size_t frame_max TR_ZERO;  /* bytes of a piece, up to TR_PAYLOAD_MAX; 0: TR_FRAME_MAX */
+    size_t output_max TR_ZERO; /* bytes that wait to be sent; 0: TR_OUTPUT_MAX */
+    /* longest time for a connect, or for the handshake of a session; 0: TR_CONNECT_NS */
+    tr_time connect_ns TR_ZERO;
     tr_time idle_ns
         TR_ZERO; /* nothing came or went, and no turn worked on it, this long: TR_TIMEOUT; 0: no limit */
     tr_time stall_ns TR_ZERO;   /* output made no progress this long: TR_STALLED; 0: TR_STALL_NS */
     tr_time linger_ns TR_ZERO;  /* how long a closed channel continues to send; 0: TR_LINGER_NS */
     bool delays TR_ZERO;        /* the kernel collects small packets (Nagle) */
-    bool only_v6 TR_ZERO;       /* of a listener at an IPv6 address */
+    bool only_v6 TR_ZERO;       /* a listener at an IPv6 address takes no IPv4 */
     bool reuses_port TR_ZERO;   /* several sockets may be bound there; each gets a share */
     const char *source TR_ZERO; /* of a client: the address it connects from, "10.0.0.7:0" */
     uint32_t in_flight_max TR_ZERO; /* for tr_exchange and .interleaves; 0: TR_IN_FLIGHT_MAX */
@@ -256,8 +257,8 @@ TR_ACTOR(tr_listener, tr_listener_order_);
 
 TR_BEGIN_C
 /**
- * Returns the address of a listener, with the port that ":0" has become. None if it has ended.
- * In a turn. Does not wait.
+ * Returns the address of a listener, with the port that ":0" has become. After the end of the
+ * listener the family is TR_FAMILY_NONE. In a turn. Does not wait.
  */
 tr_address tr_listener_address(tr_self *self, tr_listener_ref listener);
 /** Returns how many sessions a listener has. In a turn. Does not wait. */
@@ -267,9 +268,9 @@ void tr_listener_pause(tr_self *self, tr_listener_ref listener);
 /** Accepts connections again. In a turn. Does not wait. */
 void tr_listener_resume(tr_self *self, tr_listener_ref listener);
 /**
- * Reads certificates and keys again. New connections get the new ones, others keep theirs. TR_TLS_FAILED:
- * they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: there are none. TR_STOPPED: it has ended. TR_NO_MEMORY.
- * In a turn. Does not wait.
+ * Reads certificates and keys again. New connections get the new ones, others keep theirs.
+ * TR_TLS_FAILED: they cannot be used, and the old ones stay. TR_NOT_SUPPORTED: the listener has no
+ * certificates. TR_STOPPED: the listener has ended. TR_NO_MEMORY. In a turn. Does not wait.
  */
 tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
@@ -277,18 +278,17 @@ tr_status tr_listener_reload(tr_self *self, tr_listener_ref listener);
 
 TR_BEGIN_C
 /**
- * Takes the connection of a tr_connection, the request that this turn handles, and replies to it. The channel belongs to
- * this actor: tr_opened comes, with is_accepted. TR_CLOSED: the listener has ended, or has waited for longer than
+ * Takes the connection of a tr_connection, the request that this turn handles, and replies to it. The channel belongs
+ * to this actor: tr_opened comes, with is_accepted. TR_CLOSED: the listener has ended, or has waited for longer than
  * .connect_ns. TR_NO_MEMORY, TR_LIMIT, TR_STOPPING, TR_NOT_SUPPORTED (a durable actor), TR_INVALID_ARGUMENT: the
- * connection is closed.
- * In a turn. Does not wait.
+ * connection is closed. In a turn. Does not wait.
  *
  *     desk_ref desks = tr_spawn_group(self, desk, "desks", TR_ONE_PER_WORKER);
  *     tr_listen(self, desk, TR_TCP(":7000", .accepted_by = tr_any(desks)));
- * The members of the group are asked in turn, one for each connection. The connection of a member that refuses, replies
- * otherwise, has stopped or does not answer is closed. The listener has no sessions: the channels of the members stay
- * open when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as other
- * actors do, often to the worker of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
+ * The members of the group are asked in turn, one for each connection. If that member refuses, replies in another way,
+ * has stopped or does not answer, the connection is closed. The listener has no sessions: the channels of the members
+ * stay open when it ends. Without a handler for tr_closed such an actor continues. Members move between workers as
+ * other actors do, often to the worker of the listener; with TR_OPTIONS(.is_pinned = true) each stays on its own.
  */
 TR_MUST_CHECK tr_status tr_accept(tr_self *self, const struct tr_connection *request,
                                   tr_channel *channel);
@@ -310,9 +310,9 @@ tr_channel tr_connect(tr_self *self, const tr_endpoint *to);
  */
 TR_MUST_CHECK tr_status tr_try_connect(tr_self *self, const tr_endpoint *to, tr_channel *channel);
 /**
- * Begins to connect: tr_opened comes, or tr_closed. What is written meanwhile is sent then. Ends the turn if there is no
- * memory, or if the endpoint is invalid.
- * In a turn. Does not wait.
+ * Begins to connect. Later tr_opened comes, or tr_closed. What is written before that is sent when
+ * the channel is open. Ends the turn if there is no memory, or if the endpoint is invalid. In a
+ * turn. Does not wait.
  */
 tr_channel tr_dial(tr_self *self, const tr_endpoint *to);
 /** Makes a socket for datagrams: tr_bind(self, TR_UDP(":8125")). Ends the turn as tr_listen does. In a turn. Does not wait. */
@@ -323,17 +323,15 @@ TR_MUST_CHECK tr_status tr_try_bind(tr_self *self, const tr_endpoint *at, tr_cha
 /* ---- Reading. .idle_ns and tr_channel_within limit how long a read waits. ---- */
 
 /**
- * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other
- * side has ended, and nothing is left; or the system shuts down, and this is a session that waits for its next
- * request (TR_STOPPING of tr_try_read). Anything else that goes wrong ends the turn with the status of
- * tr_try_read.
- * In a turn. May wait.
+ * Reads the next piece, as .framing cuts it; without framing at least one byte of what has come. False: the other side
+ * has ended, and nothing is left; or the system shuts down, and this is a session that waits for its next request
+ * (TR_STOPPING of tr_try_read). Anything else that goes wrong ends the turn with the status of tr_try_read. In a turn.
+ * May wait.
  */
 bool tr_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Reads exactly `size` bytes, at most .frame_max. False: the other side has ended before the first. If it ends amid them,
- * the turn ends with TR_CLOSED.
- * In a turn. May wait.
+ * Reads exactly `size` bytes, at most .frame_max. False: the other side has ended before the first
+ * byte. If it ends later, the turn ends with TR_CLOSED. In a turn. May wait.
  */
 bool tr_read_exactly(tr_self *self, tr_channel channel, size_t size, tr_bytes *bytes);
 /**
@@ -349,16 +347,16 @@ bool tr_read_until(tr_self *self, tr_channel channel, tr_bytes end, tr_bytes *by
 /**
  * As tr_read, but returns a status: TR_OK, TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_TOO_LARGE, TR_BAD_DATA, TR_TLS_FAILED,
  * TR_STALLED, TR_CANCELLED, TR_NOT_IN_A_TURN, TR_NOT_OWNER, TR_NO_MEMORY, TR_INVALID_ARGUMENT. TR_STOPPING: the system
- * shuts down and the session is idle. It is not idle in a turn that began with tr_received, nor when a part of a piece has
- * come. After the TR_TIMEOUT of tr_channel_within the channel is still open.
- * In a turn. May wait.
+ * shuts down and the session is idle. It is not idle in a turn that began with tr_received, nor when a part of a piece
+ * has come. After the TR_TIMEOUT of tr_channel_within the channel is still open. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_try_read(tr_self *self, tr_channel channel, tr_bytes *bytes);
 /**
- * Returns to the channel the last `size` bytes that were read. They come again, with what comes behind them: when there is more, or
- * another actor or behavior has the channel. So take what is complete, and return the rest. A piece of a framing and a line are
- * returned as a whole, and come again when the turn ends. Ends the turn if `size` is more than was read.
- * In a turn. Does not wait.
+ * Returns to the channel the last `size` bytes that were read. They are read again, together with
+ * what follows them, when more bytes have come, or when another actor or behavior has the channel.
+ * So take what is complete, and return the rest. A piece of a framing and a line are returned as a
+ * whole, and come again when the turn ends. Ends the turn if `size` is more than was read. In a
+ * turn. Does not wait.
  */
 void tr_unread(tr_self *self, tr_channel channel, size_t size);
 /** Limits how long each wait for this channel may take from now on; then TR_TIMEOUT. 0: no limit. In a turn. Does not wait. */
@@ -391,8 +389,8 @@ tr_status tr_write_file(tr_self *self, tr_channel channel, const char *path, uin
  */
 tr_status tr_write_fd(tr_self *self, tr_channel channel, int fd, uint64_t offset, size_t size);
 /**
- * Writes all of it, or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained comes later.
- * In a turn. Does not wait.
+ * Writes all of the bytes, or nothing. TR_LIMIT: .output_max bytes wait to be sent; tr_drained
+ * comes later. In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_try_write(tr_self *self, tr_channel channel, tr_bytes bytes);
 /**
@@ -406,10 +404,9 @@ void tr_commit(tr_self *self, tr_channel channel, size_t size);
 /** Sends what was written, and waits until the kernel has all of it. In a turn. May wait. */
 tr_status tr_flush(tr_self *self, tr_channel channel);
 /**
- * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel or, of UNIX sockets, the receiver has no capacity: it is lost),
- * TR_UNREACHABLE, TR_CONNECT_REFUSED (nobody is at that path), TR_ADDRESS_INVALID (none, a UNIX address without a path, or with one that is too
- * long), TR_NOT_PERMITTED, TR_INVALID_ARGUMENT.
- * In a turn. Does not wait.
+ * Sends a datagram. TR_TOO_LARGE, TR_LIMIT (the kernel or, of UNIX sockets, the receiver has no space: the datagram is
+ * lost), TR_UNREACHABLE, TR_CONNECT_REFUSED (nobody is at that path), TR_ADDRESS_INVALID (no address, a UNIX address
+ * without a path, or with one that is too long), TR_NOT_PERMITTED, TR_INVALID_ARGUMENT. In a turn. Does not wait.
  */
 tr_status tr_send_to(tr_self *self, tr_channel channel, const tr_address *to, tr_bytes bytes);
 /** A datagram of tr_send_many. */
@@ -430,19 +427,19 @@ tr_status tr_send_many(tr_self *self, tr_channel channel, const tr_outgoing *dat
 /** Sends what was written, says that there is no more, and continues to read. In a turn. Does not wait. */
 void tr_finish(tr_self *self, tr_channel channel);
 /**
- * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not open yet is closed when it is
- * open and what was written is sent, or at once if nothing was.
- * In a turn. Does not wait.
+ * Sends what was written and closes. Nothing comes any more but tr_closed. A channel that is not
+ * open yet is closed at once if nothing was written. Otherwise it is closed when it has opened and
+ * what was written was sent. In a turn. Does not wait.
  */
 void tr_close(tr_self *self, tr_channel channel);
 /** Closes at once, and the other side sees a reset. In a turn. Does not wait. */
 void tr_reset(tr_self *self, tr_channel channel);
 /**
  * Gives a channel to another actor, with all that was received and not read, and all that is still to be sent. The
- * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY, TR_INVALID_ARGUMENT
- * (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for it): it still belongs to
- * this actor. Bytes of it that this turn has read stay valid until it ends.
- * In a turn. Does not wait.
+ * other gets a tr_opened; if it stops before that, the connection is reset. TR_STOPPED, TR_NO_MEMORY,
+ * TR_INVALID_ARGUMENT (a client or a group), TR_INVALID_TRANSITION (it is not open, or a turn or an exchange waits for
+ * it): the channel still belongs to this actor. Bytes of the channel that this turn has read stay valid until the turn
+ * ends. In a turn. Does not wait.
  */
 #define tr_hand_over(self, channel, to) tr_self_hand_over(self, channel, tr_any(to))
 
@@ -470,11 +467,15 @@ TR_NON_NULL const char *tr_address_text(tr_self *self, tr_address address);
 const char *tr_peer_name(tr_self *self, tr_channel channel);
 /** Returns how many bytes wait to be sent. In a turn. Does not wait. */
 size_t tr_output_size(tr_self *self, tr_channel channel);
-/** Returns how many datagrams the kernel had dropped, as nobody read them, when the last one came. In a turn. Does not wait. */
+/**
+ * Returns how many datagrams the kernel had dropped, because they were not read in time, when the
+ * last one came. In a turn. Does not wait.
+ */
 uint64_t tr_datagrams_lost(tr_self *self, tr_channel channel);
 /**
- * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or TR_UNREACHABLE, and errors that came
- * back. Linux gives none back for UDP of tr_bind: a port that nobody has is not noticed. In a turn. Does not wait.
+ * Returns how many datagrams nobody took: sends that ended with TR_CONNECT_REFUSED or
+ * TR_UNREACHABLE, and errors that the network reported later. For UDP of tr_bind, Linux reports
+ * none, so a datagram to a port that nobody has is not counted. In a turn. Does not wait.
  */
 uint64_t tr_datagrams_refused(tr_self *self, tr_channel channel);
 
@@ -491,27 +492,25 @@ TR_BEGIN_C
  * that the other side may begin to use it at once; bytes that this turn has read are gone. TR_OK. TR_LIMIT
  * (TR_FILTERS_MAX), TR_INVALID_TRANSITION (the channel is not open, has been finished, its filters are still shaking
  * hands, or a turn or an exchange waits for it), TR_INVALID_ARGUMENT, TR_NO_MEMORY: nothing has changed. Any other
- * status comes from a filter, and the channel has ended.
- * In a turn. Does not wait.
+ * status comes from a filter, and the channel has ended. In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_add_filter(tr_self *self, tr_channel channel, const tr_filter *filter);
 /**
- * Removes a filter, the one nearest to the framing if it is there twice. What was written before passes it, and its
- * `finish`. What it has got and not taken continues as it is, and so does all that comes from now on. Bytes that it has
- * passed on stay as they are: the other side has to stop using the filter before, or the filter itself passes what
- * is behind its last byte unchanged. The statuses of tr_add_filter; TR_NOT_FOUND: the channel does not have it.
- * In a turn. Does not wait.
+ * Removes a filter, the one nearest to the framing if it is there twice. What was written before still passes the
+ * filter, and then its `finish` is called. Bytes that the filter got and has not taken are passed on unchanged, and so
+ * are all bytes that come from now on. Bytes that it has passed on stay as they are: the other side has to stop using
+ * the filter before, or the filter itself passes what is behind its last byte unchanged. The statuses of tr_add_filter;
+ * TR_NOT_FOUND: the channel does not have it. In a turn. Does not wait.
  */
 TR_MUST_CHECK tr_status tr_remove_filter(tr_self *self, tr_channel channel,
                                          const tr_filter *filter);
 /**
- * Puts TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until its handshake has ended.
- * What was written before leaves as plain text. What has come and was not read must be TLS: text that somebody has put
- * behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK. TR_TLS_FAILED, TR_RESET,
- * TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as tr_add_filter, or it has TLS, or
- * was opened without .starts_plain), TR_NOT_IN_A_TURN: nothing has changed. TR_CANCELLED, and the TR_TIMEOUT of
- * tr_channel_within: the handshake continues.
- * In a turn. May wait.
+ * Puts TLS on a channel of TR_TLS(..., .starts_plain = true), next to its framing, and waits until its handshake has
+ * ended. What was written before leaves as plain text. What has come and was not read must be TLS: text that somebody
+ * has put behind the request for TLS is never taken as if it came through TLS, it is TR_TLS_FAILED. TR_OK.
+ * TR_TLS_FAILED, TR_RESET, TR_TIMEOUT (.connect_ns), TR_NO_MEMORY: the channel has ended. TR_INVALID_TRANSITION (as
+ * tr_add_filter, or it has TLS, or was opened without .starts_plain), TR_NOT_IN_A_TURN: nothing has changed.
+ * TR_CANCELLED, and the TR_TIMEOUT of tr_channel_within: the handshake continues. In a turn. May wait.
  */
 TR_MUST_CHECK tr_status tr_start_tls(tr_self *self, tr_channel channel);
 TR_END_C
@@ -521,7 +520,7 @@ TR_END_C
 /** What tr_readable, tr_writable and tr_exchange return: an ask, for tr_await, tr_await_any and tr_try_await. */
 typedef union tr_channel_ask {
     tr_pending any;
-    const struct tr_received *reply; /* Never read: its type is what matters. */
+    const struct tr_received *reply; /* Never read: only the type of this member matters. */
 } tr_channel_ask;
 
 TR_BEGIN_C
@@ -534,12 +533,11 @@ tr_channel_ask tr_readable(tr_self *self, tr_channel channel);
 /** Returns an ask that ends when a write would not wait. In a turn. Does not wait. */
 tr_channel_ask tr_writable(tr_self *self, tr_channel channel);
 /**
- * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of the
- * request, whenever it comes. Otherwise it is the next piece that comes and belongs to no earlier exchange, for protocols
- * that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is TR_TIMEOUT. A turn that
- * gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are under way, the turn waits.
- * When the channel ends, all exchanges under way fail.
- * In a turn. May wait.
+ * Writes a request, and returns an ask for its reply. If the framing gives ids, the reply is the piece with the id of
+ * the request, whenever it comes. Otherwise it is the next piece that comes and belongs to no earlier exchange, for
+ * protocols that answer in order. A reply that takes longer than TR_ASK_NS, or than tr_channel_within says, is
+ * TR_TIMEOUT. A turn that gives up keeps its place: the piece that comes for it is dropped. While .in_flight_max are
+ * under way, the turn waits. When the channel ends, all exchanges under way fail. In a turn. May wait.
  *
  * With ids: a request without an id, or with the id of an exchange under way, is TR_INVALID_ARGUMENT and not written. A
  * piece with another id, or with none, goes to the turn that waits in tr_read, or to tr_received; it cannot be unread.

@@ -45,9 +45,10 @@ typedef struct tr_node_address {
 /** What is wrong with an address, and where. */
 typedef struct tr_node_error {
     tr_status status;
-    size_t offset;    /* of the first character that is not allowed */
-    const char *part; /* the part that it is in: "cluster", "datacenter", "application" or "node" */
-    char text[120];   /* for a person: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
+    size_t offset; /* of the first character that is not allowed */
+    /* the part that has this character: "cluster", "datacenter", "application" or "node" */
+    const char *part;
+    char text[120]; /* for a person: "datacenter, at 5: ' ' is none of A-Z a-z 0-9 _ . -" */
 } tr_node_error;
 
 TR_BEGIN_C

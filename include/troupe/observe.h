@@ -51,15 +51,15 @@ typedef struct tr_actor_query {
 /** One actor of a list. Texts that are pointers are constants of the program. */
 typedef struct tr_actor_info {
     tr_ref actor;
-    tr_ref parent;        /* TR_NOBODY: it has none */
+    tr_ref parent;        /* TR_NOBODY: the actor has none */
     const char *state;    /* "New", "Starting", "Running", "Suspended", "Stopping" */
-    const char *behavior; /* its name; file and line follow. NULL: not set up yet */
+    const char *behavior; /* name of the behavior; file and line follow. NULL: not set up yet */
     const char *file;
     uint32_t line;
-    int worker;          /* -1: none, because it starts or moves */
-    bool is_running;     /* one of its handlers runs now */
-    bool is_ready;       /* it has something to do and waits for its worker */
-    uint32_t queued;     /* messages that wait in its mailbox */
+    int worker;          /* -1: none, because the actor starts or moves */
+    bool is_running;     /* a handler of the actor runs now */
+    bool is_ready;       /* the actor has something to do and waits for its worker */
+    uint32_t queued;     /* messages that wait in the actor's mailbox */
     uint32_t queued_max; /* the bound of the mailbox */
     uint64_t queued_bytes;
     uint32_t children;
@@ -70,18 +70,19 @@ typedef struct tr_actor_info {
 typedef struct tr_worker_info {
     int worker;
     bool is_open;    /* actors start here: tr_system_set_workers */
-    bool is_running; /* it runs a handler: the members up to `path` say which */
+    bool is_running; /* the worker runs a handler: the members up to `path` say which */
     tr_ref actor;
     const char *type;     /* of the message; NULL: a signal or a set-up */
     const char *handler;  /* NULL: not known */
     const char *behavior; /* NULL: not known; file and line follow */
     const char *file;
     uint32_t line;
-    tr_time since_ns; /* for how long it has been in this turn; 0: less than two milliseconds */
+    /* for how long the worker has been in this turn; 0: less than two milliseconds */
+    tr_time since_ns;
     char path[TR_PATH_MAX + 1];
     uint64_t handled; /* messages, since the system was made */
-    uint64_t runs;    /* times that it ran an actor */
-    uint64_t parks;   /* times that it went to sleep */
+    uint64_t runs;    /* times that the worker ran an actor */
+    uint64_t parks;   /* times that the worker went to sleep */
     uint64_t spawned;
     uint64_t failures;
     uint32_t ready; /* actors that were ready when the worker last looked */
@@ -93,9 +94,10 @@ typedef struct tr_behavior_info {
     const char *file;
     uint32_t line;
     uint64_t live;
-    uint64_t queued;      /* messages in all their mailboxes */
-    uint32_t queued_most; /* messages in the fullest of them */
-    uint64_t failures; /* since the system was made; of the first TR_FAILED_BEHAVIORS_MAX names */
+    uint64_t queued;      /* messages in all mailboxes of these actors */
+    uint32_t queued_most; /* messages in the fullest of these mailboxes */
+    /* since the system was made; counted for the first TR_FAILED_BEHAVIORS_MAX names only */
+    uint64_t failures;
 } tr_behavior_info;
 
 /** A failure, or the restart after it. Texts that are too long are cut. */
@@ -106,7 +108,7 @@ typedef struct tr_failure_record {
     uint32_t incarnation; /* of the actor, from 1 */
     tr_status status;
     char behavior[64];
-    char where[64]; /* the message that it handled, or "its set-up", or a signal */
+    char where[64]; /* the message that the actor handled, or "its set-up", or a signal */
     char text[192];
     char path[TR_DEAD_LETTER_PATH_MAX + 1]; /* the beginning of a long one is cut: "..." */
 } tr_failure_record;
@@ -121,21 +123,22 @@ typedef struct tr_mail_info {
 typedef struct tr_actor_report {
     tr_time asked_ns;     /* as tr_now */
     uint32_t mail_count;  /* elements of `mail` */
-    tr_mail_info mail[8]; /* what waits in its mailboxes, by type; the rest is in mail_more */
+    tr_mail_info mail[8]; /* what waits in the mailboxes, by type; the rest is in mail_more */
     uint32_t mail_more;   /* messages of other types, and all messages after the first 10,000 */
     const char *oldest;   /* the type of the oldest message that waits; NULL: none */
     tr_ref oldest_from;
-    uint64_t oldest_mark;     /* the same as in an earlier report: it is still the same message */
+    /* if an earlier report has the same mark, the oldest message is still the same */
+    uint64_t oldest_mark;
     uint32_t timers;          /* timers that are armed */
-    uint32_t asks;            /* requests that it has sent and that are not answered */
-    uint32_t replies_owed;    /* requests whose reply it has deferred */
+    uint32_t asks;            /* requests that the actor has sent and that are not answered */
+    uint32_t replies_owed;    /* requests whose reply the actor has deferred */
     uint32_t turns_waiting;   /* turns that wait */
     uint32_t stashed;         /* messages */
     uint32_t senders_waiting; /* senders that wait for capacity of its mailbox */
-    uint32_t watches;         /* actors that it watches */
+    uint32_t watches;         /* actors that this actor watches */
     uint32_t incarnation;     /* from 1 */
     uint64_t bytes;           /* that the actor holds: state, tr_alloc, messages, timers */
-    uint64_t bytes_max;       /* its budget; 0: none */
+    uint64_t bytes_max;       /* budget of the actor; 0: none */
     const char *state_type;   /* the name of the message that describes the state; NULL: none */
     uint32_t state_length;    /* of state_text */
     char state_text[8192];    /* the state as JSON; "": not described, or larger than this */

@@ -82,7 +82,7 @@ struct tr_ring {
 
 typedef struct tr_location {
     tr_ref ref;
-    tr_place place; /* at this moment */
+    tr_place place; /* where the actor is at this moment */
 } tr_location;
 
 typedef struct tr_directory tr_directory;
@@ -102,11 +102,11 @@ typedef struct tr_directory tr_directory;
 struct tr_directory {
     size_t size;
     /**
-     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has it, also
-     * if it is this one; *holder, which may be NULL, is that actor, or nobody if it is just being
-     * spawned. TR_NAME_INVALID: a path is names of actors, each after a '/'; TR_LIMIT: longer than
-     * TR_PATH_MAX, or there are TR_CLAIMS_MAX claims; TR_STOPPED: the actor has ended;
-     * TR_NO_MEMORY.
+     * Registers a living actor under a path, which is copied. TR_NAME_EXISTS: an actor has the path
+     * already, perhaps this one; *holder, which may be NULL, is the actor that has it, or nobody if
+     * that is just being spawned. TR_NAME_INVALID: a path consists of names of actors, each after a
+     * '/'. TR_LIMIT: the path is longer than TR_PATH_MAX, or there are TR_CLAIMS_MAX claims.
+     * TR_STOPPED: the actor has ended. TR_NO_MEMORY.
      */
     tr_status (*claim)(tr_directory *directory, const char *path, tr_ref ref, tr_location *holder);
     /** Writes the actor that has a path, and where it is. TR_NOT_FOUND. */
@@ -131,8 +131,8 @@ typedef struct tr_transport tr_transport;
  *      they were sent. This order includes messages that were sent by tr_tell.
  *   3. In one process the parcel itself is passed on: the receiver sees the same bytes at the same
  *      address. Nothing is serialized.
- *   4. A sender does not wait for a full mailbox: the receiver's overflow applies, with TR_PARK as
- *      TR_MAILBOX_FULL.
+ *   4. A sender does not wait for a full mailbox: the receiver's overflow applies; with TR_PARK
+ *      the status is TR_MAILBOX_FULL.
  *   5. An actor that has moved is reached, or the status is TR_NOT_FOUND; then the directory says
  *      where it is.
  *
@@ -142,15 +142,15 @@ typedef struct tr_transport tr_transport;
 struct tr_transport {
     size_t size;
     /**
-     * Sends a parcel. It is taken on TR_OK, and still the caller's otherwise. TR_STOPPED: the
-     * actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is gone;
-     * TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
+     * Sends a parcel. The parcel is taken on TR_OK, and still the caller's otherwise. TR_STOPPED:
+     * the actor, or the system there, has ended; TR_NOT_FOUND: there is no such place, or it is
+     * gone; TR_MAILBOX_FULL; TR_INVALID_ARGUMENT: no parcel; TR_UNHANDLED: the receiver is a router
      * without a route for it.
      */
     tr_status (*send)(tr_transport *transport, tr_place place, tr_ref to, tr_parcel *parcel);
 };
 
-/** The three tables of the same places. */
+/** The three tables for one set of places. */
 typedef struct tr_places {
     size_t size;
     const tr_ring *ring;
@@ -177,7 +177,7 @@ void tr_places_free(const tr_places *places);
  * Makes a parcel of a message, which is copied; `from` is its sender, or nobody.
  * Any thread. Does not wait.
  *
- * It is given to the caller, who sends it or frees it before the system is freed.
+ * The parcel is given to the caller, who sends or frees it before the system is freed.
  * TR_INVALID_ARGUMENT, TR_TOO_LARGE, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_type *type,
@@ -187,8 +187,8 @@ TR_MUST_CHECK tr_status tr_parcel_new(tr_system *system, tr_ref from, const tr_t
  */
 void tr_parcel_free(tr_system *system, tr_parcel *parcel);
 /**
- * These return what is in a parcel, borrowed from it; NULL and nobody for NULL. One thread. Does
- * not wait.
+ * These return what is in a parcel, borrowed from the parcel. If `parcel` is NULL they return NULL
+ * and nobody. One thread. Does not wait.
  */
 const tr_type *tr_parcel_type(const tr_parcel *parcel);
 const void *tr_parcel_message(const tr_parcel *parcel);

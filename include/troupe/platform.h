@@ -82,10 +82,12 @@ typedef struct tr_packet {
 
 /** What became possible for a descriptor that is watched. */
 enum {
-    TR_IO_IN = 1,  /* it can be read, or accepted from */
-    TR_IO_OUT = 2, /* it can be written to, or its connect has ended */
-    /* the other side has ended or reset it; what it sent before can still be read. For a socket
-     * of datagrams: an earlier datagram was not taken */
+    TR_IO_IN = 1,  /* the descriptor can be read, or accepted from */
+    TR_IO_OUT = 2, /* the descriptor can be written to, or its connect has ended */
+    /*
+     * the other side has ended or reset the connection; what it sent before can still be read. For
+     * a socket of datagrams: an earlier datagram was not taken
+     */
     TR_IO_END = 4
 };
 
@@ -99,9 +101,9 @@ typedef struct tr_io_event {
 typedef enum tr_process_stream {
     TR_PROCESS_DEFAULT,    /* input and output: a channel; errors: as those of this program */
     TR_PROCESS_CHANNEL,    /* a channel of the actor */
-    TR_PROCESS_INHERIT,    /* as this program has it */
+    TR_PROCESS_INHERIT,    /* the stream that this program has */
     TR_PROCESS_NOTHING,    /* /dev/null */
-    TR_PROCESS_WITH_OUTPUT /* of errors: they go where the output goes */
+    TR_PROCESS_WITH_OUTPUT /* only for the errors: they go where the output goes */
 } tr_process_stream;
 
 /** What process_start starts. */
@@ -114,18 +116,20 @@ typedef struct tr_process_spec {
     tr_process_stream input;        /* never TR_PROCESS_DEFAULT */
     tr_process_stream output;
     tr_process_stream errors;
-    bool shares_group; /* it stays in the process group of this program; otherwise it has its own */
-    bool outlives;     /* it is not killed when the thread that starts it ends */
+    /* the child stays in the process group of this program; otherwise it has its own */
+    bool shares_group;
+    bool outlives; /* the child is not killed when the thread that starts it ends */
 } tr_process_spec;
 
 /** A child process that process_start has started. */
 typedef struct tr_process_handle {
-    int fd;     /* readable (TR_IO_IN) when the process has ended */
-    int io;     /* a stream for input and output; one that is no channel is at its end */
+    int fd; /* readable (TR_IO_IN) when the process has ended */
+    /* a stream for input and output; a direction that is no channel is already at its end */
+    int io;
     int errors; /* a stream; -1: none */
     bool has_group;
     int64_t pid;
-    const char *why; /* of TR_CANNOT_EXECUTE and others: "No such file or directory"; constant */
+    const char *why; /* the reason of a failure, such as "No such file or directory"; constant */
 } tr_process_handle;
 
 /** How a child process has ended. */
@@ -195,14 +199,14 @@ struct tr_platform {
     /**
      * Makes the descriptor of parker_fd readable when mono_now reaches `deadline`. TR_NEVER: never.
      * The descriptor may become readable once more at a deadline that was set before. Does nothing
-     * before parker_fd was called. A park that sleeps ends it. It is cheap if the deadline stays
-     * the same or becomes later. The thread that parks. Does not wait.
+     * before parker_fd was called. A park that sleeps ends the alarm. The call is cheap if the
+     * deadline stays the same or becomes later. The thread that parks. Does not wait.
      */
     void (*parker_alarm)(const tr_platform *platform, tr_parker *parker, tr_time deadline);
 
     /*
-     * Sockets. No call waits: one that would gives TR_WOULD_BLOCK, and io_poll says when to try
-     * again. Descriptors are numbers of the platform.
+     * Sockets. No call waits: a call that would have to wait gives TR_WOULD_BLOCK, and io_poll says
+     * when to try again. Descriptors are numbers of the platform.
      */
 
     /**
@@ -265,9 +269,8 @@ struct tr_platform {
     /** Says to the other side that nothing more is sent. Any thread. Does not wait. */
     void (*socket_finish)(const tr_platform *platform, int fd);
     /**
-     * Closes a descriptor. resets: what was not sent is dropped, and the other side of a TCP
-     * connection sees a reset. A UNIX socket can only end.
-     * Any thread. Does not wait.
+     * Closes a descriptor. If `resets` is set, what was not sent is dropped, and the other side of
+     * a TCP connection sees a reset. A UNIX socket can only end. Any thread. Does not wait.
      */
     void (*socket_close)(const tr_platform *platform, int fd, bool resets);
     /** Gives the address of a socket, or of its peer. TR_RESET, TR_INVALID_ARGUMENT. Any thread. */
@@ -277,17 +280,16 @@ struct tr_platform {
     /**
      * From now on io_poll of this parker reports this descriptor: at first what is possible
      * already, then each change from "would block" to possible, in either direction
-     * (edge-triggered). Two tokens are the platform's: UINT64_MAX and the one before it.
-     * TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (it cannot be watched, as a regular file, or is
-     * watched already).
-     * The thread that parks. Does not wait.
+     * (edge-triggered). The tokens UINT64_MAX and UINT64_MAX - 1 are reserved for the platform.
+     * TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT (the descriptor cannot be watched, such as that
+     * of a regular file, or is watched already). The thread that parks. Does not wait.
      */
     tr_status (*io_watch)(const tr_platform *platform, tr_parker *parker, int fd, uint64_t token);
     /**
-     * Ends io_watch; called once for each, before the descriptor is closed. With -1: it was closed
-     * already, which has ended the watch, because no other descriptor has the same socket. io_poll
-     * may still give events that a park has collected before, with the old token.
-     * The thread that parks. Does not wait.
+     * Ends io_watch; called once for each watched descriptor, before it is closed. fd -1: the
+     * descriptor was closed already, which has ended the watch, because no other descriptor has the
+     * same socket. io_poll may still give events that a park has collected before, with the old
+     * token. The thread that parks. Does not wait.
      */
     void (*io_unwatch)(const tr_platform *platform, tr_parker *parker, int fd);
     /**
@@ -344,7 +346,10 @@ struct tr_platform {
      * Writes the next signal that came. TR_WOULD_BLOCK: there is none. One thread. Does not wait.
      */
     tr_status (*signals_read)(const tr_platform *platform, int fd, int *signal);
-    /** Returns signals to what they did before, and closes. Any thread. Does not wait. */
+    /**
+     * Makes the signals do again what they did before, and closes the descriptor. Any thread. Does
+     * not wait.
+     */
     void (*signals_close)(const tr_platform *platform, int fd);
 
     /**
@@ -378,8 +383,8 @@ struct tr_platform {
     void (*socket_file_remove)(const tr_platform *platform, const char *path, const uint64_t id[2]);
 
     /**
-     * Writes a line to the log as it is: TR_LOG_JSON and TR_LOG_JOURNALD. `line` has no newline.
-     * Any thread. Does not wait.
+     * Writes a line to the log unchanged, for TR_LOG_JSON and TR_LOG_JOURNALD. `line` has no
+     * newline. Any thread. Does not wait.
      */
     void (*log_line)(const tr_platform *platform, tr_level level, const char *line, size_t size);
 

@@ -39,10 +39,11 @@
  *
  * Actors of the pool are children of /user, so tr_find(self, orders, "/user/orders-17") finds them
  * too. tr_system_options.pool_supervision says how they are supervised; without it, they are
- * supervised as all top-level actors. If several are restarted together, the pool and the other
- * top-level actors are separate. They end with their system: a system that shuts down when its last
- * actor has stopped does not wait for the pool, and neither does an app whose root has stopped.
- * They stay on the worker of their name, unless their behavior has TR_OPTIONS(.balances = true).
+ * supervised as all top-level actors. When a strategy restarts several actors together, actors of
+ * the pool and other top-level actors do not count as siblings. They end with their system: a
+ * system that shuts down when its last actor has stopped does not wait for the pool, and neither
+ * does an app whose root has stopped. They stay on the worker of their name, unless their behavior
+ * has TR_OPTIONS(.balances = true).
  */
 #ifndef TROUPE_POOL_H
 #define TROUPE_POOL_H

@@ -37,20 +37,23 @@
  * process writes to its standard error goes to the standard error of this program, or to a channel
  * of its own, which tr_process_errors returns.
  *
- * The end. tr_process_ended comes once, when the process has ended and all of its output and errors was read. It takes the
- * place of tr_closed. So a process whose output nobody reads does not end for its actor: read it, close the channel, or
- * start it with .output = TR_PROCESS_NOTHING. The same holds while a process that the child has left behind keeps its output
- * open. Without a handler an actor fails with TR_PROCESS_FAILED unless the exit code is 0, so that its supervisor restarts
- * it, and with it the process.
+ * The end. tr_process_ended comes once, when the process has ended and all of its output and errors
+ * was read. It takes the place of tr_closed. So a process whose output nobody reads does not end
+ * for its actor: read the output, close the channel, or start it with .output = TR_PROCESS_NOTHING.
+ * The same holds while a process that the child has left behind keeps its output open. Without a
+ * handler an actor fails with TR_PROCESS_FAILED unless the exit code is 0, so that its supervisor
+ * restarts it, and with it the process.
  *
- * tr_close ends the input and drops the output; a process that has not ended .grace_ns after that gets SIGTERM, and
- * SIGKILL so much later. tr_reset is SIGKILL at once. An error of the channel (TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED) is SIGTERM,
- * then SIGKILL. A process that does not read its input to the end is no error: what was written is dropped.
+ * tr_close ends the input and drops the output; if the process has not ended .grace_ns after that,
+ * it gets SIGTERM, and after .grace_ns more SIGKILL. tr_reset is SIGKILL at once. An error of the
+ * channel (TR_TOO_LARGE, TR_BAD_DATA, TR_STALLED) is SIGTERM, then SIGKILL. It is no error if a
+ * process does not read its input to the end: the rest is dropped.
  *
- * A process ends with the incarnation of its actor: it gets SIGTERM, and SIGKILL after .grace_ns, and the system forgets
- * nothing of it: no process is left behind, and no zombie. A shutdown waits for that. If this program itself is killed or
- * crashes, the kernel kills its children, but not what they have started, which sees the end of its input. A child with .outlives
- * continues. The kernel does not kill a program that gets other rights by its file (set-user-ID).
+ * A process ends with the incarnation of its actor: it gets SIGTERM, and SIGKILL after .grace_ns.
+ * No process and no zombie is left behind. A shutdown waits for that. If this program itself is
+ * killed or crashes, the kernel kills its children, but not what they have started, which sees the
+ * end of its input. A child with .outlives continues. The kernel does not kill a program that gets
+ * other rights by its file (set-user-ID).
  *
  * A process has a process group of its own, and signals go to all of it, unless .shares_group. So Ctrl-C at a terminal
  * is for this program, which stops, and ends its children in order. A child blocks and ignores no signals and has no
@@ -69,14 +72,15 @@ typedef struct tr_process {
     size_t size TR_ZERO;         /* need not be set */
     const char *program TR_ZERO; /* without a '/': it is looked for in PATH. No shell reads it */
     const char *const *arguments
-        TR_ZERO; /* behind the name of the program; TR_ARGUMENTS("-n", "-r") */
+        TR_ZERO; /* arguments after the name of the program: TR_ARGUMENTS("-n", "-r") */
     const char *const *environment
-        TR_ZERO;                   /* "NAME=value", the last is NULL; NULL: this program's */
-    const char *directory TR_ZERO; /* where it runs, and from where a relative path is seen */
+        TR_ZERO; /* "NAME=value", the last is NULL; NULL: this program's */
+    /* where the process runs, and from where a relative path is seen */
+    const char *directory TR_ZERO;
     tr_process_stream input TR_ZERO;
     tr_process_stream output TR_ZERO;
     tr_process_stream errors TR_ZERO;
-    bool shares_group TR_ZERO; /* it stays in the process group of this program */
+    bool shares_group TR_ZERO; /* the process stays in the process group of this program */
     tr_time grace_ns TR_ZERO;  /* from SIGTERM to SIGKILL; 0: TR_GRACE_NS */
     /* As in tr_endpoint. */
     const tr_framing *framing TR_ZERO;
@@ -84,7 +88,7 @@ typedef struct tr_process {
     size_t output_max TR_ZERO; /* bytes that wait for the process to read them */
     tr_time stall_ns TR_ZERO;  /* the process has not read for this long: TR_STALLED */
     tr_time linger_ns TR_ZERO; /* how long a closed channel continues to send */
-    bool outlives TR_ZERO;     /* it is not killed when this program is killed */
+    bool outlives TR_ZERO;     /* the process is not killed when this program is killed */
 } tr_process;
 
 /**
@@ -107,8 +111,8 @@ TR_MESSAGE(tr_process_ended, (channel, channel), (i32, code), (i32, signal),
            (enum_of(tr_status), status));
 
 /**
- * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may come as one, as the
- * kernel has it.
+ * A signal has come, for an actor that has taken it with tr_signals. Several of the same kind may
+ * come as one, because the kernel joins them.
  */
 TR_MESSAGE(tr_signal, (channel, channel), (i32, signal));
 
@@ -131,14 +135,17 @@ tr_channel tr_process_start(tr_self *self, const tr_process *process);
  */
 TR_MUST_CHECK tr_status tr_try_process_start(tr_self *self, const tr_process *process,
                                              tr_channel *channel, const char **why);
-/** Returns the channel of the errors of a process; none if they are no channel, or it has ended. In a turn. Does not wait. */
+/**
+ * Returns the channel of the errors of a process. All zero: the errors are no channel, or the
+ * process has ended. In a turn. Does not wait.
+ */
 tr_channel tr_process_errors(tr_self *self, tr_channel process);
 /** Returns the process id; 0: it has ended, or the channel is no process. In a turn. Does not wait. */
 int64_t tr_process_id(tr_self *self, tr_channel process);
 /**
- * Sends a signal to a process and its group. TR_NOT_FOUND: it has ended. TR_CLOSED: tr_process_ended came or comes.
- * TR_INVALID_ARGUMENT (no such signal, or no process), TR_NOT_OWNER, TR_NOT_PERMITTED.
- * In a turn. Does not wait.
+ * Sends a signal to a process and its group. TR_NOT_FOUND: it has ended. TR_CLOSED:
+ * tr_process_ended has come or will come. TR_INVALID_ARGUMENT (no such signal, or no process),
+ * TR_NOT_OWNER, TR_NOT_PERMITTED. In a turn. Does not wait.
  */
 tr_status tr_process_signal(tr_self *self, tr_channel process, int signal);
 /**

@@ -44,32 +44,34 @@
  * ```
  *
  * An actor may have several queues, by name. A queue takes messages of at most TR_QUEUE_ITEM_MAX
- * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes a message as it gives it. If
- * the actor fails before that is stored, the message comes again; after that it does not, whether or
- * not the work was done: at most once. tr_queue_take leaves the message in the queue until
- * tr_queue_done: at least once. A message is given to one turn at a time.
+ * bytes, as many as fit in TR_QUEUE_BYTES_MAX. tr_queue_receive removes the message that it
+ * returns. If the actor fails before the removal is stored, the message comes again; after that it
+ * does not, whether or not its work was done: at most once. tr_queue_take leaves the message in the
+ * queue until tr_queue_done: at least once. A message is given to one turn at a time.
  *
  * Failures. It is a failed attempt if a turn has taken a message with tr_queue_take, and fails
  * before a tr_queue_done for the message is stored. A tr_queue_retry is a failed attempt, too. The
  * message comes again after 2 s, 4 s, ... 5 min; meanwhile later messages come. After
  * TR_RETRY_ATTEMPTS failed attempts it becomes a dead letter of its queue, and the actor gets a
- * tr_queue_given_up. It stays there with cause, attempts and time until tr_queue_put_back or
- * tr_queue_cancel. Another policy is an option of the kind:
+ * tr_queue_given_up. The dead letter stays there with cause, attempts and time until
+ * tr_queue_put_back or tr_queue_cancel. Another policy is an option of the kind:
  *
  *     TR_DURABLE(postman, postman_state,
  *                .queues = TR_QUEUES({.name = "mails", .retry = {.attempts = 5}}));
  *
- * If the process ends while the handler of a message runs, or a tr_blocking call of it, that is a failed attempt too: by a
- * crash, by _exit, by a signal. It is counted when the actor wakes in the next process, and holds for tr_queue_receive as well.
- * A tr_queue_done or tr_queue_retry that was not stored before that does not help, unless the turn has got another message since.
- * So a message that ends the process becomes a dead letter, and the program lives again. A turn that waits at
- * that moment has not failed, nor has one that ends with a tr_kill or with the end of a grace. A power cut may or may not count. If
- * the time of a shutdown is over while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
+ * If a crash, _exit or a signal ends the process while the handler of a message runs, or a
+ * tr_blocking call of that handler, that is a failed attempt too. It is counted when the actor
+ * wakes in the next process, and holds for tr_queue_receive as well. A tr_queue_done or
+ * tr_queue_retry prevents that only if it was stored before, or if the turn has got another message
+ * since. So a message that always ends the process becomes a dead letter, and the program can run
+ * again. A turn that waits at that moment has not failed, nor has one that ends with a tr_kill or
+ * with the end of a grace. A power cut may or may not count. If the time of a shutdown is over
+ * while a tr_blocking call of a message runs, that counts: the call was not allowed to return.
  *
  * Delays. A message of tr_queue_push_after, or one that waits for another attempt, does not keep
  * the actor awake. It wakes the actor at its time, if the kind has a run handler, as an alarm does,
- * also in another process. Times are times of the wall clock; if it is set back, nothing waits
- * longer than its delay.
+ * also in another process. Times are times of the wall clock; if the clock is set back, nothing
+ * waits longer than its delay.
  */
 #ifndef TROUPE_QUEUE_H
 #define TROUPE_QUEUE_H
@@ -80,8 +82,8 @@
 /**
  * The message to the run handler of a durable actor: TR_ON(tr_run, on_run). The handler begins at
  * each start, after tr_awake. Other messages are handled while it waits. While it waits on a queue
- * the actor may fall asleep: then the wait ends with TR_ABORTED. Otherwise it keeps the actor awake
- * until it returns.
+ * the actor may fall asleep: then the wait ends with TR_ABORTED. Otherwise the handler keeps the
+ * actor awake until it returns.
  *
  * If the actor has fallen asleep or failed and a queue from which it has taken is not empty, it
  * wakes again. It wakes at once if a message was pushed or removed since it woke; otherwise after
@@ -92,8 +94,8 @@
 TR_MESSAGE(tr_run);
 
 /**
- * To a durable actor with a handler for it: this message has become a dead letter. If its turn has
- * failed, it comes after the restart.
+ * To a durable actor with a handler for it: this message has become a dead letter. If the turn that
+ * had taken the message has failed, tr_queue_given_up comes after the restart.
  */
 TR_MESSAGE(tr_queue_given_up, (str, queue), (u64, id), (u32, attempts), (str, cause));
 
@@ -176,9 +178,10 @@ typedef struct tr_queue_options {
 /** What tr_queue_list and tr_queue_list_dead say of an item; its texts are memory of the turn. */
 typedef struct tr_queue_entry {
     tr_queued item;
-    const char *type;       /* the name of its message */
-    bool is_taken;          /* a turn has it */
-    tr_time due_wall_ns;    /* it cannot be taken before this time; 0: it can be taken at once */
+    const char *type; /* the name of its message */
+    bool is_taken;    /* a turn has the item */
+    /* the item cannot be taken before this time; 0: it can be taken at once */
+    tr_time due_wall_ns;
     uint32_t attempts;      /* attempts that have failed */
     tr_status failure;      /* the status of the last failed attempt */
     const char *cause;      /* the text of that failure; "" if none has failed */
@@ -201,9 +204,8 @@ bool tr_queue_done(tr_self *self, tr_queued item);
  */
 bool tr_queue_retry(tr_self *self, tr_queued item, const char *cause);
 /**
- * Makes a message that this turn has taken a dead letter at once, because another attempt would
- * fail too. Otherwise as tr_queue_retry.
- * In a turn. Does not wait.
+ * Turns a message that this turn has taken into a dead letter at once, because another attempt
+ * would fail too. Otherwise as tr_queue_retry. In a turn. Does not wait.
  */
 bool tr_queue_give_up(tr_self *self, tr_queued item, const char *cause);
 /**
@@ -226,10 +228,9 @@ bool tr_queue_put_back(tr_self *self, tr_queued item);
 size_t tr_queue_count(const tr_self *self, const char *queue);
 size_t tr_queue_count_dead(const tr_self *self, const char *queue);
 /**
- * Both list items of a queue in the order of their ids, those after `after` ({0}: from the first
- * on), at most `max`, and return how many: tr_queue_list the messages that tr_queue_count counts,
- * tr_queue_list_dead the dead letters.
- * In a turn. Does not wait.
+ * tr_queue_list lists the messages that tr_queue_count counts, tr_queue_list_dead the dead letters.
+ * Both list items in the order of their ids, beginning after `after` ({0}: with the first), at most
+ * `max`, and return how many they have listed. In a turn. Does not wait.
  *
  * Each call looks at all items of the actor. End the turn with TR_NO_MEMORY.
  */

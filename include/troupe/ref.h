@@ -49,7 +49,8 @@
 union tr_accepts_anything;
 typedef union tr_ref {
     uint64_t bits;
-    union tr_accepts_anything *accepts; /* Never read: its type says what may be sent. */
+    /* Never read: the type of this member says what may be sent. */
+    union tr_accepts_anything *accepts;
 } tr_ref;
 
 /** No actor. */
@@ -91,14 +92,15 @@ TR_INLINE tr_ref tr_ref_from_bits(uint64_t bits)
 
 /** Why the failure of a child made its supervisor fail. */
 typedef enum tr_error_reason {
-    TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or its decide function failed */
+    TR_BY_ESCALATION = 1, /* the directive was TR_ESCALATE, or the function `decide` failed */
     TR_BY_EXHAUSTION      /* the child has used up its restarts, under a strategy for several */
 } tr_error_reason;
 
 /** A supervisor that failed because its child failed. */
 typedef struct tr_error_link {
-    tr_ref actor;         /* nobody: /user; then the system shuts down */
-    uint32_t incarnation; /* of the supervisor; the first is 1; 0: not known, or /user */
+    tr_ref actor; /* nobody: the supervisor is /user; then the system shuts down */
+    /* of the supervisor; the first is 1; 0: not known, or the supervisor is /user */
+    uint32_t incarnation;
     tr_error_reason reason;
 } tr_error_link;
 

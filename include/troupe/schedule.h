@@ -63,8 +63,8 @@ typedef tr_next tr_schedule_function(tr_self *self, void *argument);
  * The message is copied now and has no sender. *schedule, a `tr_schedule *` or NULL, is written on
  * TR_OK. TR_INVALID_ARGUMENT: a negative time, a period of 0, an argument is NULL; TR_STOPPED: the
  * receiver has stopped; TR_STOPPING: the system is stopping; TR_LIMIT (TR_SCHEDULES_MAX);
- * TR_TOO_LARGE, TR_NO_MEMORY. A message that cannot be delivered at its time is a dead letter.
- * While there is no memory for it, it is late.
+ * TR_TOO_LARGE, TR_NO_MEMORY. A message that cannot be delivered at its time is a dead letter. If
+ * there is no memory for the message at that time, it is sent later.
  */
 #define tr_schedule_once(system, schedule, delay_ns, to, ...)                                      \
     TR_SCHEDULE_(system, schedule, TR_TIMER_ONCE, delay_ns, to, __VA_ARGS__, )

@@ -42,21 +42,19 @@
  * }
  * ```
  *
- * The first argument of a verb is its caller: `self` in a turn, a `tr_client *` on another thread.
- * A message comes last, as its name and its fields.
+ * The first argument of a verb is its caller: `self` in a turn, a `tr_client *` on another thread. A message comes
+ * last, as its name and its fields.
  *
- * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short
- * program is correct without checks. Such a verb has a twin with tr_try_ that returns a status
- * instead. A turn that ends inside a verb fails as by tr_fail: the code behind the verb does not
- * run, the functions of tr_defer run, scratch memory is freed, and the supervisor decides about the
- * actor (supervision.h). In C++ the frames are unwound and destructors run, except where tr_at_end,
- * tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be
- * released with tr_defer (for the turn) or tr_at_end (for the incarnation), and do not hold a lock
- * across a verb that can end the turn.
+ * Failures. A verb that cannot do what it says ends the turn: it does not return. So a short program is correct without
+ * checks. Such a verb has a twin with tr_try_ that returns a status instead. A turn that ends inside a verb fails as by
+ * tr_fail: the code after the verb does not run, the functions of tr_defer run, scratch memory is freed, and the
+ * supervisor decides about the actor (supervision.h). In C++ the frames are unwound and destructors run, except where
+ * tr_at_end, tr_defer or tr_buffer_of_turn end the turn. In C the frames are dropped: register what must be released
+ * with tr_defer (for the turn) or tr_at_end (for the incarnation), and do not hold a lock across a verb that can end
+ * the turn.
  *
- * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the
- * verb does nothing. A verb that can report neither ends the turn; if self is NULL it aborts the
- * process.
+ * An argument that is NULL where something is needed gives TR_INVALID_ARGUMENT or nobody, or the verb does nothing. A
+ * verb that can report neither ends the turn; if self is NULL it aborts the process.
  */
 #ifndef TROUPE_SELF_H
 #define TROUPE_SELF_H
@@ -76,8 +74,8 @@ typedef struct tr_timer {
 /** What the timer was doing when it was cancelled. */
 typedef enum tr_timer_end {
     TR_TIMER_NONE,      /* no such timer: never started, or its message was handled */
-    TR_TIMER_CANCELLED, /* it had not fired, and will not */
-    TR_TIMER_TAKEN_BACK /* it had fired; its message was removed from the mailbox */
+    TR_TIMER_CANCELLED, /* the timer had not fired, and will not */
+    TR_TIMER_TAKEN_BACK /* the timer had fired; its message was removed from the mailbox */
 } tr_timer_end;
 
 /** What an actor uses. tr_options says what counts. */
@@ -97,21 +95,19 @@ typedef enum tr_timer_kind {
 /* ---- Messages. ---- */
 
 /**
- * Sends a message: tr_tell(self, to, deposit, .amount = 5).
- * In a turn, or client's thread. May wait: if the mailbox is full and has TR_PARK.
+ * Sends a message: tr_tell(self, to, deposit, .amount = 5). In a turn, or client's thread. May wait: if the mailbox is
+ * full and has TR_PARK.
  *
- * Returns TR_OK if the message was taken; it is not handled yet. TR_STOPPED (also for nobody),
- * TR_TOO_LARGE (also for a malformed message), TR_NO_MEMORY: it was not taken, and is a dead
- * letter. TR_MAILBOX_FULL: see the receiver's tr_overflow. TR_INVALID_ARGUMENT: there is no
- * message. The status may be ignored. The message is copied.
+ * Returns TR_OK if the message was taken; it is not handled yet. TR_STOPPED (also for nobody), TR_TOO_LARGE (also for a
+ * malformed message), TR_NO_MEMORY: it was not taken, and is a dead letter. TR_MAILBOX_FULL: see the receiver's
+ * tr_overflow. TR_INVALID_ARGUMENT: there is no message. The status may be ignored. The message is copied.
  *
- * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits
- * for that mailbox: the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks.
- * TR_CANCELLED: the actor ends meanwhile. Where a turn cannot wait (a set-up, a signal, a defer, a
- * cycle of actors that wait for each other) the status is TR_MAILBOX_FULL at once.
+ * With TR_PARK the call waits while the mailbox is full, or while another turn of this actor waits for that mailbox:
+ * the turn waits as a barrier for at most TR_PARK_NS, a client's thread blocks. TR_CANCELLED: the actor ends meanwhile.
+ * Where a turn cannot wait (a set-up, a signal, a defer, a cycle of actors that wait for each other) the status is
+ * TR_MAILBOX_FULL at once.
  *
- * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they
- * are.
+ * Messages of one sender to one receiver arrive in the order of the calls, in whichever turns they are.
  */
 #define tr_tell(from, to, ...) TR_TELL_(from, to, __VA_ARGS__, )
 
@@ -171,18 +167,17 @@ typedef enum tr_timer_kind {
 #define tr_spawn_at(self, worker, actor, ...) TR_SPAWN_(self, worker, actor, __VA_ARGS__, )
 
 /**
- * Starts an actor as tr_spawn does, and writes its ref to *ref, an `account_ref *`, on TR_OK only.
- * In a turn, or client's thread. Does not wait.
+ * Starts an actor as tr_spawn does, and writes its ref to *ref, an `account_ref *`, on TR_OK only. In a turn, or
+ * client's thread. Does not wait.
  *
- * TR_OK, also if the set-up returned TR_STOP: the actor has ended without an error. TR_NAME_EXISTS;
- * TR_NAME_INVALID; TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE:
- * the set-up takes another message, or none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors,
- * or too long a path; TR_INVALID_ARGUMENT: no such worker, or a behavior that is malformed or of
- * another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
+ * TR_OK, also if the set-up returned TR_STOP: the actor has ended without an error. TR_NAME_EXISTS; TR_NAME_INVALID;
+ * TR_INIT_FAILED: the set-up failed, and the name is free again; TR_WRONG_TYPE: the set-up takes another message, or
+ * none; TR_STOPPING; TR_TOO_DEEP; TR_LIMIT: too many actors, or too long a path; TR_INVALID_ARGUMENT: no such worker,
+ * or a behavior that is malformed or of another ABI; TR_TOO_LARGE; TR_NO_MEMORY.
  *
- * From a client the actor is a child of /user on worker 0, and that worker runs its set-up later:
- * tr_spawn_wait waits for it. If a set-up fails on another worker than the parent's, the parent
- * gets a tr_child_failed with TR_STOP_CHILD; the set-up is not repeated.
+ * From a client the actor is a child of /user on worker 0, and that worker runs its set-up later: tr_spawn_wait waits
+ * for it. If a set-up fails on another worker than the parent's, the parent gets a tr_child_failed with TR_STOP_CHILD;
+ * the set-up is not repeated.
  */
 #define tr_try_spawn(from, ref, actor, ...) TR_TRY_SPAWN_(from, ref, NULL, -1, actor, __VA_ARGS__)
 /**
@@ -220,8 +215,8 @@ typedef enum tr_timer_kind {
  * Stops an actor after its current turn. Messages that it has not handled are dead letters.
  * In a turn, or client's thread. Does not wait.
  *
- * The statuses are those of tr_stop. An actor that is already stopping continues as it began,
- * unless its parent is killed.
+ * The statuses are those of tr_stop. If the actor is already stopping, tr_kill changes nothing;
+ * only a kill of its parent does.
  */
 #define tr_kill(from, ref) TR_SPEAKER_(from, kill)(from, tr_any(ref))
 /**
@@ -284,17 +279,16 @@ typedef enum tr_timer_kind {
  */
 #define tr_resume(from, ref) TR_SPEAKER_(from, resume)(from, tr_any(ref))
 /**
- * Asks for a tr_terminated when an actor has stopped, for whatever reason.
- * In a turn, or client's thread. Does not wait.
+ * Asks for a tr_terminated when an actor has stopped, for whatever reason. In a turn, or client's thread. Does not
+ * wait.
  *
- * The tr_terminated comes once, after all messages that the actor sent here, and when its name,
- * timers and memory are released. For an actor that has stopped before, it comes at once. It takes
- * no capacity of the mailbox and does not reset the receive timeout. Without a handler it is
- * ignored. A restart of either actor does not end the watch. Watching the same actor again changes
- * nothing. Watching oneself is TR_OK and has no effect.
+ * The tr_terminated comes once, after all messages that the actor sent here, and when its name, timers and memory are
+ * released. For an actor that has stopped before, it comes at once. It takes no capacity of the mailbox and does not
+ * reset the receive timeout. Without a handler it is ignored. A restart of either actor does not end the watch.
+ * Watching the same actor again changes nothing. Watching oneself is TR_OK and has no effect.
  *
- * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or
- * TR_NO_MEMORY. A client gets the status, and the message by tr_receive.
+ * In a turn it ends the turn with TR_INVALID_ARGUMENT (nobody), TR_STOPPING, TR_CANCELLED or TR_NO_MEMORY. A client
+ * gets the status, and the message by tr_receive.
  */
 #define tr_watch(from, ref) TR_SPEAKER_(from, watch)(from, tr_any(ref))
 /**
@@ -325,17 +319,16 @@ typedef enum tr_timer_kind {
  *     return tr_become(self, open, open_with, .rows = 3);
  * In a turn. Does not wait.
  *
- * Returns what the handler must return: without the `return` nothing changes, and the compiler
- * warns. The behavior changes when the turn has ended, after its defers.
+ * Returns what the handler must return: without the `return` nothing changes, and the compiler warns. The behavior
+ * changes when the turn has ended, after its defers.
  *
- * If both behaviors have the same state type the state is kept; otherwise the new state begins as
- * zeros. A TR_SETUP of the new behavior runs each time. A TR_SETUP_WITH runs if its message is
- * given, as in the second form. Without the message it does not run and the state is kept, which
- * needs the same state type. A message that is missing, of the wrong type, or that the behavior
- * does not take fails the turn with TR_WRONG_TYPE.
+ * If both behaviors have the same state type the state is kept; otherwise the new state begins as zeros. A TR_SETUP of
+ * the new behavior runs each time. A TR_SETUP_WITH runs if its message is given, as in the second form. Without the
+ * message it does not run and the state is kept, which needs the same state type. A message that is missing, of the
+ * wrong type, or that the behavior does not take fails the turn with TR_WRONG_TYPE.
  *
- * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow.
- * A restart begins with the behavior of tr_spawn.
+ * A set-up that fails is a failure of the actor, and the new behavior gets the signals that follow. A restart begins
+ * with the behavior of tr_spawn.
  */
 #define tr_become(self, ...) TR_BECOME_(self, __VA_ARGS__, )
 
@@ -405,9 +398,14 @@ tr_ref tr_parent(const tr_self *self);
  * Returns the sender of the message of this turn; nobody: it has none. In a turn. Does not wait.
  */
 tr_ref tr_sender(const tr_self *self);
-/** Returns "/user/bank/alice", borrowed until the turn ends. In a turn. Does not wait. */
+/**
+ * Returns the path of this actor, "/user/bank/alice", borrowed until the turn ends. In a turn. Does
+ * not wait.
+ */
 const char *tr_path(const tr_self *self) TR_NON_NULL;
-/** Returns "alice", borrowed until the turn ends. In a turn. Does not wait. */
+/**
+ * Returns the name of this actor, "alice", borrowed until the turn ends. In a turn. Does not wait.
+ */
 const char *tr_name(const tr_self *self) TR_NON_NULL;
 /**
  * Copies up to `max` refs of living children, the oldest first. Returns how many children there
@@ -449,8 +447,8 @@ void *tr_realloc(tr_self *self, void *memory, size_t size) TR_NON_NULL;
  * Frees memory of tr_alloc before the incarnation ends.
  * In a turn. Does not wait.
  *
- * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation: for
- * that it does nothing.
+ * NULL does nothing. Memory of a durable state that was loaded is freed with the incarnation;
+ * tr_free of it does nothing.
  */
 void tr_free(tr_self *self, void *memory);
 /** Returns memory as tr_alloc does; NULL: no memory, or over budget. In a turn. Does not wait. */
@@ -541,7 +539,7 @@ typedef struct tr_spawn_args {
     const void *setup;
     tr_error *error; /* NULL, or written on failure */
     const tr_child_spec
-        *spec; /* NULL, or how its parent treats it; must live as long as the child */
+        *spec; /* how the parent treats the child, or NULL; must live as long as the child */
 } tr_spawn_args;
 
 TR_BEGIN_C

@@ -77,7 +77,7 @@ typedef struct tr_report_busy {
     char type[64];  /* of the message; "a signal" for a set-up, tr_pre_start, tr_post_stop */
     char where[64]; /* the name of the handler, "tr_blocking", or "the store" */
     int worker;     /* -1: a helper thread of tr_blocking, or the thread of the store */
-    tr_time age_ns; /* how long it has run, to a millisecond or so */
+    tr_time age_ns; /* how long the function has run, to a millisecond or so */
 } tr_report_busy;
 
 /** An actor that took long to stop. */
@@ -90,7 +90,7 @@ typedef struct tr_report_slow {
 typedef struct tr_report_actor {
     char path[256];
     uint64_t handled;      /* messages */
-    uint64_t dead_letters; /* messages to it that were not handled, until it had ended */
+    uint64_t dead_letters; /* messages to the actor that were not handled, until it had ended */
     bool is_forced;        /* the kill at the deadline ended it */
     tr_time after_ns;      /* time from the order to stop to its end; -1: it has not ended */
 } tr_report_actor;
@@ -105,13 +105,17 @@ typedef struct tr_report_hook {
 
 /** How a shutdown ended. It counts what happened since the shutdown began. */
 typedef struct tr_shutdown_report {
-    tr_status status;   /* what tr_system_wait returns */
-    tr_time took_ns;    /* from tr_system_shutdown to the end of the last actor, or of the wait */
-    tr_time timeout_ns; /* for the actors; TR_NEVER: none */
-    uint64_t stopped;   /* actors that have ended */
-    uint64_t forced;    /* how many of `stopped` the kill at the deadline ended */
-    uint64_t left;      /* actors that have not ended */
-    uint64_t handled;   /* messages that were handled */
+    tr_status status; /* what tr_system_wait returns */
+    /*
+     * from tr_system_shutdown to the end of the last actor; if actors are left, to the end of the
+     * wait
+     */
+    tr_time took_ns;
+    tr_time timeout_ns;      /* for the actors; TR_NEVER: none */
+    uint64_t stopped;        /* actors that have ended */
+    uint64_t forced;         /* how many of `stopped` the kill at the deadline ended */
+    uint64_t left;           /* actors that have not ended */
+    uint64_t handled;        /* messages that were handled */
     uint64_t dead_letters;   /* messages that were not handled, and refused ones */
     uint64_t unstored;       /* durable actors whose changes are not all in the store */
     char unstored_path[256]; /* the path of the first such actor; "": none */
@@ -125,8 +129,8 @@ typedef struct tr_shutdown_report {
      * The first TR_REPORT_ACTORS_MAX of actor_count: first the actors with the most dead letters,
      * then the actors that were forced or have not ended, then the others by how many messages they
      * handled. The sums above include all actors, and also clients, messages to actors that had
-     * ended, and at most half a millisecond until a busy worker notices the shutdown. If there was
-     * no memory for these numbers actor_count is 0.
+     * ended, and what a busy worker did until it noticed the shutdown, at most half a millisecond.
+     * If there was no memory for these numbers, actor_count is 0.
      */
     tr_report_actor actor[TR_REPORT_ACTORS_MAX];
     tr_report_hook hook[TR_HOOKS_MAX];
@@ -142,8 +146,8 @@ TR_BEGIN_C
  * it is called in place. It returns TR_OK, or why it failed, for the report. If it has not returned
  * after timeout_ns (0: TR_HOOK_TIMEOUT_NS) the next hook begins, and the result of the shutdown is
  * TR_SHUTDOWN_INCOMPLETE. Hooks also run for a system that is driven by tr_system_run_once, the
- * last ones before that returns TR_STOPPED; but not for a system that is freed without having run.
- * The name is copied, the context borrowed.
+ * last ones before tr_system_run_once returns TR_STOPPED; but not for a system that is freed
+ * without having run. The name is copied, the context borrowed.
  *
  * TR_INVALID_ARGUMENT; TR_STOPPING: a shutdown has begun; TR_LIMIT (TR_HOOKS_MAX); TR_NO_MEMORY.
  */

@@ -70,10 +70,10 @@ typedef enum tr_strategy {
 
 /** What a supervisor does with a child that has failed. */
 typedef enum tr_directive {
-    TR_RESTART,    /* restarts it: a new incarnation */
-    TR_RESUME,     /* lets it continue with the next message and its state as it is */
+    TR_RESTART,    /* restarts the child: a new incarnation */
+    TR_RESUME,     /* lets the child continue with the next message and its state as it is */
     TR_STOP_CHILD, /* stops it */
-    TR_ESCALATE    /* stops it; the supervisor fails with the same cause */
+    TR_ESCALATE    /* stops the child; the supervisor fails with the same cause */
 } tr_directive;
 
 /**
@@ -117,14 +117,17 @@ typedef struct tr_supervision {
     tr_strategy strategy TR_ZERO;
     /**
      * How many restarts of one child are allowed within the window. 0: 3. At most TR_RESTARTS_MAX.
-     * After one failure more TR_ONE_FOR_ONE stops the child; the other strategies also stop the
+     * If the child fails once more, TR_ONE_FOR_ONE stops it; the other strategies also stop the
      * children that would be restarted with it, and the supervisor fails with that cause. A restart
      * that succeeds does not reset the count.
      */
     int restarts_max TR_ZERO;
     tr_time window_ns TR_ZERO; /* 0: one minute */
     tr_backoff backoff TR_ZERO;
-    /** Returns what to do for this cause. NULL: TR_RESTART. If it fails itself: TR_ESCALATE. */
+    /**
+     * Returns the directive for this cause. NULL: TR_RESTART. If the function itself fails, the
+     * directive is TR_ESCALATE.
+     */
     tr_directive (*decide)(tr_self *self, const tr_error *cause) TR_ZERO;
     tr_significance significance TR_ZERO;
 } tr_supervision;

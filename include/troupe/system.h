@@ -60,10 +60,11 @@ typedef struct tr_stall {
     const char *file;
     uint32_t line;
     int worker;
-    bool is_over;        /* the turn has ended */
-    bool is_handed_off;  /* another thread runs its worker: handoff_after_ns */
-    tr_time duration_ns; /* so far; if is_over, of the whole turn; to a millisecond */
-    const char *peer;    /* the other side of a channel of the actor, "127.0.0.1:5511" */
+    bool is_over;       /* the turn has ended */
+    bool is_handed_off; /* another thread runs its worker: handoff_after_ns */
+    /* how long the turn has taken so far, or in all if is_over; exact to a millisecond */
+    tr_time duration_ns;
+    const char *peer; /* the other side of a channel of the actor, "127.0.0.1:5511" */
 } tr_stall;
 
 /**
@@ -89,7 +90,7 @@ typedef struct tr_system_options {
     uint64_t seed TR_ZERO;       /* 0: a random one, from the platform */
     uint32_t actors_max TR_ZERO; /* 0: TR_ACTORS_MAX */
     tr_time spin_ns TR_ZERO;     /* -1: no spin; 0: TR_SPIN_NS, longer for IO, answers, commits */
-    /* between two checks of timers and IO; 0: 500 us, with IO 200 us */
+    /* time between two checks of timers and IO; 0: 500 us, with IO 200 us */
     tr_time round_min_ns TR_ZERO;
     bool exit_when_empty TR_ZERO; /* shuts down when only actors of the pool are left below /user */
     const tr_platform *platform TR_ZERO; /* NULL: the real one */
@@ -132,10 +133,10 @@ typedef struct tr_system_options {
      * It helps against mistakes, but not against all. What the code damaged before the fault stays
      * damaged. What it acquired without tr_at_end (malloc, a lock, a file) is not released. Only
      * faults in code of the application are handled so. A fault inside the runtime, in the C
-     * library (except the mem* and str* functions), below a callback that one of them calls, on
-     * another thread, or on a stack that cannot be followed goes to the handler that was installed
-     * before; without one it ends the process with a report. Below each stack is a guard of 256
-     * KiB: a larger frame can miss it. See docs/guide/faults.md.
+     * library (except the mem* and str* functions), below a callback that the runtime or the C
+     * library calls, on another thread, or on a stack that cannot be followed goes to the handler
+     * that was installed before; without one it ends the process with a report. Below each stack is
+     * a guard of 256 KiB: a larger frame can miss it. See docs/guide/faults.md.
      *
      * The handlers of the three signals belong to the process: the first such system installs them,
      * the last one restores what was there before. For x86-64 and arm64. The runtime must be
@@ -157,11 +158,10 @@ typedef struct tr_system_options {
      * Called for each worker on its thread, before any worker runs its first turn: for example to
      * make a context of a library. Any status but TR_OK ends the start with that status: no turn
      * has run, and everything is stopped again. With handoff_after_ns it is also called on each
-     * thread made for that, before its first turn, with the first worker that the thread takes;
-     * then any status but TR_OK keeps that thread from working; it is called again on that thread when
-     * it is needed a second later. With tr_system_run_once the first
-     * call calls it and returns the status. A system that stops before it runs does not call it.
-     * May be NULL.
+     * thread that is made for a handoff, before that thread's first turn, with the first worker
+     * that the thread takes. If it returns any other status there, the thread does not work; it is
+     * called again when the thread is needed a second later. The first tr_system_run_once calls it
+     * and returns its status. If the system stops before it runs, it is not called. May be NULL.
      */
     tr_status (*on_worker_start)(tr_system *system, int worker, void *context) TR_ZERO;
     int workers_max
@@ -172,7 +172,7 @@ typedef struct tr_system_options {
      * messages, timers, asks and spawns. The handler keeps its thread. Its actor handles nothing,
      * not even an order to stop, until the handler has returned. When the handler calls a verb, its
      * thread first gets the worker back, between two turns. 0: no handoff. 20 ms is a good choice;
-     * less than 3 ms is 3 ms; at most TR_OPTION_NS_MAX.
+     * a value below 3 ms counts as 3 ms; at most TR_OPTION_NS_MAX.
      *
      * It is for handlers that block against the rules; tr_blocking costs less. With handoff a turn
      * that has waited may continue on another thread of the system, so thread-local variables, such
@@ -352,10 +352,10 @@ TR_MUST_CHECK tr_status tr_system_run_once(tr_system *system, tr_time wait_ns);
  * One thread. Does not wait.
  *
  * So a loop waits for it without a timeout: poll(fds, count, -1). It is readable before the first
- * tr_system_run_once. Sometimes it is readable without need, once: for example at the time of a
- * timer that was cancelled. Returns -1 if the system was started, has more workers, or is in a kit,
- * or if the process has no descriptor left. The descriptor is borrowed until the system is freed;
- * do not read from it. Call it on the thread of tr_system_run_once.
+ * tr_system_run_once. Sometimes it is readable, once, although there is nothing to do: for example
+ * at the time of a timer that was cancelled. Returns -1 if the system was started, has more
+ * workers, or is in a kit, or if the process has no descriptor left. The descriptor is borrowed
+ * until the system is freed; do not read from it. Call it on the thread of tr_system_run_once.
  */
 int tr_system_fd(const tr_system *system);
 /**
@@ -380,14 +380,14 @@ int tr_system_workers(const tr_system *system);
  * Any thread. May wait: until each new worker has called on_worker_start. In a turn it blocks the
  * worker's thread.
  *
- * More: actors stay where they are; the new workers run when this returns. Fewer: no actor starts
- * on the last workers any more, and the actors there move to the others as soon as they can be
- * moved (docs/guide/workers.md). Pinned actors, actors with a budget and the supervisors of groups
- * stay. An actor stays as long as it is suspended, has a turn that waits, has an ask that is not
- * answered, or has more than TR_MOVED_TIMERS_MAX timers. Children of actors that stay start there
- * too, and move like others. A worker without actors sleeps. This call does not wait for the moves.
- * Actors of the pool that are spawned from now on are placed by the ring of the new number; names
- * that have an actor keep it.
+ * If there are more workers than before, actors stay where they are; the new workers run when this
+ * returns. If there are fewer, no actor starts on the last workers any more, and the actors there
+ * move to the others as soon as they can be moved (docs/guide/workers.md). Pinned actors, actors
+ * with a budget and the supervisors of groups stay. An actor stays as long as it is suspended, has
+ * a turn that waits, has an ask that is not answered, or has more than TR_MOVED_TIMERS_MAX timers.
+ * Children of actors that stay start there too, and move like others. A worker without actors
+ * sleeps. This call does not wait for the moves. Actors of the pool that are spawned from now on
+ * are placed by the ring of the new number; names that have an actor keep it.
  *
  * TR_LIMIT: more than workers_max. TR_STOPPING. TR_NO_MEMORY, TR_LIMIT: no thread could be made.
  * What on_worker_start returned for a new worker. TR_WOULD_DEADLOCK: in on_worker_start.

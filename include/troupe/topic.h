@@ -59,7 +59,8 @@
  */
 typedef union tr_topic {
     uint64_t bits;
-    union tr_accepts_anything *accepts; /* Never read: its type says what can be published. */
+    /* Never read: the type of this member says what can be published. */
+    union tr_accepts_anything *accepts;
 } tr_topic;
 
 /** No topic. */
@@ -81,9 +82,9 @@ typedef struct tr_published {
 } tr_published;
 
 /**
- * Declares topics: TR_TOPIC(news, headline, weather); declares the type `news_topic`, to which
- * these messages, at most 63, can be published: any other does not compile.
- * At file scope.
+ * Declares a type of topics: TR_TOPIC(news, headline, weather); makes the type `news_topic`. These
+ * messages, at most 63, can be published to such a topic; any other does not compile. At file
+ * scope.
  */
 #define TR_TOPIC(...) TR_TOPIC_(__VA_ARGS__, )
 

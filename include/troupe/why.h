@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Why an actor does not do what is expected: why it has not stopped, why its messages wait, why its
- * mailbox is full, why it was not restarted. A report names what holds it up, with file, line and
- * age.
+ * mailbox is full, why it was not restarted. A report names what holds the actor up, with file,
+ * line and age.
  *
  * ```c
  * #include <stdio.h>
@@ -49,7 +49,7 @@
  *       stop: 3 messages that came before its poison pill wait
  *
  * The report is what the actor's own worker sees between two turns. If the worker does not answer
- * within TR_WHY_NS it is the reason itself: then the report says what it runs and for how long.
+ * within TR_WHY_NS, the worker itself is the reason: the report says what it runs and for how long.
  */
 #ifndef TROUPE_WHY_H
 #define TROUPE_WHY_H
@@ -61,44 +61,46 @@
 typedef enum tr_why_kind {
     TR_WHY_IDLE,        /* nothing: the actor waits for messages */
     TR_WHY_GONE,        /* the actor has stopped, or never existed */
-    TR_WHY_NOT_BEGUN,   /* its set-up has not run, or is running */
-    TR_WHY_RUNS,        /* one of its handlers runs */
-    TR_WHY_WORKER_BUSY, /* its worker runs a handler of `who` */
-    TR_WHY_NO_ANSWER,   /* its worker has not answered; what it runs is not known */
-    TR_WHY_READY,       /* it is in the queue of its worker, behind `count` others */
-    TR_WHY_SUSPENDED,   /* `who` has suspended it */
+    TR_WHY_NOT_BEGUN,   /* the set-up of the actor has not run, or is running */
+    TR_WHY_RUNS,        /* a handler of the actor runs */
+    TR_WHY_WORKER_BUSY, /* the worker of the actor runs a handler of `who` */
+    /* the worker of the actor has not answered; what the worker runs is not known */
+    TR_WHY_NO_ANSWER,
+    TR_WHY_READY,      /* the actor is in the queue of its worker, behind `count` others */
+    TR_WHY_SUSPENDED,  /* `who` has suspended the actor */
     TR_WHY_TURN_WAITS, /* a turn waits: for a reply or for capacity of `who`, or for time to pass */
     TR_WHY_BARRIER,    /* a turn waits and is a barrier: no other request or message begins */
     TR_WHY_BLOCKING,   /* a turn waits for a function of tr_blocking */
-    TR_WHY_ANSWERS_DUE,  /* `count` answers of tr_ask_then are due */
-    TR_WHY_MAIL_FIRST,   /* `count` messages came before its poison pill */
-    TR_WHY_CHILDREN,     /* it stops, and `count` children have not stopped; `who` is the first */
-    TR_WHY_FULL,         /* its mailbox is full: `count` messages; `who` sent the oldest */
+    TR_WHY_ANSWERS_DUE, /* `count` answers of tr_ask_then are due */
+    TR_WHY_MAIL_FIRST,  /* `count` messages came before the poison pill of the actor */
+    /* the actor stops, and `count` children have not stopped; `who` is the first */
+    TR_WHY_CHILDREN,
+    TR_WHY_FULL,         /* the mailbox is full: `count` messages; `who` sent the oldest */
     TR_WHY_SENDERS_WAIT, /* `count` senders wait for capacity; `who` is the first */
     TR_WHY_STASHED,      /* `count` messages are stashed */
-    TR_WHY_DECIDING,     /* it has failed, and its supervisor `who` has not decided yet */
-    TR_WHY_BACK_OFF,     /* it will be restarted after its back-off */
-    TR_WHY_GROUP,        /* it waits for the actors that `who` restarts with it */
-    TR_WHY_AWAKE,        /* of a durable actor: why it is not asleep, or not destroyed */
-    TR_WHY_STORING,      /* `count` of its changes are on their way to the disk */
+    TR_WHY_DECIDING,     /* the actor has failed, and its supervisor `who` has not decided yet */
+    TR_WHY_BACK_OFF,     /* the actor will be restarted after its back-off */
+    TR_WHY_GROUP,        /* the actor waits for the actors that `who` restarts with it */
+    TR_WHY_AWAKE,        /* the reason why a durable actor is not asleep, or not destroyed */
+    TR_WHY_STORING,      /* `count` changes of the actor are on their way to the disk */
     TR_WHY_READS,        /* a turn waits for bytes of a channel, or until it is open */
     TR_WHY_WRITES,       /* `count` bytes of a channel wait to be sent */
     TR_WHY_LINGERS       /* a channel that was closed has `count` bytes left to send */
 } tr_why_kind;
 
-/** What a reason holds up. They can be combined. */
+/** What a reason holds up. The values can be combined. */
 enum tr_holds {
-    TR_HOLDS_STOP = 1,     /* it was told to stop and has not stopped */
-    TR_HOLDS_MAIL = 2,     /* its messages wait */
-    TR_HOLDS_CAPACITY = 4, /* its mailbox is full */
-    TR_HOLDS_RESTART = 8,  /* it has failed and does not run again */
-    TR_HOLDS_START = 16,   /* it was spawned and has not started */
-    TR_HOLDS_SLEEP = 32    /* it is durable and is not asleep */
+    TR_HOLDS_STOP = 1,     /* the actor was asked to stop and has not stopped */
+    TR_HOLDS_MAIL = 2,     /* messages of the actor wait */
+    TR_HOLDS_CAPACITY = 4, /* the mailbox of the actor is full */
+    TR_HOLDS_RESTART = 8,  /* the actor has failed and does not run again */
+    TR_HOLDS_START = 16,   /* the actor was spawned and has not started */
+    TR_HOLDS_SLEEP = 32    /* the actor is durable and is not asleep */
 };
 
 typedef struct tr_reason {
     tr_why_kind kind;
-    uint32_t holds; /* enum tr_holds; 0: it holds up nothing now */
+    uint32_t holds; /* enum tr_holds; 0: the reason holds up nothing now */
     uint32_t count; /* see the kind */
     tr_ref who;     /* see the kind; or nobody */
     tr_time age_ns; /* for how long; -1: not known */
@@ -133,9 +135,9 @@ const char *tr_why_name(tr_why_kind kind);
 TR_END_C
 
 /**
- * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report).
- * In a turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if it is
- * the caller's own.
+ * Writes why an actor does not stop, run or take messages: tr_actor_why(self, bank, &report). In a
+ * turn, or client's thread. May wait: for the actor's worker, at most TR_WHY_NS; not if that is the
+ * caller's own worker.
  *
  * TR_OK, also for an actor that has ended or does not answer. On failure *report is unchanged:
  * TR_NO_MEMORY; TR_INVALID_ARGUMENT, also if the program was compiled for another struct than the

@@ -75,7 +75,8 @@ typedef struct tr_wire_error {
     tr_status status;
     size_t offset; /* in the document; when writing, how much was written before the error */
     char path
-        [128]; /* of the field: "others[1].zip"; "": the whole. A longer one lacks its beginning. */
+        /* path of the field: "others[1].zip"; "": the whole. A longer one lacks its beginning. */
+        [128];
     char text[160]; /* the message text */
 } tr_wire_error;
 

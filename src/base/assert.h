@@ -5,7 +5,7 @@
 
 /**
  * Prints "file:line: function: assertion failed: text" and aborts. Implemented in os/panic.c,
- * because only os/ reaches the world. Any thread, any stack.
+ * because only src/os makes system calls. Any thread, any stack.
  */
 __attribute__((__noreturn__, __cold__)) void tr__assert_failed(const char *file, int line,
                                                                const char *function,

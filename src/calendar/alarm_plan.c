@@ -118,7 +118,10 @@ static tr_time due_by(const struct alarm_plan *plan, const struct zone *zone, tr
             due = now + plan->span;
         break;
     case ALARM_EVERY:
-        /* Leave an occurrence that waits for an anchor in the future: it waits for a time, not for a span. */
+        /*
+         * The first occurrence may wait for an anchor in the future. That is a wait for a time and
+         * not for a span, so its due time stays.
+         */
         if (due > now && due - now > plan->span && due - plan->seen <= plan->span)
             due = now + 1 + (due - now - 1) % plan->span;
         break;

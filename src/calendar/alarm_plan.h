@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * When an alarm fires: the arithmetic of at, after, every and cron, of retries, and of clocks that jump. This module is
- * pure: the caller passes time, randomness and the zone, and stores the plans.
+ * When an alarm fires: the arithmetic of the four kinds of alarms, of retries, and of clocks that
+ * jump. This module is pure: the caller passes time, randomness and the zone, and stores the plans.
  *
  * All times are wall-clock times in nanoseconds since 1970, because a plan outlives its process. A clock before 1970 or
  * beyond ALARM_TIME_MAX is treated as that limit.
@@ -10,17 +10,21 @@
  *                          -> failed -> wait -> begin the same occurrence again, after a back-off
  *                          -> failed, too often       given up: the next occurrence, or the end
  *
- * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or given up, whatever
- * happens in between. After a crash it fires again with the same mark. Rule 2: the next occurrence is after the time at
- * which the last one began. So everything that was missed while no process ran is one occurrence, and everything that
- * was missed while the handler ran is one more. Rule 3: every is anchored. Each occurrence is at anchor + n * period,
- * whenever the last one ran. Rule 4: after the wall clock went back, no alarm waits longer than it asked for. after and
- * every wait at most their span, retries at most their back-off, and a walk of cron (calendar/cron.h) until its next
- * match. An appointment of cron does not fire twice if the clock was set back by three hours or less, as in Vixie's
- * cron. If it was set back by more, the clock was wrong before, and the new time counts. A clock that went forward is
- * the same as a long sleep. Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic
- * clock), an alarm that waits for a span moves with the clock: after keeps its distance exactly. For a change between
- * two processes rule 4 applies.
+ * Rule 1: one occurrence is open at a time. It keeps its mark (id and number) until it is done or
+ * given up, whatever happens in between. After a crash it fires again with the same mark.
+ * Rule 2: the next occurrence is after the time at which the last one began. So everything that was
+ * missed while no process ran is one occurrence, and everything that was missed while the handler
+ * ran is one more.
+ * Rule 3: ALARM_EVERY is anchored. Each occurrence is at anchor + n * period, whenever the last one
+ * ran.
+ * Rule 4: after the wall clock went back, no alarm waits longer than it asked for. ALARM_AFTER and
+ * ALARM_EVERY wait at most their span, retries at most their back-off, and a walk of cron
+ * (calendar/cron.h) until its next match. An appointment of cron does not fire twice if the clock
+ * was set back by three hours or less, as in Vixie's cron. If it was set back by more, the clock was
+ * wrong before, and the new time counts. A clock that went forward is the same as a long sleep.
+ * Rule 5: if this process sees the wall clock go back (it has lost time against a monotonic clock),
+ * an alarm that waits for a span moves with the clock: ALARM_AFTER keeps its distance exactly. For a
+ * change between two processes rule 4 applies.
  */
 #ifndef CALENDAR_ALARM_PLAN_H
 #define CALENDAR_ALARM_PLAN_H
@@ -122,7 +126,10 @@ TR_MUST_CHECK tr_status tr__alarm_plan_cron(struct alarm_plan *plan, uint64_t id
                                             const struct cron *cron, const struct zone *zone,
                                             tr_time now);
 
-/** Returns when to look at a plan again: at its due time, or at the time of the next retry. */
+/**
+ * Returns the time at which to look at a plan again: at its due time, or at the time of the next
+ * retry.
+ */
 tr_time tr__alarm_plan_wake(const struct alarm_plan *plan);
 
 /**

@@ -3,8 +3,8 @@
  * Fibers: flows of control with their own stacks, which run one at a time on a host.
  *
  * A host is the ordinary stack of a worker's thread. It resumes a fiber, on which the worker's loop
- * runs. It gets control back when the other fiber yields or ends. If the other fiber was replaced
- * meanwhile, its replacement counts. Meanwhile a fiber may
+ * runs. It gets control back when that fiber, or a fiber that has taken its place, yields or ends.
+ * Until then the running fiber may
  * - replace itself: control continues on a fresh stack, and the old stack returns to the pool with
  *   its frames. So a verb ends a turn from any depth, and nothing is unwound;
  * - switch to another fiber and be switched back to later: so a turn waits for a reply while the
@@ -62,7 +62,7 @@ void tr__fiber_wipe(struct fiber *fiber);
 
 /**
  * Runs a fiber until control returns to the host. Returns the fiber that yielded, to be resumed
- * next time, or NULL if one ended. Not on a fiber of the same host.
+ * next time, or NULL if one ended. Must not be called on a fiber of the same host.
  */
 TR_MUST_CHECK struct fiber *tr__fiber_resume(struct fiber_host *host, struct fiber *fiber);
 

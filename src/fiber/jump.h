@@ -53,7 +53,10 @@ FIBER_INLINE void sanitizer_arrive(struct fiber_side *leaver, struct fiber_side 
     (void)arriver;
 }
 
-/* Whether the side that was left needs work after the switch. One test for all cases, because each arrival makes it. */
+/*
+ * Whether the side that was left needs work after the switch. One test covers all cases, because
+ * every switch makes it.
+ */
 FIBER_INLINE bool side_needs_care(const struct fiber_side *leaver, bool is_last)
 {
 #ifdef FIBER_ASAN

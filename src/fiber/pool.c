@@ -212,7 +212,8 @@ void tr__fiber_pool_give(struct fiber_pool *pool, struct fiber *fiber)
         tr__fiber_overflow(fiber);
 #ifdef FIBER_TSAN
     /*
-     * Replace the shadow from time to time: dropped frames are still open in it, and it has space for some thousands.
+     * Replace the shadow from time to time: it keeps the dropped frames as open ones, and has space
+     * for some thousands.
      */
     if (++fiber->uses % SHADOW_USES == 0) {
         __tsan_destroy_fiber(fiber->side.shadow);

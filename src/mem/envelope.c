@@ -294,7 +294,10 @@ bool tr__envelope_pool_trim(struct envelope_pool *pool)
     if (left == pool->slab_count)
         return false;
     pool->slab_count = left;
-    /* Shrink the table to the power of two that its count implies, because it grows at powers of two. */
+    /*
+     * Shrink the table to the least power of two that is not below its count. slabs_reserve expects
+     * this size: it doubles the table only when the count is a power of two.
+     */
     size_t capacity = 1;
     while (capacity < left)
         capacity *= 2;
@@ -316,7 +319,7 @@ void tr__envelope_drop_block(struct envelope_pool *pool, struct envelope *envelo
     }
     if (!envelope->type->is_flat)
         tr__copy_drop(envelope->type, block);
-    /* Leave the block of another home: it travels there with its envelope. */
+    /* A block of another home travels home with its envelope, so leave it. */
     if (envelope->home != pool->home)
         return;
     tr__block_give(&pool->blocks, block, envelope->block_class);
@@ -334,7 +337,7 @@ tr_status tr__envelope_fill_slow(struct envelope_pool *pool, struct envelope *en
     size_t size = type->is_flat ? type->size : tr__copy_size(type, message);
     if (size > TR_PAYLOAD_MAX)
         return TR_TOO_LARGE;
-    /* Before taking much memory, take in blocks that came home: they may have enough. */
+    /* Before taking much memory, take in the blocks that came home, because they may be enough. */
     if (size > block_class_size(BLOCK_1024))
         take_returned(pool);
     uint8_t block_class;

@@ -34,7 +34,7 @@ enum {
     /* block_class: the message belongs to its sender, which empties it */
     ENVELOPE_LENT = 0xfd,
     ENVELOPE_RETURN_BATCH = 64, /* envelopes of one home that are sent back together */
-    /* slabs of one pool: at 32,768 envelopes each no limit in practice */
+    /* slabs of one pool; the later ones have 262,144 envelopes, so this is no limit in practice */
     ENVELOPE_SLABS_MAX = 1 << 16
 };
 

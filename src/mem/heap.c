@@ -221,7 +221,7 @@ static struct heap *heap_new(const struct memory_source *source, size_t stride)
         return NULL;
     struct heap *heap = (struct heap *)chunk;
     *heap = (struct heap){.first = *chunk};
-    /* Make the seal from the address by a multiplication, because addresses of heaps differ in few bits. */
+    /* Multiply the address to get the seal, because addresses of heaps differ in few bits. */
     heap->seal = (uint32_t)(((uintptr_t)heap * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
     heap_use_chunk(heap, chunk, sizeof *heap);
     return heap;
@@ -272,7 +272,10 @@ static struct large *large_of(void *memory)
     return (struct large *)((char *)memory - sizeof(struct large));
 }
 
-/* Links a block that is new or was moved by the source: its neighbours, named by its own links, now point to it. */
+/*
+ * Links a block that is new or was moved by the source. The block's own links name its neighbours;
+ * makes these point to the block.
+ */
 static void large_link(struct heap *heap, struct large *large)
 {
     TR_ASSERT(heap != NULL);

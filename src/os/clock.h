@@ -19,7 +19,7 @@
 enum {
     CLOCK_WINDOW = 4096,   /* Ticks of the counter for which a reading is used. */
     CLOCK_SLACK_NS = 8192, /* What CLOCK_WINDOW ticks take at 500 MHz; no counter is slower. */
-    CLOCK_ROUGH = 16,      /* Factor on both for clock_bound_roughly. */
+    CLOCK_ROUGH = 16,      /* In clock_bound_roughly both values above are multiplied by this. */
 };
 
 struct clock {

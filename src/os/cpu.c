@@ -66,7 +66,10 @@ static unsigned limit_read_2(const char *directory)
     return end == text ? 0 : limit_of(quota, strtoll(end, NULL, 10));
 }
 
-/* Reads the limit of a control group of version 1, from two files. 0: no limit; there a quota is -1. */
+/*
+ * Reads the limit of a control group of version 1, from two files. 0: no limit, which the file
+ * shows as a quota of -1.
+ */
 static unsigned limit_read_1(const char *directory)
 {
     char path[GROUP_PATH_MAX];
@@ -90,7 +93,7 @@ static unsigned limit_least(unsigned a, unsigned b)
 
 /*
  * Returns the least limit of a group and all its parents. Inside a container the path may be a path
- * of the host, and not exist here. Then its parents do not exist either, down to the root, which
+ * of the host. Then neither the group nor its parents exist here, and only the limit of the root
  * counts.
  */
 static unsigned limit_walk(const char *root, const char *group, unsigned (*read)(const char *))

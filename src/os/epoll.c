@@ -130,7 +130,7 @@ tr_status tr__epoll_watch(struct epoll *epoll, int fd, uint64_t token, bool is_i
     tr_status status = epoll_register(epoll, fd, is_input ? events : events | EPOLLOUT, token);
     if (status == TR_OK) {
         epoll->watched++;
-        /* what is possible already is an event: the next poll must ask */
+        /* what is possible already counts as an event, so the next poll must ask the kernel */
         epoll->has_waited = false;
     }
     return status;
@@ -141,7 +141,8 @@ tr_status tr__epoll_watch_output(struct epoll *epoll, int fd, uint64_t token)
     struct epoll_event event = {.events = (uint32_t)INPUT_EVENTS | EPOLLOUT, .data.u64 = token};
     if (epoll_ctl(epoll->fd, EPOLL_CTL_MOD, fd, &event) != 0)
         return tr__epoll_status(errno);
-    epoll->has_waited = false; /* what is possible already is an event: the next poll must ask */
+    /* what is possible already counts as an event, so the next poll must ask the kernel */
+    epoll->has_waited = false;
     return TR_OK;
 }
 

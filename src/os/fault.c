@@ -19,7 +19,10 @@
 
 /* The largest frame that a kernel makes for a signal is 11 KiB today; the unwinder takes 4 KiB. */
 enum { SIGNAL_STACK_SIZE = 128 * 1024 };
-/* How far below its stack a stack pointer may be: a function with a large local variable moves it so far at once. */
+/*
+ * How far below its stack a stack pointer may be: a function with a large local variable moves the
+ * pointer that far at once.
+ */
 #define OVERFLOW_MAX ((size_t)64 * 1024 * 1024)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -52,8 +55,8 @@ struct fault_thread {
  * There are several if a program installs its handler over the runtime's and calls what it found.
  * When the runtime removes its own handler, such a handler stays. It still calls the runtime's
  * handler, and the runtime may install its own above it again. A fault must not be passed around in
- * a circle: a handler that the runtime's handler has called may call it back, which then calls the
- * next older one.
+ * a circle: a handler that the runtime's handler has called may call the runtime's handler back,
+ * which then calls the next older one.
  */
 enum { EARLIER_MAX = 8 };
 struct earlier {
@@ -74,7 +77,7 @@ static struct lock faults_lock;
 static uint32_t faults_users; /* under the lock */
 static atom32 has_text;       /* tr__text_map was called: some system survives faults */
 static struct earlier earlier[TRAPPED_COUNT];
-static atomptr threads; /* of struct fault_thread; pushed under the lock, read by handlers */
+static atomptr threads; /* a list of struct fault_thread; pushed under the lock, read by handlers */
 
 static void fault_landed(void *argument)
 {

@@ -81,10 +81,10 @@ struct fault_owner {
 struct fault_thread;
 
 /**
- * Installs the handlers of the process if they are not installed; counted. Any thread.
+ * Installs the handlers of the process if they are not installed, and counts the calls. Any thread.
  *
- * TR_NOT_SUPPORTED with `survives`: this processor or this way of linking cannot do it (os/text.h).
- * TR_NOT_SUPPORTED without it: a sanitizer has its own handlers.
+ * TR_NOT_SUPPORTED with `survives`: with this processor or this way of linking no fault can be
+ * survived (os/text.h). TR_NOT_SUPPORTED without it: a sanitizer has its own handlers.
  */
 TR_MUST_CHECK tr_status tr__faults_open(bool survives);
 /**

@@ -50,7 +50,7 @@ static void cut_last_part(char *path)
     while (size > 1 && path[size - 1] == '/')
         size--;
     if (size == 0)
-        /* The path is not empty, or the directory could not have been made, so there is space for '.'. */
+        /* The path is not empty, because its directory was made. So there is space for '.'. */
         path[size++] = '.';
     path[size] = '\0';
 }

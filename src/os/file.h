@@ -27,8 +27,8 @@ TR_MUST_CHECK tr_status tr__os_directory_make(const char *path, tr_error *error)
 TR_MUST_CHECK tr_status tr__os_directory_sync(const char *path, tr_error *error);
 
 /**
- * Makes durable that a directory is in its parent. Syncs the parent; if the parent may not be read, only searched,
- * the whole file system. TR_STORE_FAILED, TR_NO_MEMORY.
+ * Makes durable that a directory is in its parent. Syncs the parent. If this process may search the
+ * parent but not read it, syncs the whole file system. TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__os_directory_sync_parent(const char *path, tr_error *error);
 

@@ -148,7 +148,7 @@ void tr__local_bell_take(int bell)
 {
     uint64_t count;
     ssize_t got = read(bell, &count, sizeof count);
-    (void)got; /* -1: it has not rung */
+    (void)got; /* -1: the bell has not rung */
 }
 
 void tr__local_bell_ring(int bell)

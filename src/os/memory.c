@@ -80,7 +80,10 @@ enum {
     SMALL_STEP = 128 * 1024,
 };
 
-/* How many blocks still get small pages, and how many will after the next slow huge page. */
+/*
+ * huge_wait: how many blocks still get small pages. After a slow huge page it is set to
+ * huge_wait_next.
+ */
 static atom32 huge_wait;
 static atom32 huge_wait_next = {HUGE_WAIT};
 

@@ -38,7 +38,8 @@ void tr__os_advise_huge(void *memory, size_t size);
  * not much more than 2 MiB, so that a caller who fills the block in order has little unused memory.
  *
  * Huge pages are used while the kernel has free ones. A virtual machine may have given its free
- * huge pages back to the host; then they cost more than the small pages that it kept. Any thread.
+ * huge pages back to the host. Then a huge page costs more than the small pages that the machine
+ * has kept. Any thread.
  */
 size_t tr__os_memory_ready(void *memory, size_t size);
 

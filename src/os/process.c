@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A child process shares the memory of this program until its own program is loaded, as that of posix_spawn does, so that
- * its time does not grow with the memory of this program. posix_spawn itself cannot have it killed with its parent
- * (PR_SET_PDEATHSIG). Its end is seen by a pidfd, so that SIGCHLD stays with the program.
+ * A child process shares the memory of this program until its own program is loaded, as with
+ * posix_spawn. So a start takes no longer if this program has much memory. posix_spawn itself
+ * cannot make the kernel kill the child together with its parent (PR_SET_PDEATHSIG). A pidfd shows
+ * the end of a child, so SIGCHLD is left to the program.
  *
  * Input and output are one UNIX socket, not two pipes: a channel is one descriptor, and the end of the input is a
  * shutdown of one direction.
@@ -34,7 +35,7 @@
 #define SYS_close_range 436 /* of Linux 5.9 */
 #endif
 
-enum { STACK_SIZE = 16 * 1024 }; /* of a child, until its program is loaded */
+enum { STACK_SIZE = 16 * 1024 }; /* bytes of the stack of a child, until its program is loaded */
 
 _Static_assert(PROCESS_TERMINATE == SIGTERM && PROCESS_KILL == SIGKILL, "numbers of Linux");
 
@@ -96,8 +97,9 @@ static int stream_open(int *ours, int *theirs)
 /* ---- The child, until its program is loaded. ---- */
 
 /*
- * The child shares the memory of this program until then, while the thread that has started it waits. So it makes system
- * calls and nothing else: no function of the C library, which may hold a lock or keep what the parent must not see.
+ * The child shares the memory of this program until its own program is loaded. Until then the
+ * thread that has started it waits. So it makes system calls and nothing else: no function of the C
+ * library, which may hold a lock or keep what the parent must not see.
  */
 struct birth {
     const tr_process_spec *spec;
@@ -107,13 +109,13 @@ struct birth {
     pid_t parent;
     long error;               /* why the program was not loaded */
     unsigned descriptors_max; /* for kernels without close_range */
-    char file[PATH_MAX];      /* a directory of the path, and the program */
+    char file[PATH_MAX];      /* path of the program in one of the directories of PATH */
     _Alignas(16) char stack[STACK_SIZE];
 };
 
 #define IN_CHILD __attribute__((__no_sanitize__("address"), __no_sanitize__("thread")))
 
-/* Makes descriptor `fd` of the child. */
+/* Sets up descriptor `fd` of the child, as `stream` says. */
 IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
 {
     long from;
@@ -132,7 +134,7 @@ IN_CHILD static long stream_set(tr_process_stream stream, int end, int fd)
     return 0;
 }
 
-/* Closes the descriptors that are not its three: those of libraries may not be close-on-exec. */
+/* Closes all descriptors but 0, 1 and 2: those of libraries may not be close-on-exec. */
 IN_CHILD static void others_close(const struct birth *birth)
 {
     if (os_call(SYS_close_range, STDERR_FILENO + 1, (long)~0U, 0, 0, 0, 0) == 0)
@@ -141,7 +143,10 @@ IN_CHILD static void others_close(const struct birth *birth)
         (void)os_call(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Resets what the child would inherit of signals: those that a thread of the runtime blocks, and that the program ignores. */
+/*
+ * Resets the signals that the child would inherit as blocked or ignored: the runtime's threads
+ * block some, and the program may ignore some.
+ */
 IN_CHILD static void signals_reset(void)
 {
     enum { SIGNALS = 64, SET_BYTES = SIGNALS / 8 };
@@ -158,11 +163,14 @@ IN_CHILD static long tie(const struct birth *birth)
         return 0;
     long result = os_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
     if (result == 0 && os_call(SYS_getppid, 0, 0, 0, 0, 0, 0) != birth->parent)
-        return -ESRCH; /* it was killed before this call */
+        return -ESRCH; /* the child was killed before this call */
     return result;
 }
 
-/* Loads the program from the next directory of the path. Returns why not, a negative error number. */
+/*
+ * Loads the program from the next directory of the path. Returns on failure only: a negative error
+ * number.
+ */
 IN_CHILD static long load_from(struct birth *birth, const char **path)
 {
     size_t size = 0;
@@ -187,7 +195,7 @@ IN_CHILD static long load_from(struct birth *birth, const char **path)
                    0);
 }
 
-/* Loads the program, as execvp would. Returns why not, a negative error number. */
+/* Loads the program, as execvp would. Returns on failure only: a negative error number. */
 IN_CHILD static long load(struct birth *birth)
 {
     const char *path = birth->path;
@@ -203,7 +211,7 @@ IN_CHILD static long load(struct birth *birth)
     for (;;) {
         long result = load_from(birth, &path);
         if (result == -EACCES)
-            found = result; /* a later directory may have it too */
+            found = result; /* a later directory may have the program too */
         else if (result != -ENOENT && result != -ENOTDIR && result != -ENAMETOOLONG &&
                  result != -ESTALE && result != -ENODEV && result != -ETIMEDOUT)
             return result;

@@ -42,7 +42,7 @@ bool tr__socket_address_path(const union socket_address *from, socklen_t size,
 socklen_t tr__socket_address_of_path(const char *path, union socket_address *to)
 {
     size_t length = strlen(path);
-    /* A path ends with a NUL. An abstract name does not; its first byte is one. */
+    /* A path ends with a NUL. An abstract name begins with a NUL instead. */
     if (length == 0 || length >= sizeof to->path.sun_path)
         return 0;
     bool is_abstract = path[0] == '@';

@@ -36,8 +36,8 @@ bool tr__socket_address_path(const union socket_address *from, socklen_t size,
                              char path[TR_ADDRESS_PATH_MAX]);
 
 /**
- * Reads an address of `size` bytes that the kernel gave. An IPv4 address in an IPv6 one becomes IPv4. Returns false,
- * and writes TR_FAMILY_NONE, if it has another family or is none.
+ * Reads an address of `size` bytes that the kernel gave. An IPv4 address in an IPv6 one becomes
+ * IPv4. Returns false, and writes TR_FAMILY_NONE, if there is no address or one of another family.
  */
 bool tr__socket_address_read(const union socket_address *from, socklen_t size, tr_address *to);
 

@@ -10,7 +10,7 @@ enum socket_family { SOCKET_OTHER, SOCKET_TCP, SOCKET_UDP, SOCKET_UNIX };
 struct socket_info {
     enum socket_family family;
     bool has_counts; /* received_bytes to retransmits are set: it is a TCP connection */
-    tr_address here; /* without a path; see here_path */
+    tr_address here; /* address of this side, without a path; see here_path */
     tr_address peer;
     char here_path[TR_ADDRESS_PATH_MAX]; /* of a UNIX socket; "": it has no name */
     uint64_t received_bytes;

@@ -74,7 +74,7 @@ static int options_set(int fd, int family, int type, const tr_socket_spec *spec)
         error = tcp_set(fd, spec);
     if (!error && type == SOCK_DGRAM)
         error = option_set(fd, SOL_SOCKET, SO_RXQ_OVFL, 1);
-    /* Connections of an earlier process that are not quite over do not count. */
+    /* Connections of an earlier process that are still ending must not prevent the bind. */
     if (!error && is_ip && spec->role == TR_SOCKET_LISTEN)
         error = option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if (!error && is_ip && spec->reuses_port)
@@ -144,7 +144,7 @@ static int option_get(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
 
-/* Whether a socket already is what the role would make of it. */
+/* Whether a socket already listens, is bound or is connected, as this role requires. */
 static bool has_role(int fd, const tr_socket_spec *spec, int type)
 {
     union socket_address address;
@@ -171,7 +171,10 @@ static tr_status open_inherited(const tr_socket_spec *spec, int type, int *fd)
         return TR_INVALID_ARGUMENT;
     if (fcntl(number, F_SETFD, FD_CLOEXEC) != 0)
         return TR_INVALID_ARGUMENT;
-    /* It is bound, so what must be set before a bind is its maker's matter. */
+    /*
+     * The socket is bound already, so options that must be set before a bind are left to the
+     * process that made it.
+     */
     int error = family != AF_UNIX && type == SOCK_STREAM ? tcp_set(number, spec) : 0;
     if (!error && type == SOCK_DGRAM)
         error = option_set(number, SOL_SOCKET, SO_RXQ_OVFL, 1);
@@ -248,7 +251,7 @@ static tr_status socket_connect(int fd, const struct opening *opening)
         return TR_OK;
     bool is_unix = opening->address.any.sa_family == AF_UNIX;
     switch (errno) {
-    case EINTR: /* it continues */
+    case EINTR: /* the connect continues */
         return TR_WOULD_BLOCK;
     case EAGAIN: /* of a UNIX socket: the queue of the listener is full, and nothing says when it is not */
         return TR_LIMIT;
@@ -304,7 +307,9 @@ static int socket_make(struct opening *opening)
     if (fd < 0 && errno == EAFNOSUPPORT && opening->address.any.sa_family == AF_INET6 &&
         IN6_IS_ADDR_UNSPECIFIED(&opening->address.v6.sin6_addr) &&
         spec->role != TR_SOCKET_CONNECT && !spec->only_v6) {
-        /* Every address of a machine without IPv6 is every IPv4 address. */
+        /*
+         * This machine has no IPv6: use the IPv4 address of zeros, which also means every address.
+         */
         const tr_address every = {.family = TR_FAMILY_V4, .port = spec->address.port};
         opening->size = tr__socket_address_of(&every, &opening->address);
         fd = socket(AF_INET, opening->type | flags, 0);

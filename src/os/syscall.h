@@ -5,8 +5,9 @@
  *     long count = os_call(SYS_recvfrom, fd, (long)to, (long)size, MSG_DONTWAIT, 0, 0);
  *     if (count < 0) error = (int)-count;
  *
- * A thread can be cancelled in these functions of the C library. That costs two locked operations
- * in a program with threads. And syscall() has variable arguments, and reports errors by errno.
+ * In the C library these calls are points where a thread can be cancelled, which costs two locked
+ * operations in a program with threads. And syscall() has variable arguments, and reports errors by
+ * errno.
  */
 #ifndef OS_SYSCALL_H
 #define OS_SYSCALL_H

@@ -26,7 +26,7 @@ struct text_range {
 static struct text_range ranges[RANGES_MAX];
 static size_t range_count;
 
-/* The linker sets it if the archive's code is in the section troupe_text, otherwise it is 0. */
+/* Set by the linker if the archive's code is in the section troupe_text, otherwise 0. */
 extern const char archive_begin[] __asm__("__start_troupe_text")
     __attribute__((__weak__, __visibility__("hidden")));
 extern const char archive_end[] __asm__("__stop_troupe_text")
@@ -101,7 +101,7 @@ tr_status tr__text_map(void)
     size_t count = 0;
     (void)dl_iterate_phdr(on_object, &count);
     range_count = count;
-    /* The runtime's code: a section, or a whole object. */
+    /* The runtime's code must be a section, or a whole object. */
     const struct text_range *own = range_of((uintptr_t)tr__text_map);
     if (!own || (!archive_begin && own->owner != TEXT_RUNTIME))
         return TR_NOT_SUPPORTED;
@@ -127,8 +127,9 @@ enum text_owner tr__text_owner(uintptr_t address)
 bool tr__text_is_leaf(uintptr_t function)
 {
     /*
-     * For a function with several versions this is the one for this processor. The first few are
-     * written in assembly, in separate sections, and jump into the version that follows them.
+     * The C library has several versions of some functions, for different processors; an address
+     * here is that of the version for this processor. Versions of the first SHARED_LEAVES functions
+     * are written in assembly, and jump into code that follows them within SHARED_SIZE bytes.
      */
     enum { SHARED_LEAVES = 4, SHARED_SIZE = 1024 };
 #define LEAF(name) (uintptr_t) & (name)

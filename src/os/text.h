@@ -34,9 +34,9 @@ TR_MUST_CHECK tr_status tr__text_map(void);
 enum text_owner tr__text_owner(uintptr_t address);
 
 /**
- * Whether a function of the C library begins at this address that holds no lock and changes only
- * the memory that it was given, such as memcpy. After tr__text_map. Any thread, also in a signal
- * handler.
+ * Whether this address is the start of a function of the C library that holds no lock and changes
+ * only the memory that it was given, such as memcpy. After tr__text_map. Any thread, also in a
+ * signal handler.
  */
 bool tr__text_is_leaf(uintptr_t function);
 

@@ -242,11 +242,11 @@ void tr__virtual_flow_drop_sent(struct virtual_flow *flow)
     }
 }
 
-/* Sends again what was held, or is under way behind it. */
+/* Sends a transit again that was held, or that is on its way behind a held one. */
 static void post_again(struct virtual_flow *flow, struct virtual_transit *transit)
 {
     if (list_is_empty(&transit->link))
-        return; /* it has arrived, or was never sent */
+        return; /* the transit has arrived, or was never sent */
     list_remove(&transit->link);
     tr__virtual_flow_post(flow, transit);
 }
@@ -256,7 +256,7 @@ void tr__virtual_flow_cut(struct virtual_flow *flow, bool is_cut)
     flow->is_cut = is_cut;
     if (is_cut)
         return;
-    /* in the order in which all of it was sent: what was not held yet must not arrive before what was */
+    /* post in the order of sending: what was not held yet must not arrive before what was held */
     post_again(flow, &flow->opens);
     LIST_EACH (link, &flow->segments)
         post_again(flow, &LIST_OWNER(link, struct segment, mine)->transit);

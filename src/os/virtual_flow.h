@@ -27,10 +27,10 @@ struct virtual_flow {
     size_t used;         /* bytes of the window in use: on the way or unread */
     size_t owed;         /* bytes read during a cut; the sender still counts them in the window */
     size_t arrived;      /* bytes that can be read */
-    bool is_finished;    /* its sender sends nothing more */
+    bool is_finished;    /* the sender sends nothing more */
     bool has_end;        /* the receiver knows that the sender has finished */
-    bool is_blocked;     /* its sender found the window full */
-    bool is_closed;      /* its receiver takes nothing more */
+    bool is_blocked;     /* the sender found the window full */
+    bool is_closed;      /* the receiver takes nothing more */
     bool is_cut;
 };
 

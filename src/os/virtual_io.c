@@ -32,7 +32,7 @@ static void watch_free(struct watch *watch)
     tr__virtual_net_free(watch->socket->net, watch);
 }
 
-/* Returns what is possible now. */
+/* Returns what is possible on a socket now: TR_IO_IN, TR_IO_OUT, TR_IO_END. */
 static uint32_t socket_possible(struct virtual_socket *socket)
 {
     switch (socket->kind) {

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* A turn that waits asks every 10 ms, so all turns see the end of a look-up. Later, the next look-up begins. */
+/*
+ * How long the end of a look-up can be seen. A turn that waits asks every 10 ms, so it sees the end
+ * in time. A call after this time begins the next look-up.
+ */
 #define SEEN_NS (20 * TR_MILLISECOND)
 
 enum { NUMBERS_MAX = 64 }; /* more than the longest address of numbers has */
@@ -16,9 +19,10 @@ struct virtual_name {
     struct list link; /* in virtual_net.names, oldest first */
     tr_address address;
     tr_status status;
-    bool is_delay;    /* it has no address */
+    bool is_delay;    /* the entry is a delay and has no address */
     tr_time delay_ns; /* if is_delay: how long each look-up takes */
-    tr_time due_ns;   /* if is_delay: when the last look-up that has begun is done; 0: none has */
+    /* if is_delay: when the last look-up that has begun is done; 0: none has begun */
+    tr_time due_ns;
     char name[];
 };
 

@@ -188,7 +188,10 @@ static bool is_any(const tr_address *address)
     return true;
 }
 
-/* Whether `any` is every IPv6 address, including those of IPv4, and `address` is one of IPv4. */
+/*
+ * Whether `any` is the IPv6 address for every address and takes IPv4 too, and `address` is one of
+ * IPv4.
+ */
 static bool takes_v4(const tr_address *any, bool only_v6, const tr_address *address)
 {
     return any->family == TR_FAMILY_V6 && address->family == TR_FAMILY_V4 && !only_v6 &&

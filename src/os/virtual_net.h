@@ -27,15 +27,15 @@ enum {
     VIRTUAL_WINDOW = 64 * 1024,
     VIRTUAL_DATAGRAM_MAX = 65507 /* bytes that fit into a UDP packet of IPv4 */
 };
-/** As a piece_max: the seed chooses the size of each piece. */
+/** A value of piece_max: the seed chooses the size of each piece. */
 #define VIRTUAL_PIECE_RANDOM SIZE_MAX
 
 struct virtual_net;
 
 /** The conditions of the network. All zero: no delay, no cut pieces, no losses. */
 struct virtual_weather {
-    tr_time delay_ns;    /* from one end to the other */
-    tr_time jitter_ns;   /* up to so much is added; the seed decides */
+    tr_time delay_ns;    /* delay from one end to the other */
+    tr_time jitter_ns;   /* up to this much is added; the seed decides */
     size_t piece_max;    /* the most bytes that one receive gets; 0: all that are there */
     size_t window;       /* bytes on the way or unread in one direction; 0: VIRTUAL_WINDOW */
     size_t datagram_max; /* bytes; 0: VIRTUAL_DATAGRAM_MAX */
@@ -87,16 +87,16 @@ enum virtual_kind { VIRTUAL_LISTENER, VIRTUAL_STREAM, VIRTUAL_DATAGRAM };
 /** The members that all sockets have. It is the first member of the struct of each kind. */
 struct virtual_socket {
     struct virtual_net *net;
-    struct virtual_socket *next; /* in its bucket */
+    struct virtual_socket *next; /* the next socket in its bucket */
     struct list bound;           /* in virtual_net.bound: listeners, and datagram sockets */
     struct list watches;         /* watches of os/virtual_io.h */
     enum virtual_kind kind;
-    int fd;       /* 0: it has none */
+    int fd;       /* 0: the socket has none */
     bool is_peer; /* the socket belongs to the test, not to the system */
     bool reuses_port;
     bool only_v6;
     struct virtual_place local;
-    struct virtual_place remote; /* family TR_FAMILY_NONE: it has no other side */
+    struct virtual_place remote; /* family TR_FAMILY_NONE: the socket has no other side */
 };
 
 /** A name that a test has given to addresses. */
@@ -109,10 +109,10 @@ struct virtual_net {
     struct virtual_failure failures[VIRTUAL_CALLS];
     struct list transits; /* earliest first */
     struct list bound;    /* oldest first */
-    struct list names;    /* of os/virtual_names.h */
-    struct list programs; /* of os/virtual_process.h */
-    struct list children; /* of os/virtual_process.h, oldest first */
-    struct list takers;   /* of os/virtual_signal.h */
+    struct list names;    /* the names of os/virtual_names.h */
+    struct list programs; /* the programs of os/virtual_process.h */
+    struct list children; /* the children of os/virtual_process.h, oldest first */
+    struct list takers;   /* the takers of os/virtual_signal.h */
     int64_t last_pid;
     tr_time arriving_ns; /* the arrival time of what arrives now */
     bool is_settling;
@@ -133,7 +133,7 @@ void tr__virtual_net_trace(struct virtual_net *net, uint64_t value);
 
 /** Returns the current time. While something arrives, this is its arrival time, otherwise the time of the clock. */
 tr_time tr__virtual_net_now(const struct virtual_net *net);
-/** Returns when something that is sent now arrives, by delay and jitter. */
+/** Returns the time at which something that is sent now arrives, by delay and jitter. */
 tr_time tr__virtual_net_due(struct virtual_net *net);
 /**
  * Sends a transit. If it is due, it has arrived when this function returns, except when the
@@ -142,7 +142,7 @@ tr_time tr__virtual_net_due(struct virtual_net *net);
 void tr__virtual_net_post(struct virtual_net *net, struct virtual_transit *transit, tr_time due_ns);
 /** Lets everything arrive that is due. */
 void tr__virtual_net_settle(struct virtual_net *net);
-/** Returns when something arrives next. TR_NEVER: nothing is on its way. */
+/** Returns the time at which something arrives next. TR_NEVER: nothing is on its way. */
 tr_time tr__virtual_net_next_ns(struct virtual_net *net);
 
 /** Makes the n-th call from now fail. n = 0: none. */

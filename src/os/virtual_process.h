@@ -2,9 +2,10 @@
 /**
  * Child processes of the virtual platform: a test plays them. Nothing is executed. A program must be known by name.
  *
- * A child has up to three connections with the system: input and output, errors, and its end, on which nothing comes but
- * one byte. Rules:
- * 1. A child is freed by tr__virtual_processes_clear; if the test has never seen it, when it is reaped.
+ * A child has up to three connections with the system: input and output, errors, and one that
+ * carries only a byte when the child has ended. Rules:
+ * 1. A child that the test has never seen is freed when it is reaped; any other by
+ *    tr__virtual_processes_clear.
  * 2. When a child ends, its ends of the connections are closed, as by exit.
  *
  * All functions: one thread at a time.

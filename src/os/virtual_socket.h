@@ -28,7 +28,7 @@ void tr__virtual_socket_close(const tr_platform *platform, int fd, bool resets);
 tr_status tr__virtual_socket_address(const tr_platform *platform, int fd, bool of_peer,
                                      tr_address *address);
 
-/** Returns when something arrives next. TR_NEVER: nothing is on its way. */
+/** Returns the time at which something arrives next. TR_NEVER: nothing is on its way. */
 tr_time tr__virtual_next_event_ns(struct virtual_platform *virtual);
 /** Whether io_poll of a parker would give an event now. */
 bool tr__virtual_has_event(struct virtual_platform *virtual, const tr_parker *parker);

@@ -47,7 +47,10 @@ void tr__virtual_listener_close(struct virtual_socket *socket);
 void tr__virtual_stream_close(struct virtual_socket *socket, bool resets);
 /** Resets a connection, and keeps the socket until it is closed. */
 void tr__virtual_stream_reset(struct virtual_socket *socket);
-/** Cuts a connection: nothing gets through. Or heals it: what waited is on its way again. */
+/**
+ * Cuts a connection, so that nothing gets through; or ends the cut, and what waited is on its way
+ * again.
+ */
 void tr__virtual_stream_cut(struct virtual_socket *socket, bool is_cut);
 /** Notifies a sender that waits for the window, which has become larger. */
 void tr__virtual_stream_widen(struct virtual_socket *socket);

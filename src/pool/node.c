@@ -30,7 +30,10 @@ static bool is_allowed(char c)
     return is_letter_or_digit(c) || c == '_' || c == '.' || c == '-';
 }
 
-/* Returns how many characters at the start of `text` can be a part of an address. Stops one after the limit. */
+/*
+ * Returns how many characters at the start of `text` can be a part of an address. Stops one
+ * character after the limit.
+ */
 static size_t part_length(const char *text)
 {
     size_t length = 0;

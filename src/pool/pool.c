@@ -120,8 +120,8 @@ struct pool *tr__pool_of(struct tr_system *system, const tr_child_spec *table)
 }
 
 /*
- * Returns whether an actor with this name exists. If a name is twice in the table, its second line would otherwise be
- * ignored without an error.
+ * Returns whether an actor with this name exists. Without this check, the second line of a name
+ * that is twice in the table would be ignored without an error.
  */
 static bool is_there(struct tr_system *system, const char *name)
 {

@@ -12,7 +12,7 @@
 
 struct pool {
     struct place_ring ring;
-    /* for actors that are in no table, if the pool has a supervision strategy of its own */
+    /* the spec of actors that are in no table, for a pool with a supervision strategy of its own */
     struct pooled_spec any;
     size_t count;
     /* lines of the table in the system's options, with the strategy of the pool */

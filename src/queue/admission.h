@@ -45,10 +45,10 @@ ATOM_INLINE bool admission_enter(struct admission *admission)
 }
 
 /**
- * Leaves. Returns true if the admission is closed and this was the last one inside. Any thread.
+ * Leaves. Returns true if the admission is closed and this was the last thread inside. Any thread.
  *
- * Sequentially consistent, so that two threads cannot both miss what the other wrote before: the last one that leaves,
- * and one that finds the admission in use.
+ * This is sequentially consistent. So of two threads, the last that leaves and one that finds the
+ * admission in use, at least one sees what the other wrote before.
  */
 ATOM_INLINE bool admission_leave(struct admission *admission)
 {

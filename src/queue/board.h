@@ -119,8 +119,8 @@ ATOM_INLINE enum board_way board_enter(struct board *board, uint64_t ref, uint64
     uint64_t state = atom64_load(&board->state, ATOM_ACQUIRE); /* partners: board_open, board_let */
     do {
         /*
-         * Check the tenant after each load of the state: only then the state belongs to this
-         * tenant, or is about to change.
+         * Check the tenant after each load of the state. If the board still has this tenant after
+         * the load, the state that was loaded is a state of this tenant.
          */
         if (!board_is_of(board, ref))
             return BOARD_STRANGE;

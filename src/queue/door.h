@@ -167,7 +167,8 @@ ATOM_INLINE struct door_mail *door_close(struct door *door, bool *is_posted)
 
 /**
  * Closes a door that was opened as posted but is not posted yet, if it has no mail. Otherwise
- * changes nothing, and rule 5 applies to the mail. Only the thread that opened it.
+ * changes nothing, and rule 5 applies to the mail. Only the thread that opened the door may call
+ * this.
  */
 ATOM_INLINE bool door_close_empty(struct door *door)
 {

@@ -32,8 +32,8 @@ void tr__doorbell_close(struct doorbell *doorbell);
 void tr__doorbell_ring(struct doorbell *doorbell);
 
 /**
- * Asks for a ring. Returns false if a loop may be awake now: then no ring may come. If true, what is seen of the loops after
- * this call does not change before the ring. The thread that waits.
+ * Asks for a ring. Returns false if a loop may be awake now: then no ring may come. If true, the
+ * loops stay as they are after this call until the ring. The thread that waits.
  */
 static inline bool doorbell_want(struct doorbell *doorbell)
 {

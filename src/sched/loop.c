@@ -199,9 +199,9 @@ struct spin {
 };
 
 /*
- * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer than a spin. If this
- * loop slept meanwhile, the answer would have to wake it again, and so on. So after waking another loop it spins
- * longer, as long as such spins are successful.
+ * Returns how long to spin. A loop that this one has woken needs a while to wake up, often longer
+ * than a spin. If this loop slept meanwhile, the answer would have to wake this loop again, and so
+ * on. So after waking another loop this loop spins longer, as long as such spins are successful.
  */
 static struct spin spin_time(struct loop *loop, bool is_await)
 {

@@ -27,11 +27,11 @@
 enum {
     LOOP_CLOCK_TURNS = 64, /* turns between two reads of the clock */
     LOOP_SHARE_MIN = 4,    /* turns of the shortest share; a shorter one is not given */
-    LOOP_SPINS = 64, /* looks at the ready inbox between two reads of the clock, or looks at IO */
-    LOOP_VAIN_MAX = 63,  /* the most rests between two spins, if the spins find nothing */
-    LOOP_IO_EVENTS = 128 /* IO events taken at once */
+    LOOP_SPINS = 64,       /* looks at the ready inbox between two reads of the clock */
+    LOOP_VAIN_MAX = 63,    /* the most rests between two spins, if the spins find nothing */
+    LOOP_IO_EVENTS = 128   /* IO events taken at once */
 };
-/* length of a share: of ten thousand tasks none has to wait longer than 100 ms */
+/* length of a share; with this length, of ten thousand tasks none waits longer than 100 ms */
 #define LOOP_SHARE_NS (10 * TR_MICROSECOND)
 #define LOOP_NO_LIMIT UINT32_MAX /* for a slice: in effect no limit */
 
@@ -46,7 +46,7 @@ struct loop_hooks {
     /** Handles a node that was posted. */
     void (*on_post)(struct loop *loop, struct stack_node *node);
     /**
-     * Handles that a watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may
+     * Called when a watched descriptor can be used: TR_IO_IN, TR_IO_OUT, TR_IO_END. The token may
      * belong to a descriptor that is no longer watched.
      */
     void (*on_io)(struct loop *loop, uint64_t token, uint32_t what);
@@ -56,7 +56,10 @@ struct loop_hooks {
     void (*on_round)(struct loop *loop);
     /** Called when the time loop->alarm_ns has come; alarm_ns is TR_NEVER again by then. */
     void (*on_alarm)(struct loop *loop);
-    /** Called before the loop sleeps, for housekeeping. Returns when it must be called again at the latest. */
+    /**
+     * Called before the loop sleeps, for housekeeping. Returns the latest time at which it must be
+     * called again.
+     */
     tr_time (*on_idle)(struct loop *loop);
 };
 
@@ -117,7 +120,7 @@ struct loop {
     int32_t share_left;   /* turns left of `share` */
     uint32_t slice_left;  /* turns */
     uint32_t tick_seen;
-    int32_t quick_left;  /* turns for which a task may still continue with others (loop_next) */
+    int32_t quick_left;  /* turns for which a task may still run other tasks (loop_next) */
     int32_t quick_given; /* `quick_left` when the task began */
     bool flush_is_due;   /* set by a task: on_flush is called before the next one */
     /* set by on_round, which could not do everything that is due: begin another round soon */
@@ -126,7 +129,7 @@ struct loop {
     atom64 runs;           /* counters, read by any thread */
     atom64 parks;
     atom64 seen_ns; /* now_ns, for any thread */
-    atom64 steps;   /* other progress: rounds, and what its hooks count */
+    atom64 steps;   /* progress other than runs and parks: rounds, and what the hooks count */
 
     /* Written by the watch. */
     _Alignas(64) atom32 tick;

@@ -28,11 +28,11 @@ struct task {
 /** Classes of tasks, and the lists of waiting tasks, in the order in which they run. */
 enum task_class {
     TASK_HIGH,
-    /* only a list: normal tasks that were made ready since the last task was taken out */
+    /* a list and no class: normal tasks that were made ready since the last task was taken out */
     TASK_NEXT,
     /*
-     * only a list: normal tasks that earlier tasks have made ready; the tasks that the latest task
-     * has made ready come first
+     * a list and no class: normal tasks that earlier tasks have made ready; the tasks that the
+     * latest task has made ready come first
      */
     TASK_SOON,
     TASK_NORMAL,

@@ -79,7 +79,10 @@ static void watch_main(void *context)
         platform->park(platform, watch->parker, now_ns + WATCH_TICK_NS);
         now_ns = platform->mono_now(platform);
         watch->ticks++;
-        /* Look before the next tick: a loop that shows no progress now has made none during the last tick. */
+        /*
+         * Look at the loops before the next tick. So a loop that shows no progress has made none
+         * during the last tick.
+         */
         bool is_needed = tr__watch_look(watch, now_ns);
         bool is_busy = watch_tick(watch, now_ns - watch->ticked_ns);
         watch->ticked_ns = now_ns;

@@ -26,7 +26,10 @@ struct generation {
     uint64_t counter;
 };
 
-/** Returns less than 0, 0, or more than 0, as `left` is older than `right`, the same, or newer. */
+/**
+ * Returns a number below 0 if `left` is older than `right`, 0 if both are the same, and a number
+ * above 0 if `left` is newer.
+ */
 static inline int generation_compare(struct generation left, struct generation right)
 {
     if (left.epoch != right.epoch)
@@ -65,8 +68,8 @@ enum {
 };
 
 /*
- * Delay before an unacknowledged note is sent again: NOTE_RESEND_FIRST_NS at first, then twice as long each time, up to
- * the last.
+ * Delay before an unacknowledged note is sent again: NOTE_RESEND_FIRST_NS at first, then twice as
+ * long each time, up to NOTE_RESEND_LAST_NS.
  */
 #define NOTE_RESEND_FIRST_NS (100 * TR_MILLISECOND)
 #define NOTE_RESEND_LAST_NS (5 * TR_SECOND)

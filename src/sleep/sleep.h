@@ -46,10 +46,10 @@ enum sleep_outcome {
 
 /** What happens to a request that arrives now. */
 enum sleep_door {
-    SLEEP_DOOR_HOLD, /* hold it for this generation, which starts */
+    SLEEP_DOOR_HOLD, /* hold the request for this generation, which starts */
     SLEEP_DOOR_SERVE,
-    SLEEP_DOOR_NEXT,   /* hold it for the next generation */
-    SLEEP_DOOR_REFUSE, /* refuse it with TR_DESTROYING */
+    SLEEP_DOOR_NEXT,   /* hold the request for the next generation */
+    SLEEP_DOOR_REFUSE, /* refuse the request with TR_DESTROYING */
 };
 
 /* The steps of the host, in this order. "Answered by" names the event that the machine waits for. */
@@ -64,21 +64,21 @@ enum sleep_door {
     X(FIRE_ABORT)         /* the soft signal to finish; ends waits on queues */                    \
     X(ARM_GRACE)          /* arm the timer for `at`: the next tick or the deadline */              \
     X(SETTLE_CONNECTIONS) /* save or close connections; destroy: close all */                      \
-    X(RUN_ON_SLEEP)       /* run it before waiting mail; answered by hook_begin and hook_end */    \
-    X(RUN_ON_DESTROY)     /* run it before waiting mail; answered by hook_begin and hook_end */    \
+    X(RUN_ON_SLEEP)       /* run on_sleep before other mail: tr__sleep_hook_begin, _hook_end */    \
+    X(RUN_ON_DESTROY)     /* run on_destroy before other mail: tr__sleep_hook_begin, _hook_end */  \
     X(NAME_WAKE_LOCKS)    /* at the deadline: note which wake locks are raised */                  \
     X(CANCEL_RUN)         /* cancel the run handler */                                             \
     X(FIRE_DEADLINE)      /* the hard signal, which hooks and store calls observe */               \
     X(WARN)               /* count the time-out; log a warning with the wake locks */              \
     X(ARM_CAP)            /* arm the timer for `at`, the limit of SERIALIZE */                     \
-    X(SERIALIZE)          /* answered by serialized; turns are still suspended */                  \
+    X(SERIALIZE)          /* the host calls tr__sleep_serialized; turns are still suspended */     \
     X(CLEAR_TIMER)        /* clear the timer; it is not armed again */                             \
     X(CLOSE_EVENTS)       /* deliver nothing any more */                                           \
     X(JOIN_RUN)           /* cancel the run handler if it still runs, and free it */               \
     X(CANCEL_TURNS)       /* join or abort the remaining turns and tasks */                        \
     X(COMMIT_STATE)       /* submit the serialized state */                                        \
     X(ERASE)              /* submit the removal of state, keys, alarms and queues */               \
-    X(WAIT_WRITES)        /* answered by written, when no write is left */                         \
+    X(WAIT_WRITES)        /* the host calls tr__sleep_written when no write is left */             \
     X(KEEP_ALARMS)        /* give alarms to the clock, which wakes the next generation */          \
     X(CLEAR_ALARMS)       /* take alarms from the clock */                                         \
     X(CLOSE_STORE)        /* refuse later writes of this generation */                             \
@@ -123,7 +123,7 @@ struct sleep_machine {
     uint32_t agenda; /* one bit for each step that is due */
     enum sleep_state state;
     enum sleep_reason stop_waits; /* Loading: a stop that waits for the start; 0: none */
-    enum sleep_outcome outcome;   /* Terminated: how it ended */
+    enum sleep_outcome outcome;   /* Terminated: how the generation ended */
     tr_status status;             /* the first error on the way to the end */
     bool is_sleep_asked;          /* the actor has asked for sleep; set once in a generation */
     bool is_destroy_asked;

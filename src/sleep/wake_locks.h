@@ -26,7 +26,7 @@ struct wake_lock {
     const char *file; /* borrowed; NULL: the runtime has made the wake lock */
     int line;
     enum sleep_counter counter; /* the counter that the wake lock has raised */
-    tr_time since;              /* when it was raised */
+    tr_time since;              /* when the wake lock was raised */
 };
 
 struct wake_locks {
@@ -36,7 +36,7 @@ struct wake_locks {
 };
 
 enum {
-    /* wake locks of each counter that the text names; for the rest it gives their number */
+    /* how many wake locks of each counter the text names; it gives the number of the others */
     WAKE_LOCKS_NAMED_MAX = 3,
     /* large enough for the text of all counters that can block at once */
     WAKE_LOCKS_TEXT_SIZE = 4096,

@@ -142,7 +142,7 @@ static void table_remove_at(struct timer_keys *keys, uint32_t hole)
     for (uint32_t at = (hole + 1) & mask; keys->slots[at].entry; at = (at + 1) & mask) {
         uint32_t home = table_home(keys, keys->slots[at].hash);
         if (((at - home) & mask) < ((at - hole) & mask))
-            continue; /* the home of this entry is after the hole, so it stays */
+            continue; /* the home of this entry is after the hole, so the entry stays */
         keys->slots[hole] = keys->slots[at];
         hole = at;
     }

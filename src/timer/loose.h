@@ -24,7 +24,10 @@ enum {
     LOOSE_SLABS_MAX = 1 << 14, /* With 2^18 records each, as many as 32 bits can number. */
     LOOSE_HOME_SHIFT = 32 + TIMER_GENERATION_BITS,
     LOOSE_GENERATION_END = (1 << TIMER_GENERATION_BITS) - 1, /* No number has this generation. */
-    /* records of a group, in which a run has its timers: one bit of `used` for each */
+    /*
+     * number of records of a group; all timers of a run are in one group, and `used` has a bit for
+     * each record
+     */
     LOOSE_GROUP = 32,
 };
 

@@ -67,13 +67,14 @@ bool tr__wheel_cancel(struct wheel *wheel, struct timer_node *node);
 struct timer_node *tr__wheel_expire(struct wheel *wheel, tr_time now_ns);
 
 /**
- * Returns when to call tr__wheel_expire next: never after the first deadline; TR_NEVER for an empty
- * wheel.
+ * Returns the time at which to call tr__wheel_expire next: never after the first deadline; TR_NEVER
+ * for an empty wheel.
  *
- * If at most WHEEL_LOOK_MAX nodes share the first slot, this is exactly the first deadline (raised to the wheel's
- * time). Otherwise it may be earlier. tr__wheel_expire at that time then returns NULL, but spreads the slot over lower
- * levels. This happens at most once per level before the next node expires. Because it needs more than WHEEL_LOOK_MAX
- * nodes, there are fewer such wake-ups than nodes.
+ * If at most WHEEL_LOOK_MAX nodes share the first slot, this is exactly the first deadline (raised
+ * to the wheel's time). Otherwise it may be earlier. tr__wheel_expire at that time then returns
+ * NULL, but spreads the slot over lower levels. This happens at most once per level before the next
+ * node expires. Such a wake-up needs more than WHEEL_LOOK_MAX nodes in one slot, so there are fewer
+ * such wake-ups than nodes.
  */
 tr_time tr__wheel_next(struct wheel *wheel);
 

@@ -15,7 +15,10 @@ extern const tr_behavior *const tr_behaviors_first_[] __asm__("__start_tr_behavi
     __attribute__((__weak__, __visibility__("hidden")));
 extern const tr_behavior *const tr_behaviors_end_[] __asm__("__stop_tr_behaviors")
     __attribute__((__weak__, __visibility__("hidden")));
-/** tr_app_run with the size of the options for which the program was compiled, and its behaviors. */
+/**
+ * As tr_app_run, with the size of tr_app in the header that the program was compiled with, and with
+ * the list of the program's behaviors.
+ */
 int tr_app_run_sized(int argc, char **argv, const tr_behavior *root, const tr_app *app, size_t size,
                      const tr_behavior *const *behaviors, const tr_behavior *const *behaviors_end);
 TR_END_C

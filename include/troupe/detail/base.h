@@ -37,7 +37,8 @@
 #ifdef __clang__
 /*
  * In C++ the members of messages have initialisers, and clang warns of C functions that return such
- * a struct by value. C and C++ agree on how it is returned.
+ * a struct by value. The warning is switched off, because C and C++ return such a struct in the
+ * same way.
  */
 #define TR_BEGIN_C extern "C" { _Pragma("GCC visibility push(default)") \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wreturn-type-c-linkage\"")

@@ -27,7 +27,10 @@ TR_END_C
 
 /* clang-format off */
 
-/* All behaviors of a program are in one section, from which tr_app_run takes those of its schema. */
+/*
+ * All behaviors of a program are in one section. From them tr_app_run makes the schema of the
+ * program.
+ */
 #define TR_LISTED_ __attribute__((__used__, __section__("tr_behaviors")))
 
 #define TR_BEHAVIOR_(b, S, ...) TR_PP_IF_TUPLE(S)(TR_BEHAVIOR_STATELESS_, TR_BEHAVIOR_OF_)(b, S, __VA_ARGS__)

@@ -33,7 +33,7 @@ TR_MUST_CHECK tr_status tr_self_try_gateway(tr_self *self, const tr_endpoint *at
                                             const tr_exposed *const *kinds, uint64_t *ref_bits);
 TR_END_C
 
-/* An item is the name of a request, or that name in parentheses. */
+/* An item of TR_EXPOSE is the name of a request, or that name in parentheses. */
 #define TR_EXPOSE_(a, ...) \
     enum { tr_exposes_##a = 0 TR_PP_EACH(TR_EXPOSE_CHECK_, a, __VA_ARGS__) }; \
     static const tr_exposed_message tr_exposed_messages_##a[] = { \

@@ -28,9 +28,9 @@
 #pragma GCC system_header
 
 /*
- * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of `call`, which gets at its message by TR_SAID_(m) only. So a
- * message that is not declared is one error: gcc reports an unknown name once, and clang reports only the variable tr_said, not
- * its uses.
+ * TR_SAY_ &tr_says_##m TR_SAY_DO_ call TR_SAY_END_ is the value of `call`, which reaches its
+ * message by TR_SAID_(m) only. So a message that is not declared is one error: gcc reports an
+ * unknown name once, and clang reports only the variable tr_said, not its uses.
  */
 #ifdef __clang__
 #define TR_SAY_ (__extension__({ __auto_type tr_said =
@@ -111,7 +111,7 @@
         TR_FN_BATCH_(S, M): TR_PICK_(h, TR_FN_BATCH_(S, M))((const M *const *)(messages), count), \
         default: TR_SAME))
 
-/* A predicate of a message. */
+/* Requires that `f` is a predicate of a message. */
 #define TR_CHECK_FILTER_(M, clause, what, f) \
     _Static_assert(_Generic(&f, bool (*)(const M *): 1, default: 0), \
         "troupe: " clause ": the " what " must be bool " #f "(const " #M " *message)")

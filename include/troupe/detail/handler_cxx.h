@@ -2,9 +2,9 @@
 /**
  * Typed handlers behind one function type, in C++17: what handler_c.h does with _Generic.
  *
- * The generated functions also catch what a verb throws that ends the turn, so that destructors
- * run. An exception of the application that leaves its handler ends the process (std::terminate):
- * the runtime below is C.
+ * The generated functions also catch what a verb throws to end the turn, so that destructors run.
+ * An exception of the application that leaves its handler ends the process (std::terminate): the
+ * runtime below is C.
  */
 #ifndef TROUPE_DETAIL_HANDLER_CXX_H
 #define TROUPE_DETAIL_HANDLER_CXX_H
@@ -39,7 +39,7 @@ struct tr_turn_over_ {
 #define TR_TURN_(call) return call;
 #endif
 
-/* Needed in C only. */
+/* TR_NAME_ is needed in C only. */
 #define TR_NAME_(m)
 
 struct tr_yes_ {
@@ -156,7 +156,7 @@ template <> struct tr_state_<void> {
     static_assert(tr_state_<TR_S>::is_aligned, \
         "troupe: " #b ": the state " #TR_S " needs more than the usual alignment")
 
-/* `.field = value` is an extension before C++20, which __extension__ allows. */
+/* These overloads find out whether a function is a predicate of a message. */
 #define TR_SAY_ ((void)
 #define TR_SAY_DO_ ,
 #define TR_SAY_END_ )

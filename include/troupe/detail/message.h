@@ -23,7 +23,7 @@
     TR_MESSAGE_NAMES_(m, 1); \
     typedef union m##_ask { \
         tr_pending any; \
-        const struct r *reply; /* Never read: its type is what matters. */ \
+        const struct r *reply; /* Never read: only the type of this member matters. */             \
     } m##_ask; \
     typedef struct tr_answer_##m { \
         tr_status status; \
@@ -36,8 +36,8 @@
     TR_SAYS_(m) tr_says_##m = { &tr_type_##m, NULL }
 
 /*
- * Marks messages for C++: as a state a message is allowed although its members have initialisers,
- * because they are all zeros.
+ * Marks messages for C++. A message may be a state although its members have initialisers, because
+ * these are all zeros.
  */
 #ifdef __cplusplus
 long tr_marks_message_(const volatile void *any);
@@ -73,7 +73,7 @@ long tr_marks_message_(const volatile void *any);
         { NULL, NULL, 0, 0, 0, 0, 0, 0, { 0 } } \
     }; \
     TR_SECRETS_(m)
-/* Weak: the address is NULL unless TR_SECRET(m, ...) stands in some file. */
+/* The variable is weak: its address is NULL unless TR_SECRET(m, ...) stands in some file. */
 #define TR_SECRETS_(m) TR_EXTERN_C const tr_secrets tr_secrets_##m __attribute__((__weak__))
 /*
  * The initialiser of tr_type_m. The variable itself is defined in TR_MESSAGE_: if clang proposes it for a wrong name, it

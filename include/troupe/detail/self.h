@@ -8,7 +8,7 @@
 /* Macros are laid out by hand. */
 /* clang-format off */
 
-/* Before the pragma, so that gcc warns of a result that is not returned. */
+/* Stands before the pragma, so that gcc warns if the result is not returned. */
 #define TR_BECOME_(self, b, ...) tr_self_become(self, &tr_behavior_##b, TR_SETUP_MESSAGE_(__VA_ARGS__))
 
 #pragma GCC system_header

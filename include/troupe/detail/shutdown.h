@@ -7,7 +7,10 @@
 #pragma GCC system_header
 
 TR_BEGIN_C
-/** tr_system_report with the size of the report for which the program was compiled. */
+/**
+ * As tr_system_report, with the size of tr_shutdown_report in the header that the program was
+ * compiled with.
+ */
 TR_MUST_CHECK tr_status tr_system_report_sized(tr_system *system, tr_shutdown_report *report,
                                                size_t size);
 TR_END_C

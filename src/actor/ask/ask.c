@@ -102,8 +102,8 @@ static tr_time latest_of(const struct worker *worker, const struct ask *ask, tr_
 }
 
 /*
- * Returns when the timer of a young ask is due. Reads the clock into *now_ns if it is needed and
- * *now_ns is 0.
+ * Returns the time at which the timer of a young ask is due. Reads the clock into *now_ns if it is
+ * needed and *now_ns is 0.
  */
 static tr_time young_deadline(const struct worker *worker, const struct ask *ask, tr_time *now_ns)
 {

@@ -82,10 +82,10 @@ void tr__thens_drop(struct worker *worker, struct cell *cell)
             place++;
             continue;
         }
-        TR_ASSERT(ask->carrier); /* all turns are over, and so are the asks of turns */
+        TR_ASSERT(ask->carrier); /* only asks of tr_ask_then are left, because all turns are over */
         if (ask->is_done) {
             ask->carrier->kind = ENVELOPE_VOID;
-            /* as if the carrier had never been accepted */
+            /* count as if the carrier had never been accepted */
             atom64_count(&worker->counters.accepted, UINT64_MAX);
         } else {
             envelope_give(&worker->pool, ask->carrier);

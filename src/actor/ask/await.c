@@ -90,7 +90,7 @@ static tr_status barrier_wait_for_replies(struct tr_self *self)
         self->waits.number = 0;
         return TR_OK; /* the search for cycles has ended the asks */
     }
-    /* its own ref, because its asks name the actors it waits for */
+    /* note the turn's own actor: the asks of the turn name the actors that it waits for */
     self->waits.on = self->cell->identity;
     if (has_left)
         tr__ring_announce_for_replies(self);

@@ -232,7 +232,7 @@ const struct envelope *tr__batch_latest(const struct tr_self *self)
         uint32_t due_ms = envelope->payload.ask.deadline_ms;
         uint32_t latest_ms = latest->payload.ask.deadline_ms;
         if (!latest_ms)
-            break; /* no deadline is the latest one */
+            break; /* a message without a deadline counts as the latest */
         if (!due_ms || (int32_t)(due_ms - latest_ms) > 0)
             latest = envelope;
     }

@@ -47,7 +47,10 @@ struct search {
     /* the origin's turn if it is no barrier; NULL if it is a barrier */
     const struct tr_self *loose;
     int32_t left; /* how many actors may still be looked at */
-    /* does not take mail in. Otherwise it does: what an actor waits for may be in its inbox */
+    /*
+     * the search does not take mail in. Other searches do, because what an actor waits for may be
+     * in its inbox
+     */
     bool is_silent;
     bool is_far;   /* the search sends RINGs where the chain leaves this worker */
     bool has_left; /* the chain leaves this worker */
@@ -270,7 +273,8 @@ enum ring tr__ring_look(struct tr_self *self, uint64_t to)
 {
     TR_ASSERT_SLOW(turn_is_mine(self));
     /*
-     * First grant the capacity that this turn has freed: a sender that gets some waits no longer.
+     * First grant the capacity that this turn has freed, because a sender that gets capacity waits
+     * no longer.
      */
     if (self->cell->flags & CELL_HAS_WAITING_SENDERS)
         tr__waiters_serve(self->worker, self->cell);

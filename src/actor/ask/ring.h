@@ -54,8 +54,9 @@ void tr__ring_announce(struct tr_self *self, uint64_t to);
 
 /**
  * As tr__ring_look, but for the asks that a turn is about to wait for. If the turn waits for all of
- * its asks, ends each one that is in a cycle. If it waits for any one of them, ends one, and only
- * if all are in cycles. Returns true if a chain leaves this worker. The turn need not be a barrier.
+ * its asks, ends each one that is in a cycle. If the turn waits for any one of them, ends one of
+ * them, and only if all are in cycles. Returns true if a chain leaves this worker. The turn need
+ * not be a barrier.
  */
 bool tr__ring_look_for_replies(struct tr_self *self);
 /** As tr__ring_announce, but for the asks that a turn is about to wait for. */

@@ -51,8 +51,8 @@ enum sched_state {
 };
 
 /*
- * The flags that are tested together for each message, sealed, metered and idles, are in the low
- * byte.
+ * CELL_SEALED, CELL_METERED and CELL_IDLES are tested together for each message, so they are in the
+ * low byte.
  */
 enum cell_flag {
     CELL_SEALED = 1 << 0,  /* a PoisonPill has arrived: later messages are refused */
@@ -91,7 +91,7 @@ enum cell_control {
     CONTROL_DECIDED = 1 << 6,
     CONTROL_BUDGET = 1 << 7,  /* the actor has exceeded a budget, and fails */
     CONTROL_DISMISS = 1 << 8, /* the order to stop comes from its parent */
-    CONTROL_BACK = 1 << 9     /* the thread of its stuck turn wants to continue */
+    CONTROL_BACK = 1 << 9     /* the thread of the actor's stuck turn wants to continue */
 };
 
 /** The flags that make a run handle a message by the slow path. */
@@ -122,7 +122,10 @@ enum {
 struct budget;
 struct budget_tree;
 
-/** Members that only some origins need. The struct is before a cell_origin that has_rare. */
+/**
+ * Members that only some origins need. In memory, the struct is directly before a cell_origin with
+ * has_rare.
+ */
 struct origin_rare {
     const tr_child_spec *spec; /* the spec of a child that TR_CHILD declares, otherwise NULL */
     uint64_t spawner;          /* ref of the client that is notified of the set-up, 0 for none */
@@ -307,7 +310,10 @@ struct extra_senders {
 
 /** Supervision; see actor/life/supervise.h. */
 struct extra_supervision {
-    /* the record of the actor's own failure, past or present; NULL also while its parent has it */
+    /*
+     * the record of the actor's own failure, past or present; NULL also while the parent has the
+     * record
+     */
     struct failure *failure;
     /* a ring: children that have failed and wait for a decision of this actor */
     struct envelope *failed;

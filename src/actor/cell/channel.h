@@ -49,8 +49,8 @@ struct channel_hooks {
                                   const tr_handler *any);
     /**
      * Returns a batch of up to `max` messages. The first one is the message of the CHANNEL envelope
-     * of this turn; the others have come behind it on the same channel. Returns NULL if there is
-     * only one message.
+     * of this turn; the others came after it on the same channel. Returns NULL if there is only one
+     * message.
      */
     const void *const *(*on_batch)(struct tr_self *self, size_t max, size_t *count);
     /**
@@ -67,7 +67,7 @@ struct channel_hooks {
     void (*on_plain_end)(struct tr_self *self);
     /**
      * Implement tr_reply, tr_refuse and tr_forward in the turn of a CHANNEL envelope. Return false
-     * if it has no request.
+     * if the turn has no request.
      */
     bool (*on_reply)(struct tr_self *self, const tr_type *type, const void *message,
                      tr_status *status);
@@ -81,8 +81,8 @@ struct channel_hooks {
     /** Takes back self->borrowed and frees self->lent, at the end of a turn. */
     void (*on_turn_end)(struct tr_self *self);
     /**
-     * Gives worker->channels.newborn to the actor that was made for it, before any code of the
-     * actor runs.
+     * Gives worker->channels.newborn to the actor that was made for that channel, before any code
+     * of the actor runs.
      */
     void (*on_birth)(struct worker *worker, struct cell *cell);
     /**
@@ -103,7 +103,7 @@ struct channel_hooks {
      * Sets or clears extra->waits.holds_stop, for an actor that is sealed and has nothing to do.
      */
     void (*on_sealed)(struct worker *worker, struct cell *cell);
-    /** Handles that the waiting turns of the actor were dropped, with their stacks. */
+    /** Called when the waiting turns of the actor were dropped, with their stacks. */
     void (*on_abandon)(struct worker *worker, struct cell *cell);
     /** Whether the actor may move to another worker with its channels. */
     bool (*may_move)(const struct cell *cell);

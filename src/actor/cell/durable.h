@@ -31,7 +31,7 @@ struct durable_hooks {
     /** Begins a stretch, because a turn that has waited runs again. */
     void (*on_resume)(struct tr_self *self);
     /**
-     * Handles that a turn was ended by tr_crash or by a fault: nothing of its stretch is stored.
+     * Called when a turn was ended by tr_crash or by a fault: nothing of its stretch is stored.
      * self->frame is set. Returns what happens to the actor: `next`, unless the actor must not fail
      * because of this.
      */
@@ -66,7 +66,7 @@ struct durable_hooks {
      * handler, or its deadline had passed.
      */
     void (*on_skipped)(struct worker *worker, struct cell *cell);
-    /** Handles that the timer `wake_timer` of the actor has fired. */
+    /** Called when the timer `wake_timer` of the actor has fired. */
     void (*on_wake_timer)(struct worker *worker, struct cell *cell);
     /**
      * Whether this memory belongs to the state as it was loaded. Such memory is freed only with the

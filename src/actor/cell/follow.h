@@ -45,7 +45,7 @@ enum {
 enum follow_what { FOLLOW_BEGAN, FOLLOW_ENDED, FOLLOW_SENT, FOLLOW_SPAWNED, FOLLOW_COUNT };
 
 struct follow_event {
-    uint64_t number; /* from 1, over all rings */
+    uint64_t number; /* number of the record, from 1, over all rings */
     tr_time time_ns; /* the time, as tr_now returns it */
     uint64_t causal;
     uint64_t turn;        /* number of the turn; never 0 */
@@ -85,7 +85,7 @@ struct follow_context {
 /** The export of spans: src/observe/otlp.h. */
 struct follow_export {
     uint64_t seed; /* a trace that begins here has this seed and the causal id as its trace id */
-    /* one of so many causal ids is followed; 0: only spans of requests whose sender wants them */
+    /* one of `every` causal ids is followed; 0: only spans of requests whose sender wants them */
     uint32_t every;
     struct lock lock;
     /* under the lock: a hash table without chains */
@@ -126,8 +126,8 @@ TR_MUST_CHECK tr_status tr__follow_rings_make(struct tr_system *system);
 /** Notes that messages with this causal id are followed. Any thread. */
 void tr__follow_causal(struct follow *follow, uint64_t causal);
 /**
- * Whether a turn of this actor with this causal id is followed. If so because the actor is marked,
- * notes the causal id. Any thread.
+ * Whether a turn of this actor with this causal id is followed. If it is followed because the actor
+ * is marked, notes the causal id. Any thread.
  */
 bool tr__follow_wants(struct follow *follow, uint64_t causal, uint64_t actor);
 

@@ -13,7 +13,7 @@
 
 #include <troupe/status.h>
 
-/** The longest line: a pipe takes so many bytes at once (PIPE_BUF), including the line feed. */
+/** The longest line: a pipe takes this many bytes at once (PIPE_BUF), including the line feed. */
 enum { LOG_LINE_MAX = 4095 };
 
 struct log_line {

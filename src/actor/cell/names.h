@@ -36,10 +36,11 @@ struct names_spent {
 /**
  * An entry. Small, because every named actor has one.
  *
- * 1. `behavior` is the behavior of an actor of the pool, otherwise NULL, while `shown` is set; the
- *    entry itself once it was removed from its bucket; then a struct names_spent.
- * 2. `shown` is set to 0 before `behavior` changes. So a reader that finds the same ref in `shown`
- *    before and after it has read `behavior` has read a behavior.
+ * 1. While `shown` is set, `behavior` is the behavior of an actor of the pool; for other actors it is
+ *    NULL. When the entry is removed from its bucket, `behavior` becomes the address of the entry
+ *    itself. Later the same memory is a struct names_spent.
+ * 2. `shown` is set to 0 before `behavior` changes. So if a reader finds the same ref in `shown`
+ *    before and after it has read `behavior`, then it has read a behavior or NULL.
  */
 struct name {
     atomptr behavior; /* must be first: the entry is freed through it */
@@ -69,8 +70,8 @@ struct names {
         _Alignas(64) struct lock spent_lock;
         /* Under spent_lock: entries and tables that were removed and are not freed yet. */
         uint32_t fresh_count;
-        struct names_spent *fresh;   /* without a stamp */
-        struct names_spent *waiting; /* with the stamp below */
+        struct names_spent *fresh;   /* entries and tables without a stamp */
+        struct names_spent *waiting; /* entries and tables with the stamp below */
         uint64_t stamp;
     } parts[NAMES_PARTS];
 };

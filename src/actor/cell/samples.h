@@ -19,8 +19,8 @@ enum {
     SAMPLE_FIRST_NS = 1000,
     SAMPLE_FACTOR = 4,
     SAMPLE_SKIP_MAX = 2, /* before each timed run, fewer runs than this are left out */
-    SLOW_TURNS = 32,     /* of each worker */
-    SLOW_SECONDS = 60    /* after so long another turn takes the place of a slow one */
+    SLOW_TURNS = 32,     /* slow turns that each worker keeps */
+    SLOW_SECONDS = 60    /* after this many seconds another turn takes the place of a slow one */
 };
 
 /**
@@ -30,10 +30,10 @@ enum {
 struct turn_sample {
     atomptr handler; /* const tr_handler; NULL: this entry is not used. Written last */
     const tr_behavior *behavior;
-    atom64 count;  /* of turns that were timed, or would have been */
+    atom64 count;  /* number of turns that were timed, or were to be timed */
     atom64 weight; /* weight of the turns that were timed */
     atom64 waited; /* weight of the turns that were not timed, because they wait */
-    atom64 sum_ns; /* each time by its weight */
+    atom64 sum_ns; /* sum of the times, each multiplied by its weight */
     atom64 longest_ns;
     atom64 buckets[SAMPLE_BUCKETS]; /* weights */
 };
@@ -51,7 +51,8 @@ struct slow_turn {
 
 /**
  * The slowest of the turns that one worker has timed. The worker takes the lock only for a turn
- * that belongs here. If another thread has the lock, it leaves the turn out: it never waits.
+ * that belongs here. If another thread has the lock, the worker leaves the turn out, because it
+ * never waits.
  */
 struct slow_turns {
     struct lock lock;
@@ -59,7 +60,7 @@ struct slow_turns {
     struct slow_turn turns[SLOW_TURNS];
 };
 
-/** For how long a worker had been awake at a time. */
+/** For how long a worker had been awake in all, when the time was at_ns. */
 struct awake_mark {
     tr_time at_ns;
     uint64_t awake_ns;
@@ -80,7 +81,7 @@ struct turn_flow {
     const tr_behavior *from; /* NULL, unless `origin` is FLOW_ACTOR */
     const tr_behavior *to;
     uint8_t origin; /* enum flow_origin */
-    atom64 weight;  /* of sampled turns: struct turn_sample */
+    atom64 weight;  /* weight of the sampled turns; see struct turn_sample */
 };
 
 struct worker_samples {
@@ -91,17 +92,20 @@ struct worker_samples {
     struct slow_turns slow;         /* valid if there is a table */
     atom64 left_out;                /* samples of handlers for which the table has no place */
     atomptr flows;      /* SAMPLE_FLOWS of struct turn_flow; NULL: nobody has asked for them yet */
-    atom64 flow_weight; /* of all turns whose sender was looked at */
-    atom64 flow_left_out;  /* the part of it for which there is no place */
+    atom64 flow_weight; /* weight of all turns whose sender was looked at */
+    atom64 flow_left_out;  /* the part of flow_weight for which `flows` has no place */
     atom64 handled_before; /* messages that the worker had handled when the table was emptied */
-    uint32_t generation;   /* of the figures in the table: struct system_samples */
+    uint32_t generation;   /* generation of the figures in the table; see struct system_samples */
     uint32_t skip;         /* runs to leave out before the next timed run */
     uint64_t random;
-    /* Of the turn that is timed. */
+    /* About the turn that is timed: */
     bool is_timing;
     uint32_t weight;
     const tr_behavior *behavior;
-    /* Its message, if somebody asks for flows: actor/turn/follow_turn.c. NULL: it was not looked at. */
+    /*
+     * Type, sender and kind of the message of that turn, if somebody asks for flows:
+     * actor/turn/follow_turn.c. A type of NULL: the message was not looked at.
+     */
     const tr_type *type;
     uint64_t sender;
     uint8_t kind; /* enum envelope_kind */

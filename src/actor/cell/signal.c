@@ -35,7 +35,7 @@ bool tr__signal_is_own(const tr_type *type)
 /* Returns the number of the signal with the name and the fields of a type, or SIGNAL_COUNT. */
 static enum signal signal_of(const tr_type *type)
 {
-    if (strncmp(type->name, "tr_", 3) != 0) /* so begin the names of all signals */
+    if (strncmp(type->name, "tr_", 3) != 0) /* the names of all signals begin with this */
         return SIGNAL_COUNT;
     enum signal signal = 0;
     while (signal < SIGNAL_COUNT && type != &tr__signal_types[signal] &&

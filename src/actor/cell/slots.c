@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * Memory for some chunks, one after the other. Each chunk has a cache line before it, and this
- * struct is another line, before the first chunk. A block is as large as all earlier blocks
+ * Memory for some chunks, one after the other. Each chunk has a cache line before it. This struct
+ * is one more cache line, before the first chunk. A block is as large as all earlier blocks
  * together, up to BLOCK_CHUNKS_MAX. So a small system stays small, and a large one gets huge pages.
  */
 struct slots_block {
@@ -25,7 +25,7 @@ enum {
     /* 192 KiB, and a cache line */
     CHUNK_SIZE = sizeof(struct slots_chunk) + SLOTS_CHUNK * sizeof(struct cell),
     BLOCK_CHUNKS_MAX = 128, /* 24 MiB */
-    /* in chunks; blocks of this size or more are made resident in large pieces */
+    /* blocks of this many chunks or more are made resident in large pieces */
     BLOCK_READY_MIN = 32
 };
 

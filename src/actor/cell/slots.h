@@ -30,15 +30,15 @@ enum {
 
 /** Kinds of places beside the cells of a chunk. */
 enum {
-    /* for states of up to 24, 32 and 64 bytes */
+    /* places for states of up to 24, 32 and 64 bytes */
     SLOTS_PLACE_24,
     SLOTS_PLACE_32,
     SLOTS_PLACE_64,
     SLOTS_PLACE_STATES,                    /* number of kinds for states */
     SLOTS_PLACE_IDLE = SLOTS_PLACE_STATES, /* for a struct cell_idle */
-    /* for an origin with a small message and without an origin_rare */
+    /* places for an origin with a small message and without an origin_rare */
     SLOTS_PLACE_ORIGIN,
-    /* for the record that net keeps of the channels of an actor */
+    /* places for the record that net keeps of the channels of an actor */
     SLOTS_PLACE_CHANNELS,
     SLOTS_PLACES,
     SLOTS_STATE_MAX = 64,

@@ -64,7 +64,7 @@ struct system_user {
     tr_supervision supervision; /* supervision of top-level actors */
     struct {
         tr_child_spec spec;
-        /* NULL: the root does not want them, or there is no app. Lent */
+        /* NULL: the root does not handle tr_args, or there is no app. Lent */
         const struct tr_args *args;
     } root; /* the root of an app; see actor/life/root.h */
     /* number of children that belong to the pool; written by worker 0 */
@@ -75,7 +75,11 @@ struct system_user {
     /* Only for an app: see tr_app_exit and tr_app_ready. */
     atom32 exit_status; /* the status passed to tr_app_exit, plus 1; 0: not called */
     atom32 unready;     /* bits: what the app waits for before it is ready; see app/service.c */
-    /* the handler of the root's first turn, and the set-up of the root; NULL: none, or nobody waits; written before the start */
+    /*
+     * app/service.c replaces the handler of the root's first turn and the set-up of the root, to
+     * see when they have run; these are the original ones. NULL: there is none, or it was not
+     * replaced. Written before the start
+     */
     tr_next (*first_call)(tr_self *self, void *state, const void *message);
     tr_next (*first_setup)(tr_self *self, void *state, const void *message);
     tr_time exit_timeout_ns;        /* of the shutdown by tr_app_exit; written before the start */

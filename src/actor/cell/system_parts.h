@@ -71,11 +71,12 @@ struct failure_log {
 
 /** While turns are timed: actor/turn/samples.h. */
 struct system_samples {
-    atom64 until_ns;   /* by the monotonic clock; 0: nobody has asked */
+    /* turns are timed until this time of the monotonic clock; 0: nobody has asked */
+    atom64 until_ns;
     atom32 generation; /* counts up when somebody asks after a pause: figures start from zero */
-    atom64 since_ns;   /* of this generation */
+    atom64 since_ns;   /* when this generation began */
     /* What observe/observer.h has seen: */
-    struct lock lock;    /* of worker_samples.awake */
+    struct lock lock;    /* protects worker_samples.awake */
     atom64 is_looked_at; /* 1: somebody looks */
     atom64
         oldest_ns; /* since when the oldest message in the fullest mailboxes was seen; 0: they are empty */
@@ -94,9 +95,11 @@ struct blocking {
     struct lock lock; /* for all members below */
     struct list queue;
     struct list running;
-    struct list idle;   /* of struct helper: asleep, the last one that fell asleep first */
-    struct list over;   /* of struct helper: ended, but not joined yet */
-    struct list shared; /* of struct shared_job, which have not returned: actor/turn/shared_job.h */
+    /* a list of struct helper: those that sleep, the last one that fell asleep first */
+    struct list idle;
+    struct list over; /* a list of struct helper: those that have ended and are not joined yet */
+    /* a list of the struct shared_job that have not returned: actor/turn/shared_job.h */
+    struct list shared;
     uint32_t shared_running; /* how many shared jobs are queued or run; the others wait in line */
     uint32_t shared_count;   /* number of all shared jobs */
     uint32_t queued;
@@ -144,7 +147,7 @@ struct stall_entry {
     uint64_t number; /* from 1 */
     uint64_t actor;
     tr_time begun_ns;
-    tr_time took_ns; /* so far, if it is not over */
+    tr_time took_ns; /* how long the turn has taken; so far, if it is not over */
     const char *type;
     const char *handler;
     const char *behavior;
@@ -254,7 +257,7 @@ struct shutdown {
     atom32 workers_ended; /* number of workers whose threads are about to return */
     atom32 has_begun;     /* /user has asked its children to stop */
     atom32 is_forced;     /* the deadline has passed: actors that have not stopped are killed */
-    atom32 is_abandoned;  /* see rule 4; written under the lock */
+    atom32 is_abandoned;  /* see rule 4 of actor/system/shutdown.h; written under the lock */
     atom32 sweep;         /* number of the last sweep that was requested */
     atom64 began_ns;      /* when the actors were asked to stop; 0: not yet */
     atom64 over_ns;       /* when /user stopped; 0: not yet */
@@ -264,7 +267,10 @@ struct shutdown {
     atom64 floor;
     struct shutdown_stats shutdown_stats;
     tr_time timeout_default_ns;
-    bool is_closing;       /* worker 0 only: durable actors cannot be woken any more; see rule 6 */
+    /*
+     * worker 0 only: durable actors cannot be woken any more; see rule 6 of actor/system/shutdown.h
+     */
+    bool is_closing;
     bool are_keepers_told; /* worker 0 only: the keepers were asked to stop */
     /* for all members below; while it is held, no other lock is taken except the lock of a name */
     struct lock lock;

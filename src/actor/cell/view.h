@@ -32,7 +32,7 @@ struct view {
     const tr_type *type;         /* type of the message; NULL: a signal, or a set-up */
     const tr_handler *handler;   /* NULL: not known */
     const tr_behavior *behavior; /* NULL: not known */
-    /* when the watch first saw the worker at this step; 0: it has not seen it */
+    /* when the watch first saw the worker at this step; 0: the watch has not seen it there */
     tr_time since_ns;
     char path[TR_PATH_MAX + 1];
     char

@@ -37,7 +37,7 @@ enum turn_state {
     TURN_WOKEN,
     TURN_ENDED,
     /*
-     * its thread was replaced and does not have the worker again yet: see
+     * the thread of the turn was replaced and does not have the worker again yet: see
      * actor/system/thread_handoff.h
      */
     TURN_STUCK
@@ -202,7 +202,7 @@ static inline void turn_require_slow_end(struct tr_self *self)
     self->needs_slow_end = true;
 }
 
-/** Whether a turn may end by the fast path: nothing of it is left when its envelope is freed. */
+/** Whether a turn may end by the fast path: its end has nothing to do but to free its envelope. */
 static inline bool turn_is_plain(const struct tr_self *self)
 {
     return !self->is_detached && !self->is_barrier && !self->is_unusual && !self->asks_barrier &&
@@ -269,10 +269,10 @@ struct balance {
 /** Dead letters that a worker has counted but not handed in yet: actor/mail/dead_letter_batch.h. */
 struct dead_letter_batches {
     atom64 pending; /* written by the worker; lowered under the lock of the dead letters only */
-    /* the newest of them: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
+    /* the newest dead letters: a ring of TR_DEAD_LETTERS_MAX notes; NULL: not allocated yet */
     struct dead_letter_batch_note *notes;
     uint32_t next;        /* index of the next note */
-    tr_time handed_in_ns; /* when the worker last handed some in */
+    tr_time handed_in_ns; /* when the worker last handed in dead letters */
     bool is_logged;       /* the log has reached its limit of lines for this second */
 };
 
@@ -331,7 +331,10 @@ struct worker_stacks {
     struct fiber *home;
     /* The actor for which the loop is on a larger stack; valid while `home` is set. */
     struct cell *guest;
-    /* by class, NULL: not needed so far; class i has FIBER_STACK_SIZE << i bytes: turn/stack.h */
+    /*
+     * pools of larger stacks, by class; NULL: not needed so far. Class i has FIBER_STACK_SIZE << i
+     * bytes: actor/turn/stack.h
+     */
     struct fiber_pool *larger[WORKER_STACK_CLASSES];
     /* a fiber for tr_post_stop and tr_pre_restart, if no other stack can be had */
     struct fiber *last;
@@ -420,8 +423,8 @@ struct worker_shutdown {
     atom32 is_stuck;
     uint64_t seen;     /* what the worker had done at the last look */
     tr_time seen_ns;   /* time of the last look */
-    tr_time first_cpu; /* CPU time of its thread at the last look, or -1 */
-    tr_time seen_cpu;  /* CPU time of its thread at this look, or -1 */
+    tr_time first_cpu; /* CPU time of the worker's thread at the look before the newest, or -1 */
+    tr_time seen_cpu;  /* CPU time of the worker's thread at the newest look, or -1 */
     tr_time stuck_ns;  /* for how long the worker has been stuck */
 };
 
@@ -461,10 +464,11 @@ struct worker {
     struct worker_channels channels;
     struct worker_turns turns;
     tr_thread *thread;
-    atom64 thread_id;        /* id of the thread that runs the worker; 0: no thread runs it */
-    uint64_t wakes_seen;     /* value of counters.wakes when the worker last rested */
-    bool has_more;           /* the last slice left something to do */
-    struct loop_hooks hooks; /* of the loop; any thread may change `run`: turn/follow_turn.c */
+    atom64 thread_id;    /* id of the thread that runs the worker; 0: no thread runs it */
+    uint64_t wakes_seen; /* value of counters.wakes when the worker last rested */
+    bool has_more;       /* the last slice left something to do */
+    /* hooks of the loop; any thread may change `run`: turn/follow_turn.c */
+    struct loop_hooks hooks;
     struct worker_samples samples;
 };
 

@@ -85,7 +85,7 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
         return false;
     if (cell->sched_state == SCHED_READY) {
         /*
-         * Because of a child this actor has failed, and is in the run queue. Its next run handles
+         * This actor has failed because of a child, and is in the run queue. Its next run handles
          * the other orders.
          */
         atom32_fetch_or(&cell->control, bits & (CONTROL_DECIDED | CONTROL_BUDGET), ATOM_RELAXED);
@@ -94,8 +94,8 @@ static bool handle_control_alive(struct worker *worker, struct cell *cell, uint3
     if (bits & CONTROL_DECIDED && !tr__failure_handle_control(worker, cell))
         return false;
     /*
-     * After CONTROL_CHILD and CONTROL_DECIDED: if the budget makes the actor fail, those bits would
-     * be lost.
+     * Handle the budget after CONTROL_CHILD and CONTROL_DECIDED. If the budget made the actor fail
+     * before, those bits would be lost.
      */
     if (bits & CONTROL_BUDGET && !tr__budget_handle_control(worker, cell))
         return false;

@@ -216,8 +216,8 @@ bool tr__cell_fail(struct worker *worker, struct cell *cell, const char *where,
     }
     cell->extra->supervision.is_away = true;
     /*
-     * Not earlier, because an actor that stops must be in no run queue. Run again if the decision
-     * has arrived already.
+     * Change to Waiting only now, because an actor that stops must be in no run queue. Run again if
+     * the decision has arrived already.
      */
     cell_sched_change(cell, SCHED_WAITING);
     if (atom32_load(&cell->control, ATOM_SEQ_CST))
@@ -267,7 +267,8 @@ bool tr__failure_handle_control(struct worker *worker, struct cell *cell)
     case FAILURE_ORDERED:
         /* An actor that is to stop anyway is not restarted. */
         if (failure->restart == TR_TEMPORARY || cell->flags & CELL_SEALED)
-            tr__cell_stop(worker, cell, true); /* the parent takes its end for the answer */
+            /* the parent takes the end of the actor for the answer */
+            tr__cell_stop(worker, cell, true);
         else
             tr__cell_restart(worker, cell);
         return false;

@@ -14,7 +14,7 @@ struct failure;
 struct memory_source;
 struct worker;
 
-/** Returns after which ends an actor is started again. */
+/** Returns after which kinds of end an actor is started again. */
 tr_restart tr__restart_of(const struct cell *cell);
 /** Returns an empty record for an actor; NULL when out of memory. */
 struct failure *tr__failure_new(struct worker *worker, struct cell *cell);

@@ -14,7 +14,7 @@ struct memory_source;
 struct slots;
 struct worker;
 
-/** Returns after which ends the actor is started again; 0 for the default. */
+/** Returns after which kinds of end the actor is started again; 0 for the default. */
 static inline tr_restart spawn_restart(const tr_spawn_args *args)
 {
     if (args->spec && args->spec->restart)

@@ -31,8 +31,8 @@ static bool is_ordered(const struct worker *worker, const struct cell *parent,
 }
 
 /*
- * Follows the children that are to come back, from the one whose place is right behind `before` to
- * the last in a row. Returns the old ref of the last one, or `before` if there is none.
+ * Beginning with the child whose place is right behind `before`, follows the children in a row that
+ * are to come back. Returns the old ref of the last one, or `before` if there is none.
  */
 static uint64_t last_behind(const struct cell *parent, uint64_t before)
 {

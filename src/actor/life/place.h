@@ -27,8 +27,8 @@ void tr__place_note(struct worker *worker, struct cell *parent, const struct cel
  */
 uint64_t tr__place_find(struct worker *worker, struct cell *parent, const struct failure *failure);
 /**
- * Replaces the ref `child` by `now` in all noted places. For a `child` that is back with the ref
- * `now`, or that does not come back and `now` is the ref of the sibling before it.
+ * Replaces the ref `child` by `now` in all noted places. Used when `child` is back with the ref
+ * `now`. Also used when `child` does not come back; then `now` is the ref of the sibling before it.
  */
 void tr__place_replace(struct cell *parent, uint64_t child, uint64_t now);
 /**

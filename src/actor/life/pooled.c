@@ -219,8 +219,8 @@ void tr__pooled_begin(struct worker *worker, struct cell *cell)
     TR_ASSERT_SLOW(worker_is_mine(worker));
     uint32_t to = 0;
     /*
-     * On another worker: later posts of this worker to worker 0 arrive after this cell. Worker 0
-     * may handle the end of another actor without a post, so it links the cell now.
+     * If this is another worker than worker 0, its later posts to worker 0 arrive after this cell.
+     * Worker 0 itself may handle the end of another actor without a post, so it links the cell now.
      */
     if (worker->index == 0) {
         tr__spawn_link(worker, cell);

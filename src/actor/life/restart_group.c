@@ -203,8 +203,8 @@ void tr__restart_group_answer(struct worker *worker, struct cell *parent, uint64
         return;
     bool has_ended = kind == ENVELOPE_VOID;
     /*
-     * End the pause: a member that got its DOWN before its failure was known does not wait for its
-     * delay.
+     * This answer of the member ends the pause. A member that got a DOWN before the parent knew of
+     * its failure answers the DOWN without waiting for its delay.
      */
     if (group->paused_for == child && kind != ENVELOPE_UP)
         group->paused_for = 0;

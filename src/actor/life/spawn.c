@@ -458,8 +458,8 @@ void tr__spawn_mount(struct worker *worker, struct cell *cell)
 
 /*
  * Logs, once per behavior, a message that TR_ACTOR lists but the first behavior does not handle. If
- * no behavior of the program handles it, that is a mistake, and a warning. If the behaviors of the
- * program are not known, the actor may become one that does.
+ * no behavior of the program handles it, that is a mistake, which is logged as a warning. If the
+ * behaviors of the program are not known, the actor may become one that does.
  */
 static void protocol_check(struct worker *worker, struct dispatch *dispatch, const char *protocol)
 {

@@ -302,10 +302,13 @@ void tr__cell_leave(struct worker *worker, struct cell *cell)
         tr__system_over(system);
         return;
     }
-    /* Only now, after the children have gone, because their paths may begin with this name. */
+    /*
+     * Free the name only now, after the children have gone, because their paths may begin with this
+     * name.
+     */
     if (cell->name)
         tr__view_free_name(system, cell);
-    /* Only now, because children of a failed set-up charge their memory to this budget. */
+    /* End the budget only now, because children of a failed set-up charge their memory to it. */
     if (cell->flags & CELL_METERED) {
         tr__budget_end(worker, cell);
         extra_free(worker, cell);

@@ -95,7 +95,7 @@ struct failure {
 
 /* ---- A restart. Owner only. ---- */
 
-/** Whether an actor waits for its children in order to be restarted. */
+/** Whether an actor that is being restarted waits for the end of its children. */
 static inline bool restart_waits(const struct cell *cell)
 {
     return cell->life == LIFE_STARTING && cell->extra && cell->extra->supervision.failure &&

@@ -195,7 +195,7 @@ static struct envelope *take_oldest(struct envelope **last)
 
 static bool drop_one(struct worker *worker, struct cell *cell)
 {
-    /* During a barrier nothing in the cycle takes capacity: do not look through it. */
+    /* During a barrier nothing in the cycle takes capacity: do not look through the cycle. */
     struct envelope *oldest = NULL;
     if (!(cell->flags & CELL_BARRIER))
         oldest = take_oldest(&cell->cycle);
@@ -210,7 +210,10 @@ static bool drop_one(struct worker *worker, struct cell *cell)
     uint32_t lines = mail_lines(oldest);
     mail_uncount(cell, oldest);
     tr__mail_bury_one(worker, cell, oldest, TR_MAILBOX_FULL);
-    /* Not before the message is buried, or the report of its end could take its capacity. */
+    /*
+     * Give the capacity back only now. Before the message became a dead letter, the report of that
+     * dead letter could have taken the capacity.
+     */
     tr__capacity_give(cell, lines);
     return true;
 }

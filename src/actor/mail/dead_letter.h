@@ -4,7 +4,7 @@
  *
  * All dead letters are counted, and the last TR_DEAD_LETTERS_MAX are kept. Each subscriber receives
  * a message about each of them. The log has the first few of every second and a count of the rest.
- * All this is under a lock, because dead letters are the exception.
+ * A lock protects all of this, because dead letters are rare.
  */
 #ifndef ACTOR_MAIL_DEAD_LETTER_H
 #define ACTOR_MAIL_DEAD_LETTER_H

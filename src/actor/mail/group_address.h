@@ -32,8 +32,8 @@ struct worker;
 enum {
     GROUP_BUCKETS = 1024,
     /*
-     * places in a router's table for each member; with so many the shares of the members differ by
-     * 9 %
+     * places in a router's table for each member; with this many, the shares of the members differ
+     * by 9 %
      */
     GROUP_KEYS_EACH = 128,
     GROUP_KEYS_LEAST = 256
@@ -66,7 +66,10 @@ struct group_address {
     atom64 key_count; /* 0: a group without routes */
     atom64 routes;    /* the const tr_route *; 0: a group without routes */
     atom64 base;      /* the worker of member 0; member 1 is on the next worker, and so on */
-    /* Of the tenant: written by the thread that makes the tenant, then by the group supervisor. */
+    /*
+     * The members below belong to the tenant. They are written by the thread that makes the tenant,
+     * then by the group supervisor.
+     */
     struct tr_system *system;
     struct cell *cell; /* the slot */
     uint64_t tenant;   /* ref of the current tenant, 0: free; read and written under the lock */
@@ -174,7 +177,7 @@ static inline uint64_t group_score(uint64_t place, uint32_t number)
 
 /* ---- Picking a member. ---- */
 
-/** A walk over the members that may take a message, best first. */
+/** A walk over the members that may take a message, the first choice first. */
 struct group_walk {
     const struct slots *slots;
     struct group_address *group;
@@ -187,7 +190,7 @@ struct group_walk {
     /* index of the sender's worker; worker_count or more: the sender is not on a worker */
     uint32_t worker;
     uint32_t near_left; /* members on the sender's worker that are still to be tried */
-    uint32_t near;      /* the next of these members */
+    uint32_t near;      /* the next of the members on the sender's worker */
     uint32_t near_step;
     /*
      * turns that are still to be tried; for a router: 1 until the member that has the key was tried

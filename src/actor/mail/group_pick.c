@@ -265,7 +265,10 @@ static tr_status send_through(struct tr_system *system, struct worker *worker,
             one = tr__mail_send(worker, member, envelope);
         if (one == TR_STOPPED)
             continue;
-        /* If all are full, report the first one that was tried: it was its turn. */
+        /*
+         * If all are full, report the first one that was tried, because it was the turn of that
+         * member.
+         */
         if (one == TR_OK || status == TR_STOPPED) {
             status = one;
             *cell = member;

@@ -79,21 +79,21 @@ enum mail_box {
     KIND(KILL,      "kill",      TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(SUSPEND,   "suspend",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(RESUME,    "resume",    TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* Cancelled while it was queued: dropped when its turn comes. */                              \
+    /* Mail that was cancelled while it was queued: dropped when its turn comes. */                \
     KIND(VOID,      "void",      NOTICES,     MAIL_PASSES_BARRIER)                                 \
-    /* To an actor, which reports when it is up. */                                                \
+    /* To an actor: asks it to report when it is up. */                                            \
     KIND(PROBE,     "probe",     NOTICES,     MAIL_PASSES_SEAL | MAIL_PASSES_BARRIER)              \
     /* To a client: how a spawn or a probe ended; holds a tr_outcome or a tr_probe. */             \
     KIND(OUTCOME,   "outcome",   NONE,        0)                                                   \
     /* An ask during its turn, after it was answered. Never sent. */                               \
     KIND(ANSWERED,  "answered",  NONE,        0)                                                   \
-    /* WANTED: a sender waits for capacity. GRANT, to that sender: capacity, or why there is */    \
-    /* none. BACK, from that sender: capacity that it did not need. See actor/ask/waiters.h. */    \
+    /* WANTED: a sender waits for capacity. See actor/ask/waiters.h. */                            \
+    /* GRANT, the answer: capacity, or the reason why not. BACK returns unused capacity. */        \
     KIND(WANTED,    "wanted",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(GRANT,     "grant",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(BACK,      "back",      TAKEN,       MAIL_PASSES_SEAL)                                    \
-    /* TRACE, to an actor that was asked: where is this request? TRACED, to the asker: the */      \
-    /* answer to that. See actor/ask/ask_trace.h. */                                               \
+    /* TRACE, to an actor that was asked: where is this request? See actor/ask/ask_trace.h. */     \
+    /* TRACED, to the asker: the answer to a TRACE. */                                             \
     KIND(TRACE,     "trace",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(TRACED,    "traced",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* Searches a cycle of actors that wait for each other. See actor/ask/ring.h. */               \
@@ -110,8 +110,8 @@ enum mail_box {
     KIND(WATCH,     "watch",     TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(UNWATCH,   "unwatch",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     /* FAILED, to the parent: a child has failed. DECIDED, to the child: what becomes of it. */    \
-    /* DOWN and UP, to a child that is restarted with others: stop, or start again; and back */    \
-    /* to the parent: it has done so. See actor/life/supervise.h. */                               \
+    /* DOWN and UP, to a child that is restarted with others: stop, or start again. */             \
+    /* DOWN and UP, back to the parent: the child has done so. See actor/life/supervise.h. */      \
     KIND(FAILED,    "failed",    TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(DECIDED,   "decided",   TAKEN,       MAIL_PASSES_SEAL)                                    \
     KIND(DOWN,      "down",      TAKEN,       MAIL_PASSES_SEAL)                                    \

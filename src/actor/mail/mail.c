@@ -282,7 +282,7 @@ void tr__mail_answer_probes(struct worker *worker, struct cell *cell)
 void tr__mail_drop(struct worker *worker, struct envelope *envelope)
 {
     if (envelope->kind != ENVELOPE_VOID)
-        /* as if the envelope had not been sent */
+        /* count as if the envelope had never been sent */
         atom64_count(&worker->counters.accepted, UINT64_MAX);
     envelope_give(&worker->pool, envelope);
 }

@@ -355,8 +355,9 @@ static inline void mail_make_ready(struct worker *worker, struct cell *cell)
 
 /**
  * Makes an actor of this worker look at its control bits: puts a waiting cell into a run queue.
- * Does nothing for a cell that is in a queue or runs, because that looks at them anyway. Therefore
- * the scheduling state must never be SCHED_WAITING while the cell may be in a queue. Owner only.
+ * Does nothing for a cell that is in a queue or runs: the run of that cell looks at the bits
+ * anyway. Therefore the scheduling state must never be SCHED_WAITING while the cell may be in a
+ * queue. Owner only.
  */
 static inline void mail_rouse(struct worker *worker, struct cell *cell)
 {

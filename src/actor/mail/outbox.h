@@ -106,8 +106,8 @@ TR_MESSAGE(tr_stored, (u64, token));
  */
 tr_status tr__outbox_send(struct worker *worker, struct cell *cell, struct envelope *envelope);
 /**
- * Holds an effect on a channel in the outbox of the current turn, which must not be open. Returns
- * TR_OK or TR_NO_MEMORY.
+ * Holds an effect on a channel in the outbox of the current turn. The outbox must not be open.
+ * Returns TR_OK or TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__outbox_hold(struct worker *worker, struct channel_effect *effect);
 /**

@@ -45,7 +45,7 @@ static inline bool overflow_has(uint32_t policy, enum overflow_property property
     return properties[policy] & property;
 }
 
-/** Whether the policy that a mailbox has now has a property. Any thread. */
+/** Whether the present policy of a mailbox has a property. Any thread. */
 static inline bool mailbox_overflow_has(const struct cell *cell, enum overflow_property property)
 {
     return overflow_has(capacity_policy(capacity_load(&cell->door.capacity)), property);

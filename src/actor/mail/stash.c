@@ -10,8 +10,8 @@
 #include "actor/mail/kind.h"
 
 /*
- * The mailbox may be full and its bound then be made the smallest possible. Even then a whole stash
- * may return to it.
+ * A mailbox may be full, and its bound may then become the smallest possible one. Even then a whole
+ * stash may return to the mailbox.
  */
 static_assert(TR_STASH_BYTES_MAX / 64 + CAPACITY_LARGEST + TR_PAYLOAD_MAX / 32 < CAPACITY_BIAS,
               "what a mailbox is short of fits into its capacity's word");

@@ -110,7 +110,7 @@ static void leader_main(void *context)
     if (platform->parker_new(platform, &parker) != TR_OK)
         parker = NULL;
     tr__hooks_call(system, TR_BEFORE_STOP, parker, NULL, NULL);
-    /* Not after a timeout: the hook that has timed out may still wake the parker. */
+    /* After a timeout keep the parker, because the hook that has timed out may still wake it. */
     if (parker && !atom32_load(&system->shutdown.hooks.hung, ATOM_RELAXED))
         platform->parker_free(platform, parker);
     tr__shutdown_begin(system);

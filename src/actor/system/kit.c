@@ -102,7 +102,10 @@ size_t tr_kit_settle(tr_kit *kit)
     return steps;
 }
 
-/* Returns when the next timer of any worker is due, or the next event of the network arrives. */
+/*
+ * Returns the time at which the next timer of any worker is due, or the next event of the network
+ * arrives.
+ */
 static tr_time next_alarm(const struct tr_kit *kit)
 {
     tr_time next_ns = tr__virtual_next_event_ns(kit->virtual);
@@ -302,7 +305,7 @@ struct census {
     struct slots *slots;
     uint64_t queued;          /* messages in mailboxes and inboxes */
     uint64_t live;            /* actors */
-    struct journey *journeys; /* for each cell, by slot */
+    struct journey *journeys; /* one for each cell, by slot */
 };
 
 struct tally {

@@ -30,7 +30,10 @@ static inline bool worker_leaves(const struct worker *worker)
     return worker->index >= system_open_workers(worker->system);
 }
 
-/** Returns when the worker must call tr__leave_round again; TR_NEVER: not at all. Worker only. */
+/**
+ * Returns the time at which the worker must call tr__leave_round again; TR_NEVER: not at all.
+ * Worker only.
+ */
 static inline tr_time leave_next(const struct worker *worker)
 {
     TR_ASSERT_SLOW(worker_is_mine(worker));

@@ -379,7 +379,7 @@ void tr__report_lose(struct tr_system *system)
     /* Take the notes about slow actors again: some may have come meanwhile. */
     memcpy(report.slow, shutdown->final.slow, sizeof report.slow);
     report.slow_count = shutdown->final.slow_count;
-    /* The same for changes that could not be stored: tr__shutdown_unstored. */
+    /* Also take again what tr__shutdown_unstored has noted. */
     report.unstored = shutdown->final.unstored;
     memcpy(report.unstored_path, shutdown->final.unstored_path, sizeof report.unstored_path);
     report.status = TR_SHUTDOWN_INCOMPLETE;

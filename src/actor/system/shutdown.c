@@ -112,8 +112,8 @@ void tr__shutdown_empty(struct tr_system *system)
     if (!system->options.exit_when_empty)
         return;
     /*
-     * Not with hooks of TR_BEFORE_STOP: then this is an ordinary shutdown, and actors may be
-     * spawned until the hooks have returned.
+     * With hooks of TR_BEFORE_STOP leave this out: then this is an ordinary shutdown, and actors
+     * may be spawned until the hooks have returned.
      */
     if (!tr__hooks_have(&system->shutdown.hooks, TR_BEFORE_STOP))
         atom32_store(&system->ending.is_stopping, 1, ATOM_SEQ_CST);
@@ -196,8 +196,8 @@ static bool is_out_of_reach(struct worker *worker, const struct cell *child)
     if (owner == worker->index)
         return false;
     /*
-     * A child without an owner is moving to another worker. So long after the deadline, that worker
-     * must be stuck if the child has not arrived.
+     * A child without an owner is moving to another worker. If the child has not arrived this long
+     * after the deadline, that worker must be stuck.
      */
     return owner == CELL_FOREIGN ||
            atom32_load(&worker->system->workers[owner]->shutdown.is_stuck, ATOM_RELAXED);

@@ -33,10 +33,10 @@
 /* A function of tr_blocking that runs for this long is stuck. */
 #define BLOCKED_NS (12 * TR_MILLISECOND)
 /*
- * When the wait is given up, counted from the deadline. Not before VERDICT_FIRST_NS, so that
- * handlers have time to return. Not after VERDICT_LAST_NS, because this thread itself may get no
- * CPU for a while. Between these two: when the other workers have had OTHERS_NS to stop without the
- * stuck ones.
+ * When the wait is given up, counted from the deadline. It is given up at VERDICT_FIRST_NS at the
+ * earliest, so that handlers have time to return. It is given up at VERDICT_LAST_NS at the latest,
+ * because this thread itself may get no CPU for a while. Between these two, it is given up when the
+ * other workers have had OTHERS_NS to stop without the stuck ones.
  */
 #define VERDICT_FIRST_NS (30 * TR_MILLISECOND)
 #define VERDICT_LAST_NS (TR_SHUTDOWN_GRACE_NS - 5 * TR_MILLISECOND)
@@ -171,7 +171,7 @@ static void abandon(struct tr_system *system)
 
 /*
  * Does what is due before the deadline: if /user has not begun to stop in time, asks for a sweep
- * that stops the top-level actors. Returns when to look again at the latest.
+ * that stops the top-level actors. Returns the latest time at which to look again.
  */
 static tr_time step_before(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                            tr_time now_ns)
@@ -199,7 +199,7 @@ static tr_time verdict_ns(const struct shutdown_wait *shutdown_wait, tr_time dea
 
 /*
  * Does what is due after the deadline: forces the shutdown, marks stuck workers, asks for sweeps,
- * and decides whether the wait is given up. Returns when to look again at the latest.
+ * and decides whether the wait is given up. Returns the latest time at which to look again.
  */
 static tr_time step_after(struct tr_system *system, struct shutdown_wait *shutdown_wait,
                           tr_time now_ns, tr_time deadline_ns)
@@ -238,7 +238,7 @@ static void step_ahead(struct tr_system *system, struct shutdown_wait *shutdown_
     shutdown_wait->has_looked = true;
 }
 
-/* Looks at the workers, and does what is due. Returns when to look again at the latest. */
+/* Looks at the workers, and does what is due. Returns the latest time at which to look again. */
 static tr_time shutdown_wait_look(struct tr_system *system, struct shutdown_wait *shutdown_wait)
 {
     tr_time now_ns = system->platform->mono_now(system->platform);

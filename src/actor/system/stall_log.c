@@ -35,8 +35,9 @@ static struct stall_entry *entry_of(struct stall_log *log, uint64_t ref)
 }
 
 /*
- * Returns the place of a new entry. If there is none, that is the shortest turn but for the newest half: a handler that is a
- * little slow all the time must not drive out the one that took long. Under the lock.
+ * Returns the place of a new entry. If no place is free, returns that of the shortest turn that is
+ * not in the newest half. So a handler that is always a little slow does not drive out a turn that
+ * took long. Under the lock.
  */
 static struct stall_entry *place_of(struct stall_log *log)
 {
@@ -66,7 +67,7 @@ void tr__stall_log_note(struct tr_system *system, const tr_stall *stall, bool is
         log->entries = source_resize(&system->source, NULL, STALLS_KEPT * sizeof *log->entries);
     struct stall_entry *entry = log->entries ? entry_of(log, stall->actor.bits) : NULL;
     if (entry && is_first) {
-        entry->is_over = true; /* its end was not seen */
+        entry->is_over = true; /* the end of that turn was not seen */
         entry = NULL;
     }
     if (!entry && log->entries && is_first) {

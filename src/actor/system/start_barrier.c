@@ -13,8 +13,8 @@ void tr__start_barrier_init(struct start_barrier *start_barrier, const tr_system
 void tr__start_barrier_deinit(struct tr_system *system)
 {
     /*
-     * Only now, after the threads of the workers were joined, because a worker may wake the parker
-     * until then.
+     * Free the parker only now, after the threads of the workers were joined, because a worker may
+     * wake the parker until then.
      */
     if (system->start_barrier.parker)
         system->platform->parker_free(system->platform, system->start_barrier.parker);

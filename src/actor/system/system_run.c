@@ -62,7 +62,7 @@ static tr_status thread_start(struct tr_system *system, uint32_t index)
     const tr_platform *platform = system->platform;
     struct worker *worker = system->workers[index];
     tr_thread *thread = NULL;
-    /* Counted before the thread starts, so that the shutdown wait waits for it too. */
+    /* Count the thread before it starts, so that the shutdown wait waits for it too. */
     atom32_fetch_add(&system->scale.threads, 1, ATOM_SEQ_CST);
     tr_status status =
         platform->thread_start(platform, "troupe-worker", tr__worker_main, worker, &thread);
@@ -315,7 +315,7 @@ static uint64_t turns_so_far(const struct worker *worker)
            atom64_load(&worker->counters.signals, ATOM_RELAXED);
 }
 
-/* Returns when the next timer, or the alarm, of this worker is due. */
+/* Returns the time at which the next timer, or the alarm, of this worker is due. */
 static tr_time due_ns(struct worker *worker)
 {
     tr_time next_ns = tr__worker_next(worker);

@@ -38,8 +38,8 @@ tr_status tr__handoff_check(const tr_system_options *options)
     if (options->handoff_threads_max > TR_HANDOFF_THREADS_LARGEST)
         return TR_LIMIT;
     /*
-     * Not together with faults, because the signal handler finds the worker by the signal stack of
-     * the thread, and a handoff changes the thread of a worker.
+     * Refuse the handoff together with faults, because the signal handler finds the worker by the
+     * signal stack of the thread, and a handoff changes the thread of a worker.
      */
     if (options->traps_faults || options->names_faults)
         return TR_NOT_SUPPORTED;
@@ -78,7 +78,8 @@ tr_status tr__handoff_open(struct tr_system *system)
     handoff->worker_count = system->worker_count;
     handoff->views = source_resize(&system->source, NULL, count * sizeof(struct view));
     handoff->threads = source_resize(&system->source, NULL, count * sizeof *handoff->threads);
-    if (handoff->threads) /* because tr__handoff_deinit reads them, also after an error below */
+    /* even if an error follows, because tr__handoff_deinit reads the threads */
+    if (handoff->threads)
         memset(handoff->threads, 0, count * sizeof *handoff->threads);
     if (!handoff->views || !handoff->threads)
         return TR_NO_MEMORY;
@@ -181,9 +182,9 @@ void tr__handoff_each(struct tr_system *system,
 /* ---- Taking a worker. ---- */
 
 /*
- * Whether the worker may continue without this turn, as if it waited. Not if the runtime waits for
- * the end of its code (signals, set-ups, cancelled turns), nor in nested calls, of which the inner
- * one must return first.
+ * Whether the worker may continue without this turn, as if the turn waited. Not if the runtime
+ * waits for the end of the turn's code (signals, set-ups, cancelled turns). Not in nested calls
+ * either, because the inner call must return first.
  */
 static bool may_be_handed_off(const struct tr_self *turn)
 {

@@ -250,7 +250,7 @@ static tr_time on_idle(struct loop *loop)
     worker->trim.last_ns = loop->now_ns;
     worker->trim.last_turns = turns;
     /*
-     * A trim costs a walk over the pools, and frees nothing if they are in use everywhere. After
+     * A trim costs a walk over the pools, and frees nothing if each part of them is in use. After
      * each such trim the time to the next one is doubled.
      */
     bool is_vain = !trim(worker) && worker->trim.every_ns < TRIM_SELDOM_NS;

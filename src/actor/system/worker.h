@@ -38,8 +38,8 @@ extern const struct loop_hooks tr__worker_trapping_hooks; /* for a system that t
 extern const struct loop_hooks tr__worker_handoff_hooks;  /* for a system with thread handoff */
 
 /**
- * Returns when the worker has something to do next: a timer, a wait, an ask, a schedule, or, if the
- * worker leaves, the next step of that (actor/system/leave.h). Worker only.
+ * Returns the time at which the worker has something to do next: a timer, a wait, an ask, a
+ * schedule, or, if the worker leaves, the next step of that (actor/system/leave.h). Worker only.
  */
 tr_time tr__worker_next(struct worker *worker);
 

@@ -121,8 +121,8 @@ void tr__idle_resume(struct worker *worker, struct cell *cell)
 {
     TR_ASSERT_SLOW(cell_is_mine(worker, cell));
     /*
-     * Not if it was delivered already (then it is not paused): it comes again only after the next
-     * message.
+     * Do nothing if the timeout was delivered already (then it is not paused): it comes again only
+     * after the next message.
      */
     if (cell->flags & CELL_IDLES && slots_idle(cell)->is_paused && !idle_is_held(cell))
         tr__idle_touch(worker, cell);

@@ -23,7 +23,8 @@ struct helper {
     tr_parker *parker;
     tr_thread *thread; /* under the lock; NULL until helper_start has written it */
     bool is_idle;      /* under the lock */
-    bool is_kept; /* under the lock: it ends with the pool, and not after a time without work */
+    /* under the lock: the helper ends with the pool, and not after a time without work */
+    bool is_kept;
     /* The job that ran at the last look of the shutdown wait (actor/system/shutdown_wait.c): */
     tr_time wait_seen_began; /* began_ns of that job */
     tr_time wait_seen_ns;    /* time of that look */
@@ -91,7 +92,10 @@ void tr__blocking_unqueue(struct blocking *blocking, struct blocking_job *job)
 bool tr__blocking_is_busy(struct blocking *blocking)
 {
     lock_take(&blocking->lock);
-    /* The next look-up in line is for a moment neither in line, nor queued, nor does it run. */
+    /*
+     * Between two lookups, the next lookup in line is for a moment neither in line, nor queued, nor
+     * running.
+     */
     bool is_busy = !list_is_empty(&blocking->running) || !list_is_empty(&blocking->shared);
     lock_give(&blocking->lock);
     return is_busy;
@@ -219,8 +223,8 @@ static uint32_t helpers_of(struct blocking *blocking)
 }
 
 /*
- * Waits until all helpers have ended. They are about to, unless one looks up a name that nobody waits for: then this
- * thread sleeps between its looks.
+ * Waits until all helpers have ended. They end soon, except a helper that still looks up a name for
+ * which nobody waits. In that case this thread sleeps between its looks.
  */
 static void helpers_await(struct blocking *blocking)
 {
@@ -234,7 +238,7 @@ static void helpers_await(struct blocking *blocking)
             platform->park(platform, parker, platform->mono_now(platform) + TR_MILLISECOND);
         else
             platform->yield(platform);
-        i -= i > SPINS; /* it does not overflow */
+        i -= i > SPINS; /* so that `i` does not overflow */
     }
     if (parker)
         platform->parker_free(platform, parker);
@@ -265,8 +269,9 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     blocking->starting--;
     blocking->helpers -= status != TR_OK;
     /*
-     * By rule 3, if there is another helper, that one takes the job or has taken it. One that is being started may fail
-     * too. The job is found by its number, because one that was taken may be gone.
+     * By rule 3, if there is another helper, that one takes the job or has taken it. Helpers that
+     * are being started do not count, because their start may fail too. Look for the job by its
+     * number, because a job that was taken may be gone.
      */
     if (status != TR_OK && blocking->helpers == blocking->starting) {
         LIST_EACH (link, &blocking->queue) {
@@ -280,7 +285,10 @@ static tr_status helper_start_for(struct blocking *blocking, uint64_t ticket)
     return found ? status : TR_OK;
 }
 
-/* Wakes or starts a helper too, unless all helpers are busy. After TR_OK the job may have been taken already. */
+/*
+ * Besides queueing the job, wakes or starts a helper, unless all helpers are busy. After TR_OK the
+ * job may have been taken already.
+ */
 tr_status tr__blocking_enqueue(struct blocking *blocking, struct blocking_job *job)
 {
     const tr_platform *platform = blocking->system->platform;

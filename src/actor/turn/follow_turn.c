@@ -121,7 +121,10 @@ void tr__follow_begin(struct tr_self *self)
     if (!tr__follow_wants(follow, self->causal, cell->identity))
         return;
     self->followed = atom64_fetch_add(&follow->turn, 1, ATOM_RELAXED) + 1;
-    /* a message of a channel or a timer: give it a causal id, by which what follows is found */
+    /*
+     * a message of a channel or a timer: give it a causal id, so that the turns that it leads to
+     * can be found
+     */
     if (!self->causal) {
         self->causal =
             hash_bytes(worker->system->names.key, &self->followed, sizeof self->followed) | 1;

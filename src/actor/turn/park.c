@@ -100,7 +100,7 @@ void tr__turns_trim(struct worker *worker)
         return;
     /*
      * Free the turn for messages too, and use the worker's own turn again. The freed turn is the
-     * newest allocation: at the end of the heap, it would keep the heap from releasing the memory
+     * newest allocation. If it stayed at the end of the heap, the heap could not release the memory
      * before it.
      */
     tr__turn_asks_free(worker->turns.message);
@@ -415,7 +415,7 @@ bool tr__turn_stick(struct tr_self *self)
     if (!extra->parked.count)
         tr__idle_pause(worker, cell);
     if (self->outbox)
-        outbox_leave(self); /* messages of other turns are not held meanwhile */
+        outbox_leave(self); /* messages of other turns are not held while this turn waits */
     self->state = TURN_STUCK;
     self->wait.since_ns = worker->loop.now_ns;
     extra->waits.stuck = self;

@@ -240,7 +240,11 @@ RUN_INLINE bool request_turn(struct tr_self *self, struct worker *worker, struct
     TR_ASSERT_SLOW(turn_is_plain(self));
     atom64_count(&worker->counters.handled, 1);
     envelope_give(&worker->pool, self->envelope);
-    self->envelope = NULL; /* the envelope was freed: tr__ask_is_here must not find it */
+    /*
+     * a message of a channel or a timer: give it a causal id, by which the turns that it leads to
+     * are found
+     */
+    self->envelope = NULL;
     return true;
 }
 
@@ -417,7 +421,7 @@ RUN_INLINE struct tr_self *run(struct worker *worker, struct cell *cell, struct 
             has_more = cell->cycle;
             if (__builtin_expect(!has_more, 1) && is_ordinary(cell, CELL_SLOW_RUN) &&
                 __builtin_expect(!cell->notices, 1)) {
-                /* for the reason in take_notices */
+                /* the cell may wait, for the reason that take_notices gives */
                 cell_sched_change_from(cell, SCHED_RUNNING, SCHED_WAITING);
                 return self;
             }

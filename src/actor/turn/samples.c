@@ -199,7 +199,10 @@ static uint32_t turns_expected(const struct cell *cell, const tr_behavior *behav
     return queued < 1 ? 1 : (uint32_t)queued < turns_max ? (uint32_t)queued : turns_max;
 }
 
-/* From the next run on nothing is done any more. A shutdown may have replaced the hooks. */
+/*
+ * Puts the usual hooks of the loop back. If a shutdown has replaced the hooks meanwhile, leaves
+ * them.
+ */
 static void disarm(struct worker *worker)
 {
     struct worker_samples *samples = &worker->samples;
@@ -224,7 +227,10 @@ static void timed_end(struct worker *worker, uint64_t ref, tr_time begin_ns, tr_
     note_slow(worker, &turn);
 }
 
-/* The `run` of the hooks while a turn is to be timed. Hooks are kept until it has returned, or the next run shows that it waits. */
+/*
+ * The `run` of the hooks while a turn is to be timed. The hooks stay until that turn has returned,
+ * or the next run shows that it waits.
+ */
 static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_max)
 {
     struct worker *worker = worker_of_loop(loop);
@@ -254,7 +260,7 @@ static uint32_t sample_run(struct loop *loop, struct task *task, uint32_t turns_
     uint32_t turns = ATOM_PEEK(&usual->run)(loop, task, 1);
     tr_time ended_ns = platform->mono_now(platform);
     if (!samples->is_timing)
-        return turns; /* another run has seen that it waited */
+        return turns; /* another run has found that the timed turn waits */
     samples->is_timing = false;
     disarm(worker);
     if (turns == 1)

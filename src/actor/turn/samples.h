@@ -3,13 +3,13 @@
  * Measures how long turns take, by handler. Times one turn in each round of a worker, at most two
  * thousand in a second, and only while somebody looks (tr_system.samples).
  *
- * Nothing is done for each message. A round begins with a look at the clock; if turns are to be
- * timed, it replaces the hooks of the loop until one of the next runs, chosen at random; that run
- * handles one message, with a look at the clock before and behind it. So all runs are equally
- * likely to be timed. What is found in a run stands for all messages that it would have handled:
- * that is the weight of a sample. While somebody asks for flows, its sender is noted too. A turn
- * that waits is counted and not timed. When somebody looks
- * after nobody has for ten minutes, figures start from zero.
+ * Nothing is done for each message. A round begins with a look at the clock. If turns are to be
+ * timed, it replaces the hooks of the loop until one of the next runs, chosen at random. That run
+ * handles one message, and reads the clock before and after it. So all runs are equally likely to
+ * be timed. What is found in a run stands for all messages that it would have handled: that is the
+ * weight of a sample. While somebody asks for flows, the sender of that message is noted too. A
+ * turn that waits is counted and not timed. If nobody has looked for ten minutes, the next look
+ * starts the figures from zero.
  */
 #ifndef ACTOR_TURN_SAMPLES_H
 #define ACTOR_TURN_SAMPLES_H

@@ -31,7 +31,10 @@ static struct shared_job *find(const struct blocking *blocking, const struct sha
     return NULL;
 }
 
-/* How many may run: they leave a helper to functions of tr_blocking, if there are two. */
+/*
+ * Returns how many shared jobs may run at once. They leave one helper to functions of tr_blocking,
+ * if there are at least two.
+ */
 static uint32_t running_max(const struct blocking *blocking)
 {
     uint32_t others = blocking->helpers_max > 1 ? blocking->helpers_max - 1 : 1;
@@ -78,7 +81,7 @@ static struct shared_job *finish(struct blocking *blocking, struct shared_job *s
     blocking->shared_count--;
     list_append(&waiting, &shared->waiting);
     LIST_EACH (at, &waiting)
-        /* from now on its turn cannot leave */
+        /* from now on the turn of this job cannot leave */
         LIST_OWNER(at, struct blocking_job, link)->is_queued = false;
     struct shared_job *next = next_in_line(blocking);
     /*
@@ -117,8 +120,8 @@ static void begin(struct blocking *blocking, struct shared_job *shared)
 }
 
 /*
- * Adds a turn to the shared job with the key of `fresh`, which is `fresh` if there is none. Returns that, and whether it
- * begins now. NULL: too many names wait.
+ * Adds a turn to the shared job with the key of `fresh`. If there is none, `fresh` becomes that
+ * shared job. Returns the shared job, and writes whether it begins now. NULL: too many names wait.
  */
 static struct shared_job *join(struct blocking *blocking, struct blocking_job *job, bool *begins)
 {
@@ -149,7 +152,7 @@ void tr__shared_submit(struct tr_self *self)
     struct shared_job *fresh = job->shared;
     bool begins;
     if (job->is_submitted)
-        return; /* its envelope is on its way */
+        return; /* the envelope of the turn is on its way */
     fresh->hash = hash_bytes(system->names.key, fresh->key, strlen(fresh->key));
     self->cell->extra->waits.blocked++;
     const struct shared_job *shared = join(&system->blocking, job, &begins);
@@ -162,7 +165,7 @@ void tr__shared_submit(struct tr_self *self)
     if (shared != fresh)
         source_resize(&system->source, fresh, 0);
     if (begins)
-        begin(&system->blocking, fresh); /* it may have ended, and this turn be woken */
+        begin(&system->blocking, fresh); /* the job may end here and wake this turn */
 }
 
 void tr__shared_done(struct blocking *blocking, struct shared_job *shared)

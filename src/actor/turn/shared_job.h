@@ -5,8 +5,8 @@
  *
  * Turns that ask with the same key while the function runs share one call of it. A function that
  * hangs does not hold up a turn, because a turn leaves when its time is over. Nor does it hold up
- * the other helpers: at most TR_LOOKUPS_MAX run at once, and less than there may be helpers; the
- * others wait in a line of their own.
+ * all helpers: at most TR_LOOKUPS_MAX shared jobs run at once, and fewer than there may be helpers.
+ * The other shared jobs wait in a line of their own.
  *
  * Rules:
  *   1. A shared job is in blocking.shared until its function has returned. Its own blocking_job has
@@ -28,12 +28,13 @@ struct memory_source;
 struct shared_job {
     struct blocking_job job; /* the job that the pool runs */
     struct list link;        /* in blocking.shared, the oldest first */
-    struct list waiting;     /* of struct blocking_job: the turns that wait */
-    const char *key;         /* in the same memory */
+    struct list waiting;     /* a list of struct blocking_job: those of the turns that wait */
+    const char *key;         /* in the same memory as this struct */
     uint64_t hash;           /* of the key */
-    bool is_in_line;         /* as many as may run do */
-    tr_status failure;       /* it could not be begun: TR_NO_MEMORY, TR_LIMIT; TR_OK: it was */
-    /** Copies the result for a turn. After a failure it copies that. Any thread. */
+    bool is_in_line;         /* the job waits, because as many shared jobs run as may */
+    /* why the job could not be begun: TR_NO_MEMORY, TR_LIMIT; otherwise TR_OK */
+    tr_status failure;
+    /** Copies the result for a turn; after a failure, the failure. Any thread. */
     void (*copy)(const struct shared_job *shared, void *result);
 };
 

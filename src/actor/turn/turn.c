@@ -271,8 +271,8 @@ static struct fiber *call_fiber(struct worker *worker, const struct cell *cell, 
 }
 
 /*
- * Reserves another fiber for the last signal. Its stack is available, because the last one has
- * returned to the pool.
+ * Reserves another fiber for the last signal. A stack is available, because the fiber that was
+ * reserved before has returned to the pool.
  */
 static void keep_last(struct worker *worker)
 {

@@ -171,7 +171,10 @@ static bool is_late(const struct tr_client *client, const struct client_ask *ask
     uint32_t due_ms = (uint32_t)((uint64_t)ask->deadline_ns / TR_MILLISECOND);
     if ((int32_t)(answer->payload.ask.deadline_ms - due_ms) <= 0)
         return false;
-    /* If the deadline is weeks away, the low 32 bits say nothing: compare the full time. */
+    /*
+     * If the deadline is weeks away, the low 32 bits of two times cannot be compared: compare the
+     * full times.
+     */
     const tr_platform *platform = client->system->platform;
     return ask->deadline_ns <= platform->mono_now(platform);
 }

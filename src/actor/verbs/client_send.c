@@ -190,7 +190,10 @@ tr_status tr__client_send_group(struct tr_client *client, struct cell **cell, ui
         tr_status one = send_kind(client, member, walk.member, kind, type, message, ask, false);
         if (one == TR_STOPPED)
             continue;
-        /* If all are full, report the first member that was tried, because it was its turn. */
+        /*
+         * If all are full, report the first member that was tried, because it was the turn of that
+         * member.
+         */
         if (one != TR_MAILBOX_FULL || status == TR_STOPPED) {
             status = one;
             *cell = member;

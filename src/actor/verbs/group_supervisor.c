@@ -25,7 +25,9 @@ struct supervisor {
 
 static tr_next fail(tr_self *self, const struct supervisor *supervisor, const tr_error *error)
 {
-    /* Notify the client under the ref of the group address, because it knows no other ref. */
+    /*
+     * Notify the client under the ref of the group address, because the client knows no other ref.
+     */
     if (supervisor->group->spawner)
         tr__outcome_send(self->worker, supervisor->group->spawner, supervisor->ref, error);
     return tr_fail(self, error->status, "%s", error->text);

@@ -121,7 +121,7 @@ static void block_free(const struct memory_source *source, struct schedule *sche
 static void next_update(struct schedules *schedules)
 {
     TR_ASSERT_SLOW(lock_is_held(&schedules->lock));
-    /* The nudge that follows in begin, or the next look of worker 0, makes this visible. */
+    /* The nudge in the function begin, or the next look of worker 0, makes this visible. */
     atom64_store(&schedules->next_ns, (uint64_t)tr__wheel_next(&schedules->wheel), ATOM_RELAXED);
 }
 
@@ -182,8 +182,8 @@ static tr_status send(struct worker *worker, const struct schedule *schedule, ui
 }
 
 /*
- * Returns when the next tick of a fixed rate is due, a whole number of periods after the last.
- * Leaves missed ticks out.
+ * Returns the time at which the next tick of a fixed rate is due, a whole number of periods after
+ * the last. Leaves missed ticks out.
  */
 static tr_time rate_next(const struct schedule *schedule, tr_time now_ns)
 {

@@ -53,7 +53,10 @@ void tr__schedules_deinit(struct schedules *schedules, const struct memory_sourc
  */
 bool tr__schedules_fire(struct worker *worker, tr_time now_ns);
 
-/** Returns when worker 0 must fire schedules next; TR_NEVER for other workers. Any thread. */
+/**
+ * Returns the time at which worker 0 must fire schedules next; TR_NEVER for other workers. Any
+ * thread.
+ */
 tr_time tr__schedules_next(const struct worker *worker);
 
 #endif
