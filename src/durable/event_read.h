@@ -13,7 +13,8 @@
 struct event_read {
     void *block;
     const tr_type *block_type;
-    /* last result of a migration, from tr_alloc; each begins with the address of the result before it */
+    /* last result of a migration, from tr_alloc; each result begins with the address of the
+     * previous one */
     void *made;
 };
 

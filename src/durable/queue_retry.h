@@ -8,8 +8,8 @@
 #include "durable/actor.h"
 
 /**
- * Stores a failed attempt of each item that a failed turn had, in a commit of its own. The commit of the turn was
- * undone.
+ * Stores a failed attempt of each item that a failed turn had, in a commit of its own. Call after
+ * the commit of the turn was undone.
  */
 void tr__queues_failed(struct worker *worker, struct durable_actor *actor, struct tr_self *self);
 /**

@@ -17,7 +17,8 @@ static bool tidy_take(struct store *store, enum tidy_turn turn)
     return atom32_compare_exchange(&store->tidy_turn, &expected, turn, ATOM_SEQ_CST, ATOM_RELAXED);
 }
 
-/* Ends a turn. A backup that waits gets the next turn, so that it need not wait for many passes in a row. */
+/* Gives the turn to a backup that waits for it, so that the backup need not wait for many passes in
+ * a row. */
 void tr__tidy_give(struct store *store)
 {
     const tr_platform *platform = store->platform;
@@ -55,9 +56,8 @@ static void await_pass(struct store *store, tr_time deadline_ns)
     atom32_store(&store->is_writer_waiting, 0, ATOM_RELAXED);
 }
 
-/*
- * Returns how long a group waits by rule 3, so that this thread adds half as many pages as the tidying thread writes.
- */
+/* Returns how long a group waits by rule 3, so that commits add half as many pages as the tidying
+ * thread writes. */
 static tr_time slice_ns(const struct store *store)
 {
     tr_time page_ns = (tr_time)atom64_load(&store->tidy_page_ns, ATOM_RELAXED);
@@ -159,7 +159,8 @@ tr_time tr__tidy_idle(struct store *store)
         store->idle_ns = now_ns;
     if (now_ns - store->idle_ns < TIDY_IDLE_NS)
         return store->idle_ns + TIDY_IDLE_NS;
-    store->idle_ns = now_ns; /* if the log could not be cut now, try again after TIDY_IDLE_NS */
+    /* if the log could not be truncated now, try again after TIDY_IDLE_NS */
+    store->idle_ns = now_ns;
     if (!is_tidying(store)) {
         store->driver->look(store->session, &log);
         bool is_long = log.file_pages > log.soon;

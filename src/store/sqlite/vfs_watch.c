@@ -87,10 +87,8 @@ tr_status tr__vfs_replace(struct vfs *vfs, tr_error *error)
     return status;
 }
 
-/*
- * Whether the log is missing, or shorter than what was made durable of it. A connection of the store sets log_end when
- * it shortens the log, so that this is not reported.
- */
+/* Whether the log is missing, or shorter than its durable part. A connection of the store sets
+ * log_end when it shortens the log, so that this is not reported. */
 static bool log_is_cut(const struct vfs *vfs)
 {
     uint64_t size = 0;
