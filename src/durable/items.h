@@ -8,7 +8,7 @@
  *     queue.ready       it can be taken; lowest id first
  *     queues.waiting    it waits for its time; lowest time first
  *     queues.taken      a turn has it
- *     none              it is a dead letter
+ *     in no list        it is a dead letter
  *
  * Each item is also in the table of ids. Memory for all of these is reserved when an item is added,
  * so that only tr__items_add can fail.

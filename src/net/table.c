@@ -11,9 +11,9 @@ static_assert(((FIRST_CHUNK << CHUNKS) - FIRST_CHUNK) >= TR_CHANNELS_MAX, "all c
 
 struct channel_table {
     struct lock lock;
-    /* number after the last used slot; slot 0 is none. Later slots are not cleared yet */
+    /* number after the last used slot; slot 0 is never used. Later slots are not cleared yet */
     atom32 used;
-    uint32_t free; /* the first free slot, 0 for none */
+    uint32_t free; /* number of the first free slot; 0: none */
     atom64 count;
     atom64 processes;
     atomptr chunks[CHUNKS];
@@ -68,10 +68,8 @@ static struct channel *slot_at(const struct channel_table *table, uint32_t numbe
     return slots ? &slots[number - (((uint32_t)FIRST_CHUNK << chunk) - FIRST_CHUNK)] : NULL;
 }
 
-/*
- * Makes a slot that was never used. Clears only this slot, because a chunk is large and not all of it is used. Under
- * the lock.
- */
+/* Makes a slot usable that was never used. Clears only this slot, because most of a large chunk may
+ * never be used. Call with the lock. */
 static tr_status slot_new(struct tr_system *system, struct channel_table *table, uint32_t *number)
 {
     uint32_t used = atom32_load(&table->used, ATOM_RELAXED);
@@ -94,7 +92,7 @@ static tr_status slot_new(struct tr_system *system, struct channel_table *table,
     return TR_OK;
 }
 
-/* Returns the generation of a slot, free or not. */
+/* Returns the generation of a slot, whether the slot is free or not. */
 static uint32_t generation_of(const struct channel *channel)
 {
     return (uint32_t)(channel_bits(channel) >> 32);

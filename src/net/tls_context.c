@@ -12,7 +12,7 @@ struct tls_context {
     struct tls_config *config; /* constant */
     struct tls_tickets tickets;
     struct lock lock;
-    struct tls_set *set; /* under the lock; retained */
+    struct tls_set *set; /* the newest set; under the lock; retained */
 };
 
 static void context_free(struct tls_context *context)

@@ -3,10 +3,11 @@
  * The place of a store, a directory or a disk in memory: taking the place, so that no other process and no other store
  * can use it, and giving it back.
  *
- *     lock locked while the store is open; has a text once the store was made troupe.db the database; a range of it is
- *     locked too, as SQLite's tools would do troupe.db-log the log; exists as long as the store troupe.db-undo SQLite's
- *     journal, while the database is being made troupe.db-wal the log of formats 1 and 2; renamed when such a store is
- *     opened
+ *     lock             locked while the store is open; has a text once the store was made
+ *     troupe.db        the database; a range of it is locked too, as SQLite's tools would do
+ *     troupe.db-log    the log; exists as long as the store
+ *     troupe.db-undo   SQLite's journal, while the database is being made
+ *     troupe.db-wal    the log of formats 1 and 2; renamed when such a store is opened
  */
 #ifndef STORE_SQLITE_PLACE_H
 #define STORE_SQLITE_PLACE_H
