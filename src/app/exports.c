@@ -6,7 +6,7 @@
 #include "os/console.h"
 
 #define METRICS_WAIT_NS (5 * TR_SECOND)
-enum { OTLP_EVERY = 100 /* tr_app.otlp_every, if it is 0 */ };
+enum { OTLP_EVERY = 100 /* used if tr_app.otlp_every is 0 */ };
 
 static bool metrics_start(struct exports *exports, const tr_app *app, const char *program,
                           tr_client *client)

@@ -243,7 +243,8 @@ bool tr__control_place(const char *app, const char *store, char *path, size_t si
         if (length < 0 || (size_t)length >= sizeof directory ||
             !tr__local_directory(directory, attempt == 3))
             continue;
-        /* The tool reads the path from a list of the system, and is in another directory. */
+        /* The path must be absolute, because the tool reads it from a list of the system and runs
+         * in another directory. */
         if (!tr__local_absolute(directory, absolute, sizeof absolute))
             continue;
         int whole = snprintf(path, size, "%s/%s.%d.sock", absolute, name, tr__local_process());
@@ -259,7 +260,7 @@ static void on_ring(void *context)
     tr__local_bell_ring(control->bell);
 }
 
-/* Makes everything except the thread. */
+/* Makes all parts of the control socket except the thread. */
 static tr_status control_open(struct control *control, const char *path, char *why)
 {
     tr_status status = tr_client_new(control->observer.system, &control->observer.client);
@@ -267,7 +268,7 @@ static tr_status control_open(struct control *control, const char *path, char *w
         snprintf(why, CONTROL_WHY_SIZE, "no control socket: %s", tr_status_text(status));
         return status;
     }
-    /* the thread has other clients, and must not wait for one */
+    /* the thread must not wait for one client, because it has others */
     control->observer.client->never_waits = true;
     control->bell = tr__local_bell_new();
     if (control->bell < 0) {

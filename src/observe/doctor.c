@@ -18,7 +18,7 @@ enum { LOOK_MS = 60, FULLEST = 5, SLOW_COMMIT_MS = 20, DEEP = 1000, GROWN = 50, 
 #define PAST_NS (10 * TR_MINUTE)
 #define GROWN_NS (10 * TR_SECOND)
 
-/* What the first of the two looks has found. */
+/* The results of the first of the two looks. */
 struct doctor {
     tr_time begin_ns;
     tr_counters counters;
@@ -29,7 +29,7 @@ struct doctor {
 
 /* ---- Findings. ---- */
 
-/* Writes a finding. `advice` says what to do; NULL: all is well. */
+/* Writes a finding. `advice` says what to do; NULL: there is no problem. */
 static void TR_PRINTF(4, 5)
     finding(struct visitor *visitor, const char *check, const char *advice, const char *format, ...)
 {
