@@ -169,9 +169,8 @@ static tr_status root_start(struct runner *runner, const tr_behavior *behavior,
                             const char *const *argv, size_t argc)
 {
     tr_error error = {.status = TR_OK};
-    /* Unless its options say otherwise, a root that fails ends the program instead of being
-     * restarted. A restart would have the same arguments, and whoever runs the program can start it
-     * again. */
+    /* Unless its options say otherwise, a root that fails is not restarted, and the program ends. A
+     * restart would have the same arguments, and the user can start the program again. */
     tr_child_spec *spec = &runner->system->user.root.spec;
     *spec = (tr_child_spec){.behavior = behavior, .name = runner->app.name};
     if (!runner->behavior->options.restart)

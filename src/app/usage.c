@@ -9,7 +9,7 @@
 
 #include "os/console.h"
 
-/* The build defines the version of the project; this is for builds without CMake. */
+/* CMake defines the version of the project. The value here is a fallback. */
 #ifndef TROUPE_VERSION
 #define TROUPE_VERSION "0.1"
 #endif

@@ -579,7 +579,7 @@ tr_status tr_self_try_alarm(tr_self *self, const tr_alarm *alarm, const tr_type 
 void tr_self_alarm(tr_self *self, const tr_alarm *alarm, const tr_type *type, const void *message)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_alarm(self, alarm, type, message);
     if (status != TR_OK)
         tr_crash(self,

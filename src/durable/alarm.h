@@ -45,9 +45,10 @@ tr_next tr__durable_alarm(tr_self *self, void *state, const void *message);
 void tr__alarm_failed(struct worker *worker, struct durable_actor *actor,
                       struct durable_frame *frame);
 /**
- * Adds a failure of an alarm to the open commit, because an earlier process has ended while it handled this occurrence
- * of the alarm. `failures` is how often the occurrence had failed before that. Does nothing if the alarm is gone, or if
- * this failure was stored already. TR_NO_MEMORY.
+ * Adds a failure of an alarm to the open commit, because an earlier process has ended while it
+ * handled this occurrence of the alarm. `failures` is how often the occurrence had failed before
+ * that. Does nothing if the alarm is gone, or if this failure was stored already. Fails with
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__alarm_crashed(tr_self *self, struct durable_actor *actor,
                                           const char *name, struct alarm_mark mark,

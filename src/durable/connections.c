@@ -247,7 +247,7 @@ static tr_status send_now(struct tr_self *self, const struct connection *connect
     tr_status status;
     if (slots_find(self->worker->slots, session.bits))
         status = tr_self_tell(self, session, &tr_type_tr_gateway_event_, &event);
-    else /* the session is gone: if no other message says so, the actor gets one from itself */
+    else /* the session is gone: notify this actor, in case no other message does */
         status = tr_self_tell(self, tr_me(self), &tr_type_tr_durable_disconnect, &gone);
     return status == TR_NO_MEMORY ? status : TR_OK;
 }

@@ -85,7 +85,7 @@ struct connection *tr__connection_find(const struct durable_actor *actor, uint64
 TR_MUST_CHECK tr_status tr__connection_call(struct tr_self *self, const struct durable_actor *actor,
                                             const struct tr_durable_once *once,
                                             struct durable_call *call, tr_bytes *id);
-/** Puts the row of a connection into the open commit. TR_NO_MEMORY. */
+/** Puts the row of a connection into the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__connection_put(struct durable_actor *actor,
                                            const struct connection *connection);
 
@@ -116,13 +116,13 @@ tr_next tr__durable_connect(tr_self *self, void *state, const void *message);
 /** Handles tr_durable_disconnect. */
 tr_next tr__durable_disconnect(tr_self *self, void *state, const void *message);
 
-/** Sends an event to a connection. TR_NO_MEMORY. */
+/** Sends an event to a connection. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__connection_send(struct tr_self *self, struct connection *connection,
                                             uint64_t number, tr_buffer *text);
 
 /**
- * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. Without memory the actor finds
- * out when it next sends an event. On a worker.
+ * Notifies a durable actor of the end of a connection, and wakes the actor if it sleeps. If there
+ * is no memory, the actor finds out when it next sends an event. On a worker.
  */
 void tr__connection_gone(struct worker *worker, const tr_durable_kind *kind, tr_bytes key,
                          uint64_t number, int code);

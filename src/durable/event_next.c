@@ -70,7 +70,7 @@ static tr_status event_find(struct worker *worker, struct durable_actor *actor, 
 bool tr_event_next(tr_self *self, tr_event *event)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!event)
         tr_crash(self, TR_INVALID_ARGUMENT, "tr_event_next: the event is NULL");

@@ -422,7 +422,7 @@ tr_status tr__events_close(struct worker *worker, struct durable_actor *actor, b
 
 static struct durable_actor *events_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor || !actor->kind->declared->options.events)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor has no events", verb);

@@ -50,7 +50,7 @@ static struct list *part_of(struct durable_host *host, const struct durable_kind
     return &host->leaving[tr__host_part(host, kind, key)];
 }
 
-/* Finds a generation of this key that is ending and has no successor yet. Under the lock. */
+/* Finds a generation of this key that is ending and has no successor yet. Call with the lock. */
 static struct durable_actor *find_leaving(struct durable_host *host,
                                           const struct durable_kind *kind, tr_bytes key)
 {
@@ -257,7 +257,7 @@ tr_ref tr_self_durable(tr_self *self, const tr_durable_kind *kind, tr_bytes key)
 {
     TURN_VERB(self);
     uint64_t bits = 0;
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_durable(self, kind, key, &bits);
     if (status != TR_OK)
         tr_crash(self,

@@ -37,7 +37,7 @@ struct store_batch;
  * Puts the row of an item into a batch, in the form of the item's class. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__item_row_put(struct store_batch *batch, struct queue_item *item);
-/** Removes the row that an item has in this class. TR_NO_MEMORY. */
+/** Removes the row that an item has in this class. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__item_row_remove(struct store_batch *batch,
                                             const struct queue_item *item, enum item_class class);
 /**
@@ -62,7 +62,7 @@ struct item_look {
     tr_time due_ns;
 };
 /**
- * Reads a row into *look. The row must not be the QUEUE_IDS row. TR_STORE_CORRUPT,
+ * Reads a row into *look. The row must not be the QUEUE_IDS row. Fails with TR_STORE_CORRUPT,
  * TR_NOT_SUPPORTED. Any thread.
  */
 TR_MUST_CHECK tr_status tr__item_row_look(const struct store_row *row, struct item_look *look);

@@ -21,7 +21,7 @@
 
 static struct durable_actor *kv_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -83,7 +83,7 @@ void tr_kv_delete(tr_self *self, tr_bytes key)
 
 static tr_bytes kv_copy(tr_self *self, const void *data, size_t size)
 {
-    /* one byte more, for the NUL that tr_kv_get puts behind the value */
+    /* one byte more, so that a text has a NUL behind it */
     char *bytes = tr_scratch(self, size + 1);
     if (size)
         memcpy(bytes, data, size);

@@ -35,7 +35,8 @@ TR_MUST_CHECK tr_status tr__message_shape_check(struct worker *worker,
                                                 const tr_type *type, uint64_t hash, char *why);
 
 /**
- * Adds all shapes that are not known to be on disk to a batch. Pass *count to tr__message_shapes_stored. TR_NO_MEMORY.
+ * Adds all shapes that are not known to be on disk to a batch. Pass *count to
+ * tr__message_shapes_stored. Fails with TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__message_shapes_put(struct worker_context *context,
                                                struct store_batch *batch, uint32_t *count);

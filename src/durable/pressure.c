@@ -237,7 +237,8 @@ static size_t weight_of(const struct durable_actor *actor)
                    actor->key_size + actor->stored_capacity + actor->finished.capacity +
                    actor->shown_capacity + actor->block.size +
                    tr__heap_bytes(actor->durable.cell->heap);
-    if (actor->events) /* with events the state is in the block of a snapshot and in the heap */
+    /* With events, the state is in the block of a snapshot and in the heap of the actor. */
+    if (actor->events)
         bytes += sizeof *actor->events + actor->events->block.size + actor->events->held;
     if (actor->sql)
         bytes += sizeof *actor->sql + actor->sql->bytes;

@@ -448,7 +448,7 @@ tr_queued tr_self_queue_push(tr_self *self, const char *queue, tr_time delay_ns,
 {
     TURN_VERB(self);
     tr_queued item = {0};
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_self_try_queue_push(self, queue, delay_ns, type, message, &item);
     if (status != TR_OK)
         tr_crash(self, status, "tr_queue_push: %s", tr_status_text(status));

@@ -14,7 +14,7 @@
 #include "durable/actor.h"
 #include "durable/items.h"
 
-/** Reads all queues of an actor. TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
+/** Reads all queues of an actor. Fails with TR_STORE_CORRUPT, TR_NO_MEMORY, ... */
 TR_MUST_CHECK tr_status tr__queues_load(tr_self *self, struct durable_actor *actor);
 void tr__queues_drop(struct worker *worker, struct durable_actor *actor);
 /** Returns the items that a turn has taken and not finished to their queues. The turn has ended. */
@@ -35,9 +35,12 @@ tr_next tr__durable_run(tr_self *self, void *state, const void *message);
 
 /** Notes what is stored of an item, before the open commit changes the item for the first time. */
 void tr__queue_note(struct durable_actor *actor, struct queue_item *item);
-/** Removes an item in the open commit. TR_NO_MEMORY. */
+/** Removes an item in the open commit. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__queue_remove(struct durable_actor *actor, struct queue_item *item);
-/** Copies the message of an item into memory of the turn. TR_WRONG_TYPE, TR_NO_MEMORY, ... */
+/**
+ * Copies the message of an item into memory of the turn. Fails with TR_WRONG_TYPE, TR_NO_MEMORY,
+ * ...
+ */
 TR_MUST_CHECK tr_status tr__queue_copy(tr_self *self, struct queue_item *item, const tr_type *type,
                                        const void **message);
 /** Returns the first item that a turn may take now, or NULL. */

@@ -22,7 +22,10 @@
 
 /** Moves the items whose time has come to queue.ready. Returns whether there were any. */
 bool tr__queues_pass(struct durable_actor *actor, tr_time wall_ns);
-/** Puts the alarm into the batch of the open commit, if the stored one is outdated. TR_NO_MEMORY. */
+/**
+ * Puts the alarm into the batch of the open commit, if the stored one is outdated. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__queue_alarm_update(struct durable_actor *actor);
 /** Whether the stored alarm is outdated. */
 bool tr__queue_alarm_is_old(const struct durable_actor *actor, tr_time wall_ns);

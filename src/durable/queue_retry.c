@@ -35,7 +35,7 @@ static const tr_retry *options_of(const struct durable_actor *actor, const char 
     return NULL;
 }
 
-/* Sets the text why an item has failed. Without memory the text is left out. */
+/* Sets the text why an item has failed. If there is no memory, the text is left out. */
 static void cause_set(struct worker *worker, struct queue_item *item, const char *cause)
 {
     source_resize(&worker->source, item->cause, 0);

@@ -53,7 +53,7 @@ static inline bool request_print_is_equal(struct request_print a, struct request
 /** Returns how many bytes tr__request_write writes. */
 size_t tr__request_size(const struct request_record *record);
 void tr__request_write(const struct request_record *record, unsigned char *bytes);
-/** Reads a record; its texts point into `bytes`. TR_STORE_CORRUPT. */
+/** Reads a record; its texts point into `bytes`. Fails with TR_STORE_CORRUPT. */
 TR_MUST_CHECK tr_status tr__request_read(tr_bytes bytes, struct request_record *record);
 
 #endif

@@ -48,7 +48,7 @@ void tr__shapes_of_kind_free(struct durable_kind *kind);
 TR_MUST_CHECK tr_status tr__shapes_load(struct durable_host *host);
 void tr__shapes_free(struct durable_host *host);
 
-/** Adds the shapes of a kind to a batch. TR_NO_MEMORY. */
+/** Adds the shapes of a kind to a batch. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__shapes_put(const struct durable_kind *kind, struct store_batch *batch);
 
 /** Returns the hash with which values of this type are stored, or 0 if they have none. */

@@ -17,7 +17,7 @@
 /* Returns the durable actor of a turn. Ends the turn if its actor is not durable. */
 static struct durable_actor *verb_need(tr_self *self, const char *verb)
 {
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     struct durable_actor *actor = durable_of(self);
     if (!actor)
         tr_crash(self, TR_NOT_SUPPORTED, "%s: this actor is not durable", verb);
@@ -141,7 +141,7 @@ tr_status tr_try_save(tr_self *self)
 void tr_save(tr_self *self)
 {
     TURN_VERB(self);
-    TR_ASSERT(self); /* without a turn there is nothing to end */
+    TR_ASSERT(self); /* a failure ends the turn, so there must be one */
     tr_status status = tr_try_save(self);
     if (status != TR_OK)
         tr_crash(self, status, "tr_save: %s", tr_status_text(status));

@@ -36,8 +36,8 @@ void tr__run_takes(struct worker *worker, struct durable_actor *actor, const cha
 static bool run_has_work(const struct durable_actor *actor)
 {
     const struct queues *queues = &actor->queues;
-    /* as long as the run handler has not taken from any queue, all queues count: it may have failed
-     * before its first take, or was not called yet */
+    /* All queues count as long as the run handler has not taken from any, because it is not known
+     * yet from which it takes. */
     bool takes_all = !queues->has_run_taken || queues->takes_any;
     if (!queues->has_run_taken && queues->has_run)
         return false;

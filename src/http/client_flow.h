@@ -75,8 +75,8 @@ TR_MUST_CHECK tr_status tr__http_flow_end(struct http_flow *flow);
  */
 TR_MUST_CHECK tr_status tr__http_flow_expect(struct http_flow *flow, struct http_answer_head *head);
 /**
- * Reads the final head of the answer, and skips heads of 1xx. Its texts are in scratch memory of the turn. TR_BAD_DATA,
- * TR_TOO_LARGE, TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_NO_MEMORY.
+ * Reads the final head of the answer, and skips heads of 1xx. Its texts are in scratch memory of
+ * the turn. Fails with TR_BAD_DATA, TR_TOO_LARGE, TR_CLOSED, TR_RESET, TR_TIMEOUT, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__http_flow_head(struct http_flow *flow, struct http_answer_head *head);
 /**

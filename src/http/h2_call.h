@@ -11,7 +11,7 @@
 struct h2_call;
 struct http_flow;
 
-/** Makes a call for a flow. TR_NO_MEMORY. */
+/** Makes a call for a flow. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_call_open(struct http_flow *flow);
 /**
  * Sends the head of a request, which is given in the form of HTTP/1.1. TR_CLOSED, TR_NO_MEMORY, TR_INVALID_ARGUMENT:

@@ -20,7 +20,8 @@ static struct h2_call *call_of(nghttp2_session *engine, int32_t id)
 void tr__h2_call_wake(struct h2_call *call)
 {
     const struct h2_client *client = call->client;
-    if (call->waiter && client && client->base.channel->cell) /* otherwise the turn has ended */
+    /* If the channel has no actor any more, the turn has ended with it. */
+    if (call->waiter && client && client->base.channel->cell)
         turn_wake(call->waiter, TR_OK);
 }
 

@@ -5,7 +5,7 @@
 
 #include "http/request.h"
 
-/** Adds a field. TR_NO_MEMORY. */
+/** Adds a field. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_head_add(struct h2_stream *stream, const struct http_limits *limits,
                                         tr_bytes name, tr_bytes value);
 /** Whether the field Host is missing or agrees with :authority. */

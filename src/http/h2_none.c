@@ -19,7 +19,7 @@ bool tr__h2_is_built(void)
 int tr__h2_preface(tr_bytes bytes)
 {
     (void)bytes;
-    /* so a connection that begins with "PRI" has a request with this method, which is refused */
+    /* The connection is read as HTTP/1.1, and a request with the method "PRI" is refused. */
     return 0;
 }
 

@@ -275,7 +275,7 @@ static void finish(struct h2_stream *stream, enum answer_phase phase, int status
     else if (phase == ANSWER_BEGUN)
         problem = nghttp2_submit_rst_stream(
             session->engine, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_INTERNAL_ERROR);
-    else if (!stream->is_input_over) /* RFC 9113, 8.1: the rest of the body is not wanted */
+    else if (!stream->is_input_over) /* RFC 9113, 8.1: the client need not send the rest */
         problem = nghttp2_submit_rst_stream(
             session->engine, NGHTTP2_FLAG_NONE, stream->id, NGHTTP2_NO_ERROR);
     session->is_starved |= problem != 0;

@@ -41,7 +41,7 @@ struct h2_stream *tr__h2_stream_new(struct h2_session *session, int32_t id);
 void tr__h2_stream_rest(struct h2_stream *stream);
 /** Handles a stream that nghttp2 has closed, with a code of RFC 9113. The stream may be freed. */
 void tr__h2_stream_closed(struct h2_stream *stream, uint32_t code);
-/** Keeps bytes of a body that the client has sent. TR_NO_MEMORY. */
+/** Keeps bytes of a body that the client has sent. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__h2_stream_data(struct h2_stream *stream, const uint8_t *data,
                                            size_t size);
 /** Wakes the turn of a stream, if it waits. */

@@ -6,7 +6,8 @@
 
 #include "http/check.h"
 
-enum { EMPTY_LINES_MAX = 4 /* before a head; RFC 9112, 2.2 asks for one */ };
+/* Empty lines that may be before a head. RFC 9112, 2.2 asks for one at least. */
+enum { EMPTY_LINES_MAX = 4 };
 
 bool tr__http_is_built(void)
 {

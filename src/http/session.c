@@ -182,7 +182,7 @@ static void on_deadline(struct channel *channel)
         return;
     }
     channel->deadline_ns = TR_NEVER;
-    if (channel->request) /* a turn has limits of its own */
+    if (channel->request) /* a turn handles a request, and turns have limits of their own */
         return;
     if (channel_has(channel, CHANNEL_IN_PART))
         tr__http_answer_bare(channel, 408);

@@ -269,7 +269,7 @@ void tr__ws_wait(struct channel *channel)
     session->is_pinged = false;
     channel->flags &= ~(uint32_t)CHANNEL_IN_PART;
     if (channel->deadline_ns == deadline)
-        return; /* several messages came at once */
+        return; /* already set: several messages came in this round */
     channel->deadline_ns = deadline;
     tr__channel_arm(channel);
 }

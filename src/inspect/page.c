@@ -299,7 +299,7 @@ static tr_next on_closed(tr_self *self, struct page *page, const struct tr_close
         return TR_STOP;
     }
     page->control = TR_NO_CHANNEL;
-    if (tr_output_size(self, tr_peer(self)) > 0) /* the program has waited for this page */
+    if (tr_output_size(self, tr_peer(self)) > 0) /* it was too slow for the program */
         (void)atom64_fetch_add(&page->inspector->dropped, 1, ATOM_RELAXED);
     page_close(self, "the program has ended, or has closed the connection");
     return TR_SAME;

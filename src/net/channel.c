@@ -435,8 +435,8 @@ static void ready_open(struct channel *channel)
     }
 }
 
-/* Does what tr__channel_ready does for a plain channel without output. Returns false and does
- * nothing if the channel is not plain. */
+/* As tr__channel_ready, for a plain channel without output. Returns false and does nothing if the
+ * channel is not plain. */
 static bool ready_plainly(struct channel *channel, uint32_t what)
 {
     const struct cell *cell = channel->cell;

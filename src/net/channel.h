@@ -303,7 +303,10 @@ void tr__channel_change(struct channel *channel, enum channel_state state);
 TR_MUST_CHECK tr_status tr__channel_new(struct worker *worker, struct cell *cell,
                                         enum channel_kind kind, struct endpoint *endpoint,
                                         struct channel **made);
-/** Watches the descriptor of a channel. TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT. Owner only. */
+/**
+ * Watches the descriptor of a channel. Fails with TR_LIMIT, TR_NO_MEMORY, TR_INVALID_ARGUMENT.
+ * Owner only.
+ */
 TR_MUST_CHECK tr_status tr__channel_watch(struct channel *channel, int fd);
 /** Takes the descriptor out of a channel, and ends the watch of it. Owner only. */
 int tr__channel_take_fd(struct channel *channel);
@@ -313,7 +316,10 @@ void tr__channel_close_socket(struct channel *channel, bool resets);
 
 /** Whether the behavior of an actor allows channels. Owner only. */
 bool tr__cell_may_have_channels(const struct cell *cell);
-/** Gives a channel to an actor of its worker. TR_NO_MEMORY, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
+/**
+ * Gives a channel to an actor of its worker. Fails with TR_NO_MEMORY, TR_NOT_A_CHANNEL_ACTOR. Owner
+ * only.
+ */
 TR_MUST_CHECK tr_status tr__channel_adopt(struct channel *channel, struct cell *cell);
 
 /** Takes a channel from its actor. The channel is in no list afterwards. Owner only. */
@@ -322,7 +328,10 @@ void tr__channel_disown(struct channel *channel);
 /** Takes the event from a channel. An event that is queued is dropped when its turn comes. Owner only. */
 void tr__channel_forget_event(struct channel *channel);
 
-/** Finds a channel of the actor of this turn. TR_CLOSED, TR_NOT_OWNER, TR_NOT_A_CHANNEL_ACTOR. Owner only. */
+/**
+ * Finds a channel of the actor of this turn. Fails with TR_CLOSED, TR_NOT_OWNER,
+ * TR_NOT_A_CHANNEL_ACTOR. Owner only.
+ */
 TR_MUST_CHECK tr_status tr__channel_of(const struct tr_self *self, tr_channel handle,
                                        struct channel **found);
 

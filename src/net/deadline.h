@@ -19,7 +19,7 @@ struct channel_timer {
     tr_time worked_ns; /* since when the turn works, if it has read from the channel before */
 };
 
-/** Makes sure that tr__channel_arm needs no memory. TR_NO_MEMORY. */
+/** Makes sure that tr__channel_arm needs no memory. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__deadline_reserve(struct channel *channel);
 /**
  * Arms the timer of a channel for its next deadline. If there is no memory, the loop tries again

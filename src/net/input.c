@@ -70,7 +70,8 @@ tr_status tr__input_leave_area(struct channel *channel, size_t more)
     return TR_OK;
 }
 
-/* Makes space behind the unread bytes for at least `more` bytes and one more. TR_NO_MEMORY. */
+/* Makes space behind the unread bytes for at least `more` bytes and one more. Fails with
+ * TR_NO_MEMORY. */
 static tr_status reserve(struct channel *channel, size_t more)
 {
     struct channel_work *work = work_of(channel);

@@ -63,7 +63,10 @@ tr_status tr__input_peek(struct channel *channel);
  * returns.
  */
 tr_status tr__input_filter_again(struct channel *channel);
-/** Moves bytes from the area of the worker to memory of the channel, with space for `more`. TR_NO_MEMORY. */
+/**
+ * Moves bytes from the area of the worker to memory of the channel, with space for `more`. Fails
+ * with TR_NO_MEMORY.
+ */
 tr_status tr__input_leave_area(struct channel *channel, size_t more);
 /** Drops all input. Lent bytes are dropped when their turn ends. */
 void tr__input_drop(struct channel *channel);

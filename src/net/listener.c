@@ -46,7 +46,7 @@ void tr__listener_uncount(struct listener_shared *shared, struct worker *worker,
                           const tr_address *peer)
 {
     atom32_fetch_sub(&shared->counts[index], 1, ATOM_RELAXED);
-    atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* partner: accept_all */
+    atom32_fetch_sub(&shared->total, 1, ATOM_SEQ_CST); /* pairs with accept_all */
     tr__listener_uncount_peer(shared, peer);
     if (!atom32_load(&shared->is_full, ATOM_SEQ_CST) ||
         !atom32_exchange(&shared->is_full, 0, ATOM_SEQ_CST))

@@ -47,7 +47,9 @@ struct listener_shared {
     atom32 counts[]; /* by worker */
 };
 
-/** Makes the record, which becomes a user of the endpoint. TR_NO_MEMORY, TR_TOO_LARGE. */
+/**
+ * Makes the record, which becomes a user of the endpoint. Fails with TR_NO_MEMORY, TR_TOO_LARGE.
+ */
 TR_MUST_CHECK tr_status tr__listener_shared_new(struct tr_system *system, struct endpoint *endpoint,
                                                 const tr_listen_args *args,
                                                 struct listener_shared **made);

@@ -9,8 +9,8 @@
 #include "base/assert.h"
 #include "net/wait.h"
 
-/* How often a turn asks a test kit again for the answer, which comes after virtual time. Other
- * platforms answer by themselves. */
+/* How often a turn asks a test kit again whether the virtual time of a look-up has passed. Other
+ * platforms notify the turn when the answer is known. */
 #define AGAIN_NS (10 * TR_MILLISECOND)
 
 struct look_up {

@@ -241,8 +241,7 @@ static tr_status send_pages(struct channel *channel, size_t *count)
     const tr_platform *platform = channel->worker->loop.platform;
     tr_bytes pieces[PIECES_MAX];
     size_t pieces_count = 0;
-    /* a first element, because the compiler cannot see that all are set below before they are
-     * read */
+    /* Only the first element is set here: the others are set below before they are read. */
     pieces[0] = (tr_bytes){NULL, 0};
     size_t all = 0;
     size_t left = sendable(channel);

@@ -57,7 +57,7 @@ static inline bool process_is_over(const struct channel *channel)
            (!channel->rare->process->exit && !channel->rare->process->errors);
 }
 
-/** Makes the record of a process that is not started yet. TR_LIMIT, TR_NO_MEMORY. */
+/** Makes the record of a process that is not started yet. Fails with TR_LIMIT, TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__process_new(struct tr_system *system, struct process **made);
 /** Frees the record of a process that no channel has. */
 void tr__process_free(struct tr_system *system, struct process *process);

@@ -17,8 +17,8 @@
 struct tr_protocol {
     bool dials; /* the protocol is for channels that connect; false: for listeners */
     /**
-     * Prepares a listener that is about to be made: checks the behavior of its sessions, and sets endpoint->site. In a
-     * turn. TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
+     * Prepares a listener that is about to be made: checks the behavior of its sessions, and sets
+     * endpoint->site. In a turn. Fails with TR_INVALID_ARGUMENT, TR_NOT_SUPPORTED, TR_NO_MEMORY.
      */
     tr_status (*open)(struct tr_self *self, struct endpoint *endpoint, const tr_behavior *behavior);
     /** Frees a site. Any thread. */

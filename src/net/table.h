@@ -13,7 +13,7 @@
 /** How many slots tr__table_find_owned looks at, which takes a millisecond or two. */
 enum { TABLE_LOOKED_AT = 65536 };
 
-/** Takes a free slot, with its next generation. TR_LIMIT, TR_NO_MEMORY. Any thread. */
+/** Takes a free slot, with its next generation. Fails with TR_LIMIT, TR_NO_MEMORY. Any thread. */
 TR_MUST_CHECK tr_status tr__table_take(struct tr_system *system, struct channel **channel,
                                        uint64_t *bits);
 /** Gives a slot back. Any thread. */

@@ -22,7 +22,8 @@ TR_MUST_CHECK tr_status tr__tls_credential_read(const tr_platform *platform,
                                                 size_t why_size);
 
 /**
- * Makes a copy with a key of its own, because OpenSSL locks a key while it uses it. TR_NO_MEMORY.
+ * Makes a copy with a key of its own, because OpenSSL locks a key while it uses it. Fails with
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_credential_copy(const struct tls_credential *from,
                                                 struct tls_credential *to);

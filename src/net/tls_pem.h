@@ -30,7 +30,8 @@ TR_MUST_CHECK tr_status tr__tls_pem_read(const tr_platform *platform, const char
 void tr__tls_pem_deinit(struct tls_pem *pem);
 
 /**
- * Sets *certificates to all certificates in their order, at least one. TR_TLS_FAILED, TR_NO_MEMORY.
+ * Sets *certificates to all certificates in their order, at least one. Fails with TR_TLS_FAILED,
+ * TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__tls_pem_certificates(const struct tls_pem *pem,
                                                  STACK_OF(X509) * *certificates, char *why,

@@ -24,7 +24,7 @@ bool tr__actor_glance(tr_system *system, uint32_t slot, struct actor_glance *gla
     if (!ref || owner == CELL_GROUP_ADDRESS || cell_is_client(cell))
         return false;
     struct view_glance seen = tr__view_glance(cell);
-    bool is_open = atom64_load(&cell->door.ref, ATOM_ACQUIRE) == ref; /* partner: door_open */
+    bool is_open = atom64_load(&cell->door.ref, ATOM_ACQUIRE) == ref; /* pairs with door_open */
     /* The door of a stopping actor is closed although the slot still has the actor. A free slot has
      * no actor. */
     if (!is_open && (seen.life != LIFE_STOPPING || owner >= system->worker_count))
@@ -120,7 +120,7 @@ tr_status tr_system_actors_sized(tr_system *system, tr_actor_query *query, size_
         return TR_INVALID_ARGUMENT;
     if (asked.below.bits && !view_find(&system->slots, asked.below.bits))
         return TR_STOPPED;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     uint32_t slot = asked.from ? asked.from : 1;
     uint32_t end = made - slot > TR_LOOK_MAX && made > slot ? slot + TR_LOOK_MAX : made;
     *count = 0;
@@ -167,7 +167,7 @@ static int compare_live(const void *a, const void *b)
  * too many. */
 static bool count_all(tr_system *system, tr_behavior_info *lines, size_t *used)
 {
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     tr_behavior_info *line = NULL;
     const tr_behavior *last = NULL;
     bool has_all = true;

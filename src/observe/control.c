@@ -184,7 +184,7 @@ static void control_main(void *context)
 {
     struct control *control = context;
     struct local_event events[2 + CLIENTS_MOST];
-    while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* partner: tr__control_stop */
+    while (!atom32_load(&control->is_over, ATOM_ACQUIRE)) { /* pairs with tr__control_stop */
         int timeout_ms = events_fill(control, events);
         size_t count = control->client_count;
         tr__local_wait(events, 2 + count, timeout_ms);
@@ -343,7 +343,7 @@ void tr__control_stop(struct control *control)
         return;
     const tr_platform *platform = control->observer.system->platform;
     tr__doorbell_close(&control->observer.system->doorbell);
-    atom32_store(&control->is_over, 1, ATOM_RELEASE); /* partner: control_main */
+    atom32_store(&control->is_over, 1, ATOM_RELEASE); /* pairs with control_main */
     tr__local_bell_ring(control->bell);
     platform->thread_join(platform, control->thread);
     control_close(control);

@@ -89,7 +89,7 @@ static void on_change_done(void *context, struct store_batch *batch, tr_status s
         tr__pages_stored(&change->sql->pages, 1);
     tr__store_sql_free(change->sql);
     change->status = status;
-    /* partner: change_free, change_step */
+    /* pairs with change_free, change_step */
     if (!atom32_compare_exchange(
             &change->state, &expected, CHANGE_DONE, ATOM_ACQ_REL, ATOM_ACQUIRE))
         source_resize(&source, change, 0);
@@ -99,7 +99,7 @@ static void change_free(struct visitor *visitor, void *work)
 {
     struct change *change = work;
     uint32_t expected = CHANGE_PENDING;
-    /* partner: on_change_done */
+    /* pairs with on_change_done */
     if (!atom32_compare_exchange(
             &change->state, &expected, CHANGE_ABANDONED, ATOM_ACQ_REL, ATOM_ACQUIRE))
         source_resize(visitor->observer->source, change, 0);
@@ -132,7 +132,7 @@ static void change_answer(struct visitor *visitor, tr_status status)
 static bool change_step(struct visitor *visitor)
 {
     struct change *change = visitor->work;
-    if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* partner: on_change_done */
+    if (atom32_load(&change->state, ATOM_ACQUIRE) != CHANGE_DONE) /* pairs with on_change_done */
         return false;
     change_answer(visitor, change->status);
     return true;

@@ -190,7 +190,7 @@ static size_t behaviors_write(struct json_line *text, tr_system *system)
     const tr_behavior *failed[TR_FAILED_BEHAVIORS_MAX];
     uint64_t others;
     (void)tr__failure_log_behaviors(system, failed, &others);
-    if (others && count) /* these samples belong to the last series above */
+    if (others && count) /* this sample belongs to the last metric above */
         tr__json_printf(text, "troupe_failures_total{behavior=\"(others)\"} %" PRIu64 "\n", others);
     return count;
 }

@@ -270,7 +270,7 @@ size_t tr__observer_deepest(struct observer *observer, uint32_t queued_min, tr_a
 {
     struct actor_glance found[DEEPEST_MAX];
     struct tr_system *system = observer->system;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     size_t count = 0;
     max = max < DEEPEST_MAX ? max : DEEPEST_MAX;
     for (uint32_t slot = 1; max && slot < made; slot++) {

@@ -73,7 +73,7 @@ static void otlp_free(void *data)
 
 static tr_next on_open(tr_self *self, struct tr_otlp *otlp, const struct tr_otlp_open *message)
 {
-    /* The timer and the posts inherit this causal id, which is never followed. */
+    /* The timer and the posts inherit this causal id, which keeps them from being followed. */
     self->causal = FOLLOW_UNSAMPLED | tr_random(self) >> 24;
     otlp->source = &self->worker->system->source;
     (void)snprintf(otlp->app, sizeof otlp->app, "%s", message->app);

@@ -51,7 +51,7 @@ static void backup_main(void *context)
     else
         backup->status = tr__store_shrink(
             backup->store, &backup->is_cancelled, &backup->compacted, &backup->error);
-    atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* partner: backup_step */
+    atom32_store(&backup->is_done, 1, ATOM_RELEASE); /* pairs with backup_step */
 }
 
 /* The client has gone, or has its answer. The backup may still run, and the thread of the socket
@@ -84,7 +84,7 @@ void tr__backups_collect(struct observer *observer, bool waits)
     struct backup **at = &observer->left;
     while (*at) {
         struct backup *backup = *at;
-        if (!waits && !atom32_load(&backup->is_done, ATOM_ACQUIRE)) { /* partner: backup_main */
+        if (!waits && !atom32_load(&backup->is_done, ATOM_ACQUIRE)) { /* pairs with backup_main */
             at = &backup->next;
             continue;
         }
@@ -113,7 +113,7 @@ static bool backup_step(struct visitor *visitor)
     /* Cancel it, because a program that ends must not wait for it. */
     if (atom32_load(&visitor->observer->system->ending.is_stopping, ATOM_RELAXED))
         atom32_store(&backup->is_cancelled, 1, ATOM_RELAXED);
-    if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* partner: backup_main */
+    if (!atom32_load(&backup->is_done, ATOM_ACQUIRE)) /* pairs with backup_main */
         return false;
     tr__audit(visitor, request, backup->status);
     backup->is_audited = true;

@@ -146,7 +146,7 @@ void tr__verb_tree(struct visitor *visitor, const struct control_request *reques
     memset(tree, 0, sizeof *tree);
     tree->system = system;
     tree->root = root.bits;
-    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* partner: fresh_range */
+    uint32_t made = atom32_load(&system->slots.made, ATOM_ACQUIRE); /* pairs with fresh_range */
     for (uint32_t slot = 1; slot < made; slot++) {
         struct actor_glance glance;
         if (tr__actor_glance(system, slot, &glance))

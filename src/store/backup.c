@@ -70,7 +70,7 @@ tr_status tr__store_backup(struct store *store, const char *path, store_backup_s
     };
     step_begin(store);
     tr_status status = store->driver->backup(store->session, &call, error);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
     return status;
 }
 
@@ -137,6 +137,6 @@ tr_status tr__store_shrink(struct store *store, const atom32 *is_cancelled,
     tr_status status = tr__store_order_shrink(store, is_cancelled, &why);
     tr__tidy_give(store);
     report->bytes_after = files_size(store);
-    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* partner: the exchange above */
+    atom32_store(&store->has_backup, 0, ATOM_RELEASE); /* pairs with the exchange above */
     return status ? backup_refuse(error, status, why.text) : TR_OK;
 }

@@ -14,7 +14,7 @@ struct store_batch;
 struct store_entry;
 struct store_op;
 
-/** Makes an empty batch. TR_NO_MEMORY. One thread at a time. */
+/** Makes an empty batch. Fails with TR_NO_MEMORY. One thread at a time. */
 TR_MUST_CHECK tr_status tr__store_batch_new(struct store_entry *entry, struct store_batch **batch);
 /** Frees a batch that was never submitted, or whose on_done was called. NULL does nothing. */
 void tr__store_batch_free(struct store_batch *batch);

@@ -82,8 +82,8 @@ bool tr__disk_take(struct store_disk *disk);
 void tr__disk_give(struct store_disk *disk);
 bool tr__disk_has(struct store_disk *disk, const char *name);
 /**
- * Opens a file. `name` NULL: a file without a name, deleted when it is closed. TR_NOT_FOUND,
- * TR_NO_MEMORY.
+ * Opens a file. `name` NULL: a file without a name, deleted when it is closed. Fails with
+ * TR_NOT_FOUND, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__disk_open(struct store_disk *disk, const char *name, bool may_create,
                                       struct disk_file **file);
@@ -91,7 +91,7 @@ void tr__disk_close(struct disk_file *file);
 /** Reads bytes. Sets *got to how many there were, and zeroes the rest of the memory. TR_STORE_FAILED from a hook. */
 TR_MUST_CHECK tr_status tr__disk_read(struct disk_file *file, void *memory, size_t size,
                                       uint64_t offset, size_t *got);
-/** Writes bytes. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */
+/** Writes bytes. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__disk_write(struct disk_file *file, const void *memory, size_t size,
                                        uint64_t offset);
 TR_MUST_CHECK tr_status tr__disk_truncate(struct disk_file *file, uint64_t size);
@@ -100,7 +100,7 @@ TR_MUST_CHECK tr_status tr__disk_sync(struct disk_file *file, bool with_director
 /** Makes it durable which files exist on the disk. */
 TR_MUST_CHECK tr_status tr__disk_sync_directory(struct store_disk *disk);
 uint64_t tr__disk_file_size(struct disk_file *file);
-/** Deletes a file. Unless `is_synced`, a crash may restore it. TR_NOT_FOUND. */
+/** Deletes a file. Unless `is_synced`, a crash may restore it. Fails with TR_NOT_FOUND. */
 TR_MUST_CHECK tr_status tr__disk_delete(struct store_disk *disk, const char *name, bool is_synced);
 
 #endif

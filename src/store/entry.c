@@ -106,7 +106,7 @@ static void entry_supersede(struct store *store, struct store_entry *entry)
         before->is_in_table = false;
         before->is_refused = !before->is_left;
         atom32_store(
-            &before->is_current, 0, ATOM_RELEASE); /* partner: tr__store_entry_is_current */
+            &before->is_current, 0, ATOM_RELEASE); /* pairs with tr__store_entry_is_current */
         if (!is_drained(before)) {
             before->successor = entry;
             atom32_store(&entry->is_ready, 0, ATOM_RELAXED);
@@ -194,12 +194,12 @@ tr_status tr__store_enter_alone(struct store *store, const char *kind, tr_bytes 
 
 bool tr__store_entry_is_ready(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_ready, ATOM_ACQUIRE); /* partner: pass_on */
+    return atom32_load(&entry->is_ready, ATOM_ACQUIRE); /* pairs with pass_on */
 }
 
 bool tr__store_entry_is_current(const struct store_entry *entry)
 {
-    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* partner: entry_supersede */
+    return atom32_load(&entry->is_current, ATOM_ACQUIRE); /* pairs with entry_supersede */
 }
 
 struct store_generation tr__store_entry_generation(const struct store_entry *entry)
@@ -225,7 +225,7 @@ static struct store_entry *pass_on(struct store *store, struct store_entry *entr
         }
         if (!next)
             return NULL;
-        atom32_store(&next->is_ready, 1, ATOM_RELEASE); /* partner: tr__store_entry_is_ready */
+        atom32_store(&next->is_ready, 1, ATOM_RELEASE); /* pairs with tr__store_entry_is_ready */
         if (!next->is_left)
             return next;
         TR_ASSERT(next->pending == 0);

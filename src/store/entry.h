@@ -53,7 +53,7 @@ size_t tr__store_name(const char *kind, tr_bytes key, unsigned char name[STORE_N
  */
 void tr__store_entry_batch_done(struct store_entry *entry);
 
-/** Makes the table of entries. TR_NO_MEMORY. */
+/** Makes the table of entries. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__store_entries_init(struct store *store);
 void tr__store_entries_deinit(struct store *store);
 

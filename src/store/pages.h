@@ -56,7 +56,7 @@ void tr__pages_begin(struct pages *pages, uint32_t count);
 
 /** Returns the newest version of a page; NULL: it is in the store, or does not exist. */
 const unsigned char *tr__pages_find(const struct pages *pages, uint32_t number);
-/** Stages STORE_PAGE_SIZE bytes. TR_NO_MEMORY. */
+/** Stages STORE_PAGE_SIZE bytes. Fails with TR_NO_MEMORY. */
 TR_MUST_CHECK tr_status tr__pages_stage(struct pages *pages, uint32_t number, const void *bytes);
 /**
  * Cuts the database to `count` pages by removing staged pages. Fails, and returns false, if kept
@@ -72,7 +72,10 @@ void tr__pages_unstage(struct pages *pages);
 void tr__pages_undo(struct pages *pages);
 /** Finishes what is kept. */
 void tr__pages_finish(struct pages *pages);
-/** Adds copies of what is finished or kept to a batch. Nothing may be staged. TR_NO_MEMORY. */
+/**
+ * Adds copies of what is finished or kept to a batch. Nothing may be staged. Fails with
+ * TR_NO_MEMORY.
+ */
 TR_MUST_CHECK tr_status tr__pages_put(struct pages *pages, struct store_batch *batch);
 /**
  * Notes that finished and kept pages are on their way, because their batch was submitted with this

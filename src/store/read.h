@@ -10,7 +10,7 @@ struct store_reader;
 /**
  * Makes a reader. A call of the reader sees all batches whose on_done was called before. One thread
  * at a time uses a reader. A reader keeps its prepared statements, so make one for each worker.
- * TR_NO_MEMORY, TR_STORE_FAILED.
+ * Fails with TR_NO_MEMORY, TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__store_reader_new(struct store *store, struct store_reader **reader);
 /** Returns the store to which a reader belongs. */
@@ -19,8 +19,9 @@ struct store *tr__store_of(const struct store_reader *reader);
 void tr__store_reader_free(struct store_reader *reader);
 
 /**
- * Lets all following calls of this reader see the same state of the store, until tr__store_reader_release. Meanwhile
- * the log of the store grows, so hold a reader only for milliseconds. TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
+ * Lets all following calls of this reader see the same state of the store, until
+ * tr__store_reader_release. Meanwhile the log of the store grows, so hold a reader only for
+ * milliseconds. Fails with TR_NO_MEMORY, TR_STORE_FAILED, TR_STORE_BUSY.
  */
 TR_MUST_CHECK tr_status tr__store_reader_hold(struct store_reader *reader);
 void tr__store_reader_release(struct store_reader *reader);
@@ -35,7 +36,7 @@ struct store_state {
     /* generation of the batch that has changed the actor last */
     struct store_generation generation;
     uint64_t sequence; /* The highest number of an event so far; 0: none. */
-    /* False: the actor has other data, but its state was never stored. */
+    /* If false, the actor has other data, but its state was never stored. */
     bool has_state;
     bool is_doomed; /* tr__store_doom has marked the actor: it counts as destroyed. */
     uint32_t version;

@@ -69,7 +69,7 @@ struct store_batch {
  * batch.
  */
 struct store_known {
-    bool is_known; /* False: the other members have no values. */
+    bool is_known; /* If false, the other members have no values. */
     bool is_there;
     bool has_state;
     bool is_doomed;

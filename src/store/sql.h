@@ -74,7 +74,7 @@ struct store_sql_call {
     char error[200]; /* why the statement has failed */
 };
 
-/** Makes the database of an actor. TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
+/** Makes the database of an actor. Fails with TR_NO_MEMORY, TR_INVALID_ARGUMENT. */
 TR_MUST_CHECK tr_status tr__store_sql_new(struct store *store, const char *kind, tr_bytes key,
                                           const struct store_sql_options *options,
                                           struct store_sql **sql);

@@ -55,7 +55,7 @@ uint64_t tr__store_epoch(const struct store *store)
 void tr__store_fail(struct store *store, const struct store_why *why)
 {
     uint32_t expected = 0;
-    atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* partner: tr__store_status */
+    atom32_store(&store->is_failed, 1, ATOM_RELEASE); /* pairs with tr__store_status */
     if (!atom32_compare_exchange(&store->is_reported, &expected, 1, ATOM_ACQ_REL, ATOM_RELAXED))
         return;
     char text[TR_LOG_MAX];
@@ -365,7 +365,7 @@ static void stop_threads(struct store *store)
 {
     const tr_platform *platform = store->platform;
     stop_writer(store);
-    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* partner: checkpoint_main */
+    atom32_store(&store->checkpoint_over, 1, ATOM_RELEASE); /* pairs with checkpoint_main */
     platform->wake(platform, store->checkpoint_parker);
     platform->thread_join(platform, store->checkpointer);
     platform->parker_free(platform, store->hold_parker);

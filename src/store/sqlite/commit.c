@@ -428,7 +428,7 @@ static tr_status apply_op(struct work *work, const struct store_op *op)
     return TR_OK;
 }
 
-/* Checks that the actor does not have too many alarms. TR_LIMIT. */
+/* Checks that the actor does not have too many alarms. Fails with TR_LIMIT. */
 static tr_status check_limits(struct work *work, const struct plan *plan)
 {
     tr_status status = TR_OK;

@@ -145,7 +145,7 @@ static tr_status settle(struct store_session *session, int *fd, struct store_why
     if (status == TR_OK) /* if the path is a symbolic link, the database is in another directory */
         status = tr__os_directory_sync_parent(session->vfs.path, &error);
     if (status != TR_OK) {
-        atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+        atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
         return compact_refuse(why, TR_STORE_FAILED, error.text);
     }
     (void)!tr__plain_file_resize(

@@ -22,7 +22,8 @@ TR_MUST_CHECK tr_status tr__make_look(struct store_session *session, const char 
 /**
  * Reads the row that names the owner of the store, and sets the session's key and epoch. If
  * `program` is NULL, the store may belong to any program. `owner`, if not NULL, gets the name of
- * the owner and has space for TR_NAME_MAX + 1 bytes. TR_STORE_FOREIGN, TR_STORE_CORRUPT, ...
+ * the owner and has space for TR_NAME_MAX + 1 bytes. Fails with TR_STORE_FOREIGN, TR_STORE_CORRUPT,
+ * ...
  */
 TR_MUST_CHECK tr_status tr__make_read_row(struct store_session *session, const char *program,
                                           char *owner, tr_error *error);
@@ -51,7 +52,7 @@ void tr__make_text_by(struct vfs *vfs, const struct link *link, char *text, size
 /**
  * Marks the database file as the file of a store, unless it is already marked. SQLite's tools do
  * not open a marked file. The log is made durable before the mark, because a marked store without a
- * log is refused. TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
+ * log is refused. Fails with TR_STORE_FULL, TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__make_mark(struct store_session *session, tr_error *error);
 

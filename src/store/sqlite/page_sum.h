@@ -10,7 +10,8 @@
 
 #include <stdbool.h>
 
-enum { PAGE_SIZE = 4096, PAGE_SUM = 8 /* bytes at the end that SQLite does not use */ };
+/* The size of a page, and of the sum at its end, which SQLite does not use. */
+enum { PAGE_SIZE = 4096, PAGE_SUM = 8 };
 
 /**
  * Returns the sum of a page: four running sums of 64 bits, computed in parallel, and the sums of

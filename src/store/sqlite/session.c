@@ -90,7 +90,7 @@ static void close_links(struct store_session *session)
         tr__link_close(&session->tidier);
     /* Make no checkpoint on close: after a failed sync, a later sync that succeeds would prove
      * nothing. */
-    if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* partner: tr__session_fail */
+    if (atom32_load(&session->is_failed, ATOM_ACQUIRE) || /* pairs with tr__session_fail */
         session->is_read_only)
         (void)sqlite3_db_config(
             session->writer.database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -102,7 +102,7 @@ tr_status tr__session_fail(struct store_session *session, const struct link *lin
 {
     int size = snprintf(why->text, sizeof why->text, "%s: ", what);
     tr__make_text_by(&session->vfs, link, why->text + size, sizeof why->text - (size_t)size);
-    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
     return TR_STORE_FAILED;
 }
 
@@ -121,7 +121,7 @@ tr_status tr__session_check_files(struct store_session *session, struct store_wh
                    sizeof why->text,
                    "%s was deleted, replaced or truncated while the store was open",
                    path);
-    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* partner: close_links */
+    atom32_store(&session->is_failed, 1, ATOM_RELEASE); /* pairs with close_links */
     return TR_STORE_FAILED;
 }
 

@@ -22,7 +22,7 @@ static int on_commit(void *context, sqlite3 *database, const char *name, int log
     if (log_pages <= session->log_pages) /* the log has restarted */
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
     session->log_pages = log_pages;
-    atom32_store(&session->log_seen, (uint32_t)log_pages, ATOM_RELEASE); /* partner: copy_log */
+    atom32_store(&session->log_seen, (uint32_t)log_pages, ATOM_RELEASE); /* pairs with copy_log */
     if (log_pages > session->file_pages)
         session->file_pages = log_pages;
     return SQLITE_OK;
@@ -104,7 +104,7 @@ tr_status tr__session_restart(struct store_session *session, bool is_cut, struct
     tr_status status = tr__link_status(result);
     if (status == TR_OK) {
         session->log_pages = 0;
-        atom32_store(&session->log_seen, 0, ATOM_RELEASE); /* partner: copy_log */
+        atom32_store(&session->log_seen, 0, ATOM_RELEASE); /* pairs with copy_log */
         atom32_store(&session->done_pages, 0, ATOM_RELAXED);
         if (is_cut)
             session->file_pages = 0;

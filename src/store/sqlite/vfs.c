@@ -115,7 +115,7 @@ static bool is_replaced(const struct vfs_file *file)
 static int file_renew(struct vfs_file *file)
 {
     struct vfs *vfs = file->vfs;
-    uint32_t replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE); /* partner: tr__vfs_replace */
+    uint32_t replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE); /* pairs with tr__vfs_replace */
     if (file->replaced == replaced || !file->is_database || file->is_new || file->virtual)
         return SQLITE_OK;
     if (!file->is_closed)
@@ -343,7 +343,7 @@ static int log_truncate(struct vfs_file *file, sqlite3_int64 size)
     unsigned char header[VFS_LOG_HEADER];
     sqlite3_int64 now = 0;
     int result = file_size(&file->base, &now);
-    /* partner: log_is_cut. The next write finds the end again */
+    /* pairs with log_is_cut. The next write finds the end again */
     atom64_store(&vfs->log_end, 0, ATOM_RELEASE);
     if (result == SQLITE_OK && size < VFS_LOG_HEADER) {
         size = VFS_LOG_HEADER;
@@ -371,7 +371,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
         (uint64_t)size < atom64_load(&file->vfs->database_least, ATOM_RELAXED))
         atom64_store(&file->vfs->database_least,
                      (uint64_t)size,
-                     ATOM_RELEASE); /* partner: tr__vfs_missing */
+                     ATOM_RELEASE); /* pairs with tr__vfs_missing */
     return truncate_bytes(file, size);
 }
 
@@ -514,7 +514,7 @@ static int vfs_open(sqlite3_vfs *base, sqlite3_filename path, sqlite3_file *open
         .flags = flags,
         /* read this before the file is opened: if the path is given to another file meanwhile, the
          * file is opened again */
-        .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* partner: tr__vfs_replace */
+        .replaced = atom32_load(&vfs->replaced, ATOM_ACQUIRE), /* pairs with tr__vfs_replace */
     };
     path = path ? tr__vfs_name_of(vfs, path) : NULL;
     file->is_new = path == vfs->new_path;

@@ -77,8 +77,8 @@ struct vfs {
 };
 
 /**
- * Registers the VFS for the database with this path. Copies the path. `disk` and `hook` may be NULL. TR_NO_MEMORY,
- * TR_NOT_SUPPORTED.
+ * Registers the VFS for the database with this path. Copies the path. `disk` and `hook` may be
+ * NULL. Fails with TR_NO_MEMORY, TR_NOT_SUPPORTED.
  */
 TR_MUST_CHECK tr_status tr__vfs_init(struct vfs *vfs, const struct memory_source *source,
                                      struct store_disk *disk, const char *path,

@@ -38,7 +38,7 @@ void tr__vfs_changes_add(struct vfs_changes *changes, uint64_t page);
  */
 static inline void vfs_changed(struct vfs_changes *changes, uint64_t page)
 {
-    if (atom32_load(&changes->is_on, ATOM_ACQUIRE)) /* partner: tr__vfs_changes_swap */
+    if (atom32_load(&changes->is_on, ATOM_ACQUIRE)) /* pairs with tr__vfs_changes_swap */
         tr__vfs_changes_add(changes, page);
 }
 

@@ -9,15 +9,15 @@
 #include "store/sqlite/vfs.h"
 
 /**
- * Opens the log, if it exists, in a file of its own beside those of the connections.
+ * Opens the log, if it exists, in a file of its own beside those of the connections. Fails with
  * TR_STORE_FAILED, TR_NO_MEMORY.
  */
 TR_MUST_CHECK tr_status tr__vfs_open_log(struct vfs *vfs, sqlite3_file **log);
 void tr__vfs_close_log(struct vfs *vfs, sqlite3_file *log);
 
 /**
- * Remembers the ids of the database file and the log file. From now on no other files are opened in their place.
- * TR_STORE_FAILED.
+ * Remembers the ids of the database file and the log file. From now on no other files are opened in
+ * their place. Fails with TR_STORE_FAILED.
  */
 TR_MUST_CHECK tr_status tr__vfs_watch(struct vfs *vfs, tr_error *error);
 /**
