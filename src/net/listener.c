@@ -382,7 +382,7 @@ static void accept_all(tr_self *self, struct listener *listener, struct channel 
         int fd;
         tr_address peer = {.family = TR_FAMILY_NONE};
         if (max && atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
-            atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* partner: uncount */
+            atom32_store(&shared->is_full, 1, ATOM_SEQ_CST); /* pairs with uncount */
             if (atom32_load(&shared->total, ATOM_SEQ_CST) >= max) {
                 pause_for(channel, FULL_AGAIN_NS);
                 return;

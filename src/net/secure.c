@@ -53,7 +53,7 @@ static void contexts_free(struct tr_system *system)
 static struct secure_contexts *contexts_of(struct tr_system *system)
 {
     struct secure_contexts *contexts =
-        atomptr_load(&system->channels.contexts, ATOM_ACQUIRE); /* partner: below */
+        atomptr_load(&system->channels.contexts, ATOM_ACQUIRE); /* pairs with the store below */
     if (contexts)
         return contexts;
     lock_take(&system->channels.lock);

@@ -219,7 +219,8 @@ void tr__tidy_hold(struct store *store)
 bool tr__tidy_shrink(struct store *store)
 {
     const tr_platform *platform = store->platform;
-    if (!atom32_load(&store->is_shrink_wanted, ATOM_ACQUIRE)) /* partner: tr__store_order_shrink */
+    /* pairs with tr__store_order_shrink */
+    if (!atom32_load(&store->is_shrink_wanted, ATOM_ACQUIRE))
         return false;
     lock_take(&store->lock);
     struct store_shrink *shrink = store->shrink;

@@ -229,7 +229,8 @@ static tr_status copy_log(struct copy *copy)
         tr_status status = read_header(copy, before);
         /* Read the number of frames after the header, so that it belongs to the log with this
          * header or to a later one. */
-        uint64_t frames = atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* partner: tidy.c */
+        uint64_t frames =
+            atom32_load(&copy->session->log_seen, ATOM_ACQUIRE); /* pairs with tidy.c */
         uint64_t end = VFS_LOG_HEADER + frames * FRAME;
         if (status == TR_OK)
             status = copy_frames(copy, end);
